@@ -52,7 +52,8 @@ function regain() {
 function App() {
   const { view } = address.value;
   useEffect(() => {
-    document.title = view === "notes" ? title : `${/** @type {any} */ (words.views)[view]} · ${title}`;
+    document.title =
+      view === "notes" ? title : `${/** @type {Record<string, string>} */ (words.views)[view]} · ${title}`;
   }, [view]);
   useEffect(() => (arrival.peek() === "start" ? undefined : regain()), [view]);
   if (stopped.value) return html`<${Gate} />`;

@@ -13,7 +13,18 @@ export class Fault extends Error {
   }
 }
 
-/** @typedef {{ data: any, warnings: any[], tag: string | null, time: number }} Answer */
+/**
+ * @template Data
+ * @typedef {{ data: Data, warnings: Wire.WarningData[], tag: string | null, time: number }} Answer
+ */
+
+/**
+ * What a request has besides its route. `whole`: it is about the server, not about the vault of this page.
+ *
+ * @typedef {{ query?: Record<string, unknown>, body?: unknown, signal?: AbortSignal, etag?: string | null,
+ *   patience?: number, early?: boolean, raw?: boolean, whole?: boolean, headers?: Record<string, string>,
+ *   bytes?: Blob, keepalive?: boolean }} Options
+ */
 
 const TOKEN = "va.session";
 const PATIENCE = 10_000;
@@ -102,15 +113,21 @@ export async function signOut() {
  *
  * Throws Fault with the server's code, or NETWORK or TIMEOUT. An abort by `signal` is an AbortError.
  *
- * @param {string} method
- * @param {string} path
- * @param {{ query?: Record<string, any>, body?: any, signal?: AbortSignal, etag?: string | null,
- *   patience?: number, early?: boolean, raw?: boolean, whole?: boolean, headers?: Record<string, string>,
- *   bytes?: Blob, keepalive?: boolean }} options
- *   `whole`: the request is about the server, not about the vault of this page.
- * @returns {Promise<Answer>}
+ * The type of the data is that of the route. If the copy of `etag` is still right, there is none.
+ *
+ * @template {string} Method
+ * @template {string} Path
+ * @param {Method} method
+ * @param {Path} path
+ * @param {Options} options
+ * @returns {Promise<Answer<Wire.Data<Method, Path>>>}
  */
-export async function ask(method, path, options = {}) {
+export function ask(method, path, options = {}) {
+  return answer(method, path, options);
+}
+
+/** @param {string} method @param {string} path @param {Options} options @returns {Promise<Answer<any>>} */
+async function answer(method, path, options) {
   const began = performance.now();
   const response = await send(method, path, options);
   const tag = response.headers.get("ETag");
@@ -138,13 +155,13 @@ export async function openStream(path, lastId, abort) {
   return response.body.pipeThrough(new TextDecoderStream());
 }
 
-/** @param {string} method @param {string} path @param {any} options */
+/** @param {string} method @param {string} path @param {Options} options */
 async function send(method, path, options) {
   if (!options.early) await openSession();
   if (stopped.value && !options.early) throw new Fault("STOPPED", "The page has stopped.");
   const late = AbortSignal.timeout(options.patience ?? PATIENCE);
   const streaming = options.headers?.Accept === "text/event-stream";
-  const signals = [options.signal, streaming ? null : late].filter(Boolean);
+  const signals = [options.signal, streaming ? null : late].filter((each) => !!each);
   const headers = { ...options.headers };
   const key = token() ?? session;
   if (key && page.key === "required") headers.Authorization = `Bearer ${key}`;
@@ -208,7 +225,7 @@ function refusal(response, reply) {
   return new Fault(error.code, error.message, response.status, error.details ?? {});
 }
 
-/** Return a query string. Lists repeat their name. @param {Record<string, any>} [query] */
+/** Return a query string. Lists repeat their name. @param {Record<string, unknown>} [query] */
 function written(query) {
   const values = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {

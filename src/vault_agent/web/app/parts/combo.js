@@ -44,7 +44,7 @@ export function Combo({
       },
       () => (choices.value = []),
     );
-  const typed = (/** @type {any} */ event) => {
+  const typed = (/** @type {Typed & InputEvent} */ event) => {
     text.value = event.target.value;
     onText?.(text.peek());
     if (!event.isComposing) void sought(text.peek());

@@ -20,7 +20,7 @@ export function add(added) {
   return () => void (groups.value = groups.peek().filter((each) => each !== added));
 }
 
-/** Add commands while a part is shown. @param {() => Command[]} make @param {any[]} given */
+/** Add commands while a part is shown. @param {() => Command[]} make @param {unknown[]} given */
 export function useCommands(make, given) {
   useEffect(() => add(make()), given);
 }

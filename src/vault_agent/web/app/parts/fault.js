@@ -24,7 +24,7 @@ export const Trouble = ({ fault, again }) =>
 
 /** The first index is being made: no fault, and nothing to do. */
 function Building() {
-  const phase = job.value?.finishedAt ? null : job.value?.phases?.findLast((/** @type {any} */ each) => each.done > 0);
+  const phase = job.value?.finishedAt ? null : job.value?.phases?.findLast((each) => each.done > 0);
   return html`<div class="say" role="status"><${Icon} name="jobs" /><span>${words.building.text}
     ${phase && html`<small class="num">${words.building.sofar(words.jobs.phases[/** @type {"scan"} */ (phase.name)] ?? phase.name, count(phase.done), phase.total ? count(phase.total) : "")}</small>`}</span></div>`;
 }

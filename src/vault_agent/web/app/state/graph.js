@@ -20,13 +20,11 @@ const NAMED = 40;
 const AGAIN = 1500; // ms until positions that are being computed are asked for again
 const TRIES = 40;
 
-/** @param {any} data @param {boolean} unresolved @returns {Graph} */
+/** @param {Wire.GraphData} data @param {boolean} unresolved @returns {Graph} */
 function columns(data, unresolved) {
   const { nodes } = data;
   const count = nodes.title.length;
-  const edges = Uint32Array.from(
-    data.edges.filter((/** @type {any} */ each) => Number.isInteger(each) && each >= 0 && each < count),
-  );
+  const edges = Uint32Array.from(data.edges.filter((each) => Number.isInteger(each) && each >= 0 && each < count));
   const degree = Uint32Array.from(nodes.in, (value, at) => value + nodes.out[at]);
   const group = new Int32Array(count).fill(-1);
   const folderGroup = Int32Array.from(nodes.folder, (at) => at ?? -1);
@@ -57,7 +55,7 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
     const positions = positionsOf(abort); // asked for beside the graph, not after it
     const { data } = await ask("GET", "/graph", { query: { unresolved }, signal: abort, patience: 30_000 });
     const old = graph.peek();
-    const next = columns(data, unresolved);
+    const next = columns(/** @type {Wire.GraphData} */ (data), unresolved);
     if (abort.aborted) return;
     if (old?.laid) {
       const known = new Map(
@@ -126,8 +124,8 @@ async function name(into, signal) {
       patience: 60_000,
     });
     if (data.revision !== into.revision) return;
-    into.group.set(data.members.slice(0, into.group.length));
-    const names = data.communities.map((/** @type {any} */ each) => ({
+    into.group.set(/** @type {number[]} */ (data.members).slice(0, into.group.length));
+    const names = data.communities.map((each) => ({
       group: each.id,
       name: each.label,
       size: each.size,

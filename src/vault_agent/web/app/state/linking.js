@@ -47,7 +47,7 @@ export async function linkMention(mention, target, title) {
 /** The shortest link that leads to a note. @param {string} target @param {string} title @param {string} from */
 async function shortest(target, title, from) {
   const { data } = await ask("GET", "/suggest", { query: { q: title.slice(0, 200), kinds: "note", from, limit: 50 } });
-  const found = data.suggestions.find((/** @type {any} */ each) => each.noteId === target);
+  const found = data.suggestions.find((each) => each.noteId === target);
   if (found) return found.insert.split("|")[0];
   const { data: note } = await ask("GET", `/notes/${target}`, { query: { allowLarge: true } });
   return note.path.replace(/\.(md|markdown)$/i, "");

@@ -57,7 +57,7 @@ export const filtered = computed(() => {
 
 const WIKILINK = /!?\[\[(?:[^\][|]*\|)?([^\][|]*)\]\]/g;
 const MARKS = /`|\*\*|==|~~/g;
-/** @param {any} note @returns {Row} */
+/** @param {Wire.NoteRow} note @returns {Row} */
 const fromList = (note) => ({
   id: note.noteId,
   path: note.path,
@@ -71,7 +71,7 @@ const fromList = (note) => ({
   heading: null,
 });
 
-/** @param {any} result @returns {Row} */
+/** @param {Wire.ResultData} result @returns {Row} */
 const fromSearch = (result) => ({
   id: result.noteId,
   path: result.path,
@@ -113,8 +113,9 @@ async function page(cursor, mode, signal, limit = PAGE) {
   if (before) filters.before = before;
   const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, ...(cursor && { cursor }) };
   const { data, time } = await ask("POST", "/search", { body, signal });
+  const found = /** @type {Wire.ResultsData} */ (data); // not the compact ones
   return {
-    rows: data.results.map(fromSearch),
+    rows: found.results.map(fromSearch),
     total: null,
     more: data.hasMore,
     cursor: data.nextCursor,

@@ -46,13 +46,15 @@ export async function checkNew(path, template, variables, signal) {
     : ask("POST", "/write/note", { body: { path, mode: "create", content: "", dryRun: true }, signal }));
 }
 
-/** Make a note. @param {string} path @param {string} template @param {Record<string, string>} variables @param {string} key @returns {Promise<{ noteId: string, path: string, hashAfter: string }>} */
+/** A new note: its identity and hash are there, because it was written. @typedef {{ noteId: string, path: string, hashAfter: string }} Made */
+
+/** Make a note. @param {string} path @param {string} template @param {Record<string, string>} variables @param {string} key @returns {Promise<Made>} */
 export const makeNote = async (path, template, variables, key) =>
-  (await asked(path, template, variables, { idempotencyKey: key })).data;
+  /** @type {Made} */ ((await asked(path, template, variables, { idempotencyKey: key })).data);
 
 /** Make a note of a text that stands nowhere else. @param {string} path @param {string} content */
 export const makeCopy = async (path, content) =>
-  (await ask("POST", "/write/note", { body: { path, mode: "create", content } })).data;
+  /** @type {Made} */ ((await ask("POST", "/write/note", { body: { path, mode: "create", content } })).data);
 
 /**
  * The text of a template without its frontmatter, as it would be in a note of this path.
@@ -67,8 +69,8 @@ export async function templateText(name, path) {
   const text = data.diff
     .split("\n")
     .slice(3)
-    .filter((/** @type {string} */ line) => line.startsWith("+"))
-    .map((/** @type {string} */ line) => line.slice(1))
+    .filter((line) => line.startsWith("+"))
+    .map((line) => line.slice(1))
     .join("\n");
   return split(text).body.replace(/^\n+/, "");
 }

@@ -55,12 +55,11 @@ export async function upload(file, note) {
       });
       // The new file may not be suggested yet. Its name is enough if no other file has it.
       const others = data.suggestions.some(
-        (/** @type {any} */ each) =>
+        (each) =>
           each.path !== path &&
-          each.path.toLowerCase().endsWith(`/${short}`.toLowerCase().slice(each.path.includes("/") ? 0 : 1)),
+          each.path?.toLowerCase().endsWith(`/${short}`.toLowerCase().slice(each.path.includes("/") ? 0 : 1)),
       );
-      const found =
-        data.suggestions.find((/** @type {any} */ each) => each.path === path)?.insert ?? (others ? path : short);
+      const found = data.suggestions.find((each) => each.path === path)?.insert ?? (others ? path : short);
       return `${SHOWN.test(path) ? "!" : ""}[[${found}]]`;
     } catch (error) {
       const { code } = /** @type {Fault} */ (error);

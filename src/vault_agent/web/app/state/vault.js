@@ -8,16 +8,16 @@ import { words } from "../words.js";
 /** Why a vault that an address names cannot be shown. */
 const GONE = ["VAULT_UNKNOWN", "VAULT_AMBIGUOUS", "VAULT_NOT_TRUSTED", "VAULT_NOT_FOUND", "FEATURE_DISABLED"];
 
-export const health = signal(/** @type {any} */ (null));
-export const healthWarnings = signal(/** @type {any[]} */ ([]));
-export const stats = signal(/** @type {any} */ (null));
+export const health = signal(/** @type {Wire.HealthData | null} */ (null));
+export const healthWarnings = signal(/** @type {Wire.WarningData[]} */ ([]));
+export const stats = signal(/** @type {Wire.StatsData | null} */ (null));
 /** Whether the counts were asked for, with or without success. */
 export const counted = signal(false);
 /** Grows with every revision of the index: what is shown of it is asked for again. */
 export const revision = signal(0);
 /** The notes that the newest revision touched; null means any. */
 export const touched = signal(/** @type {string[] | null} */ ([]));
-export const job = signal(/** @type {any} */ (null));
+export const job = signal(/** @type {Wire.JobData | null} */ (null));
 /** Grows with everything that is news about agents' sessions. */
 export const remembered = signal(0);
 /** Whether another version of the page is served now. */
@@ -58,7 +58,7 @@ export async function readStats() {
 }
 
 /** The vaults of the server, where several are switched on. */
-export const vaults = signal(/** @type {any[]} */ ([]));
+export const vaults = signal(/** @type {Wire.ListedVaultData[]} */ ([]));
 
 /** Ask for the vaults of the server. */
 export async function readVaults() {

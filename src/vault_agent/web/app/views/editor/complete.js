@@ -23,12 +23,12 @@ const LOOK_BACK = 250; // characters
 
 /** @typedef {{ id: string, path: string }} From */
 
-/** @param {any} context @param {string} method @param {any} query */
-async function suggestions(context, method, query) {
+/** @param {import("../../../vendor/codemirror.js").CompletionContext} context @param {Record<string, unknown>} query */
+async function suggestions(context, query) {
   const abort = new AbortController();
   context.addEventListener("abort", () => abort.abort());
   try {
-    return (await ask("GET", method, { query, signal: abort.signal })).data.suggestions;
+    return (await ask("GET", "/suggest", { query, signal: abort.signal })).data.suggestions;
   } catch {
     return []; // no completion: what is typed stays
   }
@@ -37,7 +37,12 @@ async function suggestions(context, method, query) {
 /** Replace what was typed, also closing brackets that stand there already. @param {string} text @param {string} close */
 const inserting =
   (text, close) =>
-  (/** @type {any} */ view, /** @type {any} */ completion, /** @type {number} */ from, /** @type {number} */ to) => {
+  (
+    /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
+    /** @type {any} */ completion,
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+  ) => {
     const after = view.state.sliceDoc(to, to + close.length);
     const there = close.length > 0 && after === close;
     view.dispatch({
@@ -50,7 +55,7 @@ const inserting =
   };
 
 /** @param {() => From} note */
-const links = (note) => async (/** @type {any} */ context) => {
+const links = (note) => async (/** @type {import("../../../vendor/codemirror.js").CompletionContext} */ context) => {
   const { state, pos } = context;
   const before = state.sliceDoc(Math.max(state.doc.lineAt(pos).from, pos - LOOK_BACK), pos);
   const found = LINK.exec(before);
@@ -58,15 +63,15 @@ const links = (note) => async (/** @type {any} */ context) => {
   const [, embed, typed] = found;
   const part = typed.includes("#");
   const kinds = part ? (typed.includes("#^") ? "block" : "heading") : embed ? "attachment,note" : "note,attachment";
-  const listed = await suggestions(context, "/suggest", { q: typed, kinds, from: note().id, limit: 20 });
+  const listed = await suggestions(context, { q: typed, kinds, from: note().id, limit: 20 });
   return {
     from: pos - typed.length,
     filter: false,
-    options: listed.map((/** @type {any} */ each) => ({
+    options: listed.map((each) => ({
       label: each.insert,
       displayLabel: plain(each.label, 100) || words.untitled,
       detail: plain(each.detail, 80),
-      type: each.kind === "note" ? kindOf(each.type) : each.kind,
+      type: each.kind === "note" ? kindOf(null) : each.kind,
       apply: inserting(each.insert, "]]"),
       match: each.match,
     })),
@@ -83,7 +88,7 @@ function units(text, ranges = []) {
   ]);
 }
 
-/** @param {any} context */
+/** @param {import("../../../vendor/codemirror.js").CompletionContext} context */
 async function tagged(context) {
   const { state, pos } = context;
   const found = TAG.exec(state.sliceDoc(Math.max(state.doc.lineAt(pos).from, pos - LOOK_BACK), pos));
@@ -93,11 +98,11 @@ async function tagged(context) {
     (!found[1] && !context.explicit && /^#+$/.test(state.doc.lineAt(pos).text.trim()))
   )
     return null;
-  const listed = await suggestions(context, "/suggest", { q: found[1], kinds: "tag", limit: 20 });
+  const listed = await suggestions(context, { q: found[1], kinds: "tag", limit: 20 });
   return {
     from: pos - found[1].length,
     filter: false,
-    options: listed.map((/** @type {any} */ each) => ({
+    options: listed.map((each) => ({
       label: each.insert,
       displayLabel: `#${plain(each.label, 80)}`,
       type: "tag",
@@ -128,44 +133,53 @@ const today = () => {
 };
 
 /** @param {() => From} note @param {(fault: any) => void} failed */
-const blocks = (note, failed) => async (/** @type {any} */ context) => {
-  const { state, pos } = context;
-  const line = state.doc.lineAt(pos);
-  const found = SLASH.exec(line.text.slice(0, pos - line.from));
-  if (!found || inCode(state, pos)) return null;
-  const replaced = (
-    /** @type {any} */ view,
-    /** @type {number} */ from,
-    /** @type {number} */ to,
-    /** @type {string} */ text,
-  ) => {
-    view.dispatch({ selection: { anchor: from, head: to } });
-    put(view, text);
-  };
-  const options = BLOCKS().map(([type, label, text], at) => ({
-    label,
-    type,
-    boost: -at,
-    section: { name: words.edit.blocks.title, rank: 0 },
-    apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) =>
-      replaced(view, from, to, text),
-  }));
-  const templates = await readTemplates().catch(() => []);
-  const made = templates
-    .filter((each) => !each.variables.length)
-    .map((each) => ({
-      label: plain(each.name, 80),
-      type: "template",
-      section: { name: words.edit.templates, rank: 1 },
-      apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) =>
-        void templateText(each.name, note().path).then((text) => replaced(view, from, to, text), failed),
+const blocks =
+  (note, failed) => async (/** @type {import("../../../vendor/codemirror.js").CompletionContext} */ context) => {
+    const { state, pos } = context;
+    const line = state.doc.lineAt(pos);
+    const found = SLASH.exec(line.text.slice(0, pos - line.from));
+    if (!found || inCode(state, pos)) return null;
+    const replaced = (
+      /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
+      /** @type {number} */ from,
+      /** @type {number} */ to,
+      /** @type {string} */ text,
+    ) => {
+      view.dispatch({ selection: { anchor: from, head: to } });
+      put(view, text);
+    };
+    const options = BLOCKS().map(([type, label, text], at) => ({
+      label,
+      type,
+      boost: -at,
+      section: { name: words.edit.blocks.title, rank: 0 },
+      apply: (
+        /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
+        /** @type {any} */ _,
+        /** @type {number} */ from,
+        /** @type {number} */ to,
+      ) => replaced(view, from, to, text),
     }));
-  return {
-    from: pos - found[1].length - 1,
-    options: [...options, ...made].map((each) => ({ ...each, label: `/${each.label}`, displayLabel: each.label })),
-    validFor: /^\/[\p{L}\p{N} _-]*$/u,
+    const templates = await readTemplates().catch(() => []);
+    const made = templates
+      .filter((each) => !each.variables.length)
+      .map((each) => ({
+        label: plain(each.name, 80),
+        type: "template",
+        section: { name: words.edit.templates, rank: 1 },
+        apply: (
+          /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
+          /** @type {any} */ _,
+          /** @type {number} */ from,
+          /** @type {number} */ to,
+        ) => void templateText(each.name, note().path).then((text) => replaced(view, from, to, text), failed),
+      }));
+    return {
+      from: pos - found[1].length - 1,
+      options: [...options, ...made].map((each) => ({ ...each, label: `/${each.label}`, displayLabel: each.label })),
+      validFor: /^\/[\p{L}\p{N} _-]*$/u,
+    };
   };
-};
 
 /** @param {() => From} note @param {(fault: any) => void} failed */
 export const completion = (note, failed) => [
@@ -182,5 +196,5 @@ export const completion = (note, failed) => [
   keymap.of([...closeBracketsKeymap, ...completionKeymap]),
 ];
 
-/** Offer links again after `[[` was put there. @param {any} view */
+/** Offer links again after `[[` was put there. @param {import("../../../vendor/codemirror.js").EditorView} view */
 export const offer = (view) => startCompletion(view);

@@ -93,7 +93,7 @@ export function Overlay({ title: first = "" }) {
   };
   const folders = async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => {
     const { data } = await ask("GET", "/suggest", { query: { q: text, kinds: "folder", limit: 8 }, signal });
-    return data.suggestions.map((/** @type {any} */ each) => ({ value: each.insert, label: each.insert }));
+    return data.suggestions.map((each) => ({ value: each.insert, label: each.insert }));
   };
   const taken = fault.value && (fault.value.code === "NOTE_EXISTS" || fault.value.code === "NAME_COLLISION");
   return html`<${Dialog} label=${t.title} className="create" onClose=${closeOverlay}><form class="boxed" onSubmit=${(
@@ -103,7 +103,7 @@ export function Overlay({ title: first = "" }) {
     void make();
   }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && composing(event) && event.preventDefault()}>
     <header><h1>${t.title}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
-    <label class="asked"><span>${t.name}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="200" autocomplete="off" value=${title.value} onInput=${(/** @type {any} */ event) => (title.value = event.target.value)} aria-describedby="create-says" /></label>
+    <label class="asked"><span>${t.name}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="200" autocomplete="off" value=${title.value} onInput=${(/** @type {Typed} */ event) => (title.value = event.target.value)} aria-describedby="create-says" /></label>
     <div class="asked"><span>${t.folder}</span><${Combo} label=${t.folder} value=${folder.value} placeholder=${t.root} shown keep look=${folders} onText=${(/** @type {string} */ text) => (folder.value = text)} onTake=${(/** @type {string} */ text) => (folder.value = text)} /></div>
     <fieldset class="templates"><legend>${t.template}</legend>
       ${[{ name: "", builtIn: true }, ...templates.value].map(
@@ -112,7 +112,7 @@ export function Overlay({ title: first = "" }) {
         ) => html`<label key=${each.name} class="template"><input type="radio" name="template" value=${each.name} checked=${template.value === each.name} onChange=${() => (template.value = each.name)} />
         ${KINDS.has(each.name) ? html`<${Shape} type=${each.name} quiet />` : html`<${Icon} name="file" small />`}<bdi class="cut">${each.name ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60) : t.empty}</bdi></label>`,
       )}</fieldset>
-    ${chosen?.variables.map((each) => html`<label class="asked" key=${each}><span><bdi>${plain(each, 60)}</bdi></span><input class="entry-field" type="text" dir="auto" value=${variables.value[each] ?? ""} onInput=${(/** @type {any} */ event) => (variables.value = { ...variables.peek(), [each]: event.target.value })} /></label>`)}
+    ${chosen?.variables.map((each) => html`<label class="asked" key=${each}><span><bdi>${plain(each, 60)}</bdi></span><input class="entry-field" type="text" dir="auto" value=${variables.value[each] ?? ""} onInput=${(/** @type {Typed} */ event) => (variables.value = { ...variables.peek(), [each]: event.target.value })} /></label>`)}
     <p id="create-says" class="will" role="status">${!named ? t.untitled : fault.value ? html`<span class="bad">${taken ? t.taken : sentence(fault.value)}</span>${taken && html`<button type="button" class="quiet" onClick=${() => void openTaken()}>${t.open}</button>`}` : html`${t.file} <bdi><code>${path}</code></bdi>${checked.value === path && html`<span class="ok"><${Icon} name="check" small /></span>`}`}</p>
     <div class="acts"><button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button><button class="primary" disabled=${!named || busy.value || Boolean(fault.value)}>${t.make}</button></div></form><//>`;
 }

@@ -200,7 +200,7 @@ function Page({ reading }) {
   const change = (/** @type {string} */ to) => {
     mode.value = to;
     writeOfVault("preview", to);
-    announce(/** @type {any} */ (words.edit.modes)[to]);
+    announce(/** @type {Record<string, string>} */ (words.edit.modes)[to]);
     requestAnimationFrame(() =>
       to === "instead" ? seen.current?.focus() : (view.current?.requestMeasure(), view.current?.focus()),
     );
@@ -244,9 +244,9 @@ function Page({ reading }) {
     <${Notices} onCompare=${() => (compared.value = true)} onLeave=${() => go({ note: "", edit: "" })} />
     ${!conflict && shown !== "instead" && html`<${Toolbar} onTool=${tool} />`}
     <input type="file" class="visually-hidden" tabindex=${-1} aria-hidden="true" multiple ref=${uploading} onChange=${(
-      /** @type {any} */ event,
+      /** @type {Typed} */ event,
     ) => {
-      void add([...event.target.files], null);
+      void add([...(event.target.files ?? [])], null);
       event.target.value = "";
     }} />
     <div class="panes"><div class="pane typed" ref=${source} hidden=${conflict || shown === "instead"}><div class="sheetlike"><${Properties} key=${open.id} /><div class="field-md" ref=${field} data-head=${headAsText.value}></div></div></div>

@@ -4,7 +4,7 @@ import { EditorSelection, syntaxTree } from "../../../vendor/codemirror.js";
 
 /** @typedef {import("../../../vendor/codemirror.js").EditorView} View */
 
-/** @param {any} state @param {number} pos */
+/** @param {import("../../../vendor/codemirror.js").EditorState} state @param {number} pos */
 export const inCode = (state, pos) => {
   for (let node = syntaxTree(state).resolveInner(pos, -1); node; node = /** @type {any} */ (node.parent))
     if (/Code|Frontmatter|HTML/.test(node.name)) return true;
@@ -55,7 +55,7 @@ export const wrap =
     return true;
   };
 
-/** The lines that are selected. @param {any} state */
+/** The lines that are selected. @param {import("../../../vendor/codemirror.js").EditorState} state */
 function chosenLines(state) {
   const found = new Map();
   for (const { from, to } of state.selection.ranges) {

@@ -46,7 +46,7 @@ function directionOf(text) {
   return letter && (OTHER_WAY.test(letter) ? "rtl" : "ltr");
 }
 
-/** @param {any} view */
+/** @param {import("../../../vendor/codemirror.js").EditorView} view */
 function decorations(view) {
   const { doc } = view.state;
   const tree = syntaxTree(view.state);
@@ -120,7 +120,7 @@ function decorations(view) {
 
 const looks = ViewPlugin.fromClass(
   class {
-    /** @param {any} view */
+    /** @param {import("../../../vendor/codemirror.js").EditorView} view */
     constructor(view) {
       this.decorations = decorations(view);
       this.tree = syntaxTree(view.state);

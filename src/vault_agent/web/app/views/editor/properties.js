@@ -41,7 +41,7 @@ const lookFor = (name) => async (/** @type {string} */ text, /** @type {AbortSig
     },
     signal,
   });
-  return data.suggestions.map((/** @type {any} */ each) =>
+  return data.suggestions.map((each) =>
     name === "tags"
       ? { value: each.insert, label: each.label }
       : { value: `[[${each.insert}]]`, label: each.label, detail: each.detail },
@@ -146,7 +146,7 @@ function Value({ name, value, onChange }) {
   if (Array.isArray(value) && value.every((each) => typeof each !== "object" || each === null))
     return html`<${Many} name=${name} list=${value} onChange=${onChange} />`;
   if (typeof value === "boolean")
-    return html`<input type="checkbox" aria-label=${t.value(name)} checked=${value} onChange=${(/** @type {any} */ event) => onChange(event.target.checked)} />`;
+    return html`<input type="checkbox" aria-label=${t.value(name)} checked=${value} onChange=${(/** @type {Typed} */ event) => onChange(event.target.checked)} />`;
   if (typeof value === "object" && value !== null)
     return html`<button class="nested" onClick=${() => showHead(true)} title=${t.nested}><code dir="ltr">${plain(JSON.stringify(value), 120)}</code></button>`;
   if (LISTS.has(name) && value !== null && value !== "")
@@ -160,7 +160,7 @@ function Value({ name, value, onChange }) {
 function One({ name, value, onChange }) {
   const shown = value === null || value === undefined ? "" : String(value);
   const date = DATE.test(shown) || ((name === "date" || name === "created" || name === "updated") && !shown);
-  const changed = (/** @type {any} */ event) => {
+  const changed = (/** @type {Typed} */ event) => {
     const text = event.target.value;
     if (text === shown) return;
     const number = typeof value === "number" && text.trim() !== "" && Number.isFinite(Number(text));

@@ -58,7 +58,11 @@ export const TOOLS = /** @type {const} */ ([
   ["quote", "Mod+Shift+9", quote],
   ["code", "Mod+Shift+m", code],
   ["link", "Mod+k", link],
-  ["wikilink", "Mod+Shift+l", (/** @type {any} */ view) => wikilink(view) && offer(view)],
+  [
+    "wikilink",
+    "Mod+Shift+l",
+    (/** @type {import("../../../vendor/codemirror.js").EditorView} */ view) => wikilink(view) && offer(view),
+  ],
   ["image", "Mod+Shift+u", null],
   ["table", "Mod+Shift+y", table],
 ]);
@@ -66,7 +70,7 @@ export const TOOLS = /** @type {const} */ ([
 /** @param {string} keys */
 const ofCodeMirror = (keys) => keys.replaceAll("+", "-");
 
-/** What stands in a link at a position: the target and the note that it names. @param {any} state @param {number} pos */
+/** What stands in a link at a position: the target and the note that it names. @param {import("../../../vendor/codemirror.js").EditorState} state @param {number} pos */
 export function linkAt(state, pos) {
   for (let node = syntaxTree(state).resolveInner(pos, 1); node; node = /** @type {any} */ (node.parent)) {
     if (/^Wiki/.test(node.name))
@@ -111,7 +115,7 @@ const searching = new WeakSet();
  *   onFiles: (files: File[], at: number) => boolean, onLink: (link: { target: string, wiki: boolean }) => void, onFault: (fault: any) => void, onBlur: () => void }} given
  */
 export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink, onFault, onBlur }) {
-  const follow = (/** @type {any} */ view) => {
+  const follow = (/** @type {import("../../../vendor/codemirror.js").EditorView} */ view) => {
     const found = linkAt(view.state, view.state.selection.main.head);
     if (found) onLink(found);
     return Boolean(found);
@@ -195,7 +199,7 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
 }
 
 /** Show another text: only what differs is changed, so that the cursor stays. `own`: the person chose it, and can undo it.
- * @param {any} view @param {string} text @param {[number, number][]} marks @param {boolean} own */
+ * @param {import("../../../vendor/codemirror.js").EditorView} view @param {string} text @param {[number, number][]} marks @param {boolean} own */
 export function showText(view, text, marks, own) {
   const changes = changesOf(view.state.doc.toString(), text);
   view.dispatch({

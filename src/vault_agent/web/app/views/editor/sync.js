@@ -24,7 +24,7 @@ function between(all, by, to, value) {
 
 /**
  * Let two boxes scroll together. Return a function that ends it.
- * @param {any} view @param {HTMLElement} source the box of the text @param {HTMLElement} preview @param {() => number} above lines of the file above the text
+ * @param {import("../../../vendor/codemirror.js").EditorView} view @param {HTMLElement} source the box of the text @param {HTMLElement} preview @param {() => number} above lines of the file above the text
  */
 export function together(view, source, preview, above) {
   /** @type {HTMLElement | null} */

@@ -3,8 +3,10 @@
 import { signal } from "../../../vendor/preact.js";
 import { composing } from "../../parts/keys.js";
 
-/** Choose a note of some vaults for something else than to be read. The hit has the identity of its vault.
- * @typedef {{ among: string[], choose: (hit: any) => void }} Pick */
+/** A note that was found, with the identity of its vault if several were asked. @typedef {Wire.SuggestionData & { vault?: string }} Hit */
+
+/** Choose a note of some vaults for something else than to be read.
+ * @typedef {{ among: string[], choose: (hit: Hit) => void }} Pick */
 
 export const overlay = signal(
   /** @type {{ name: string, only?: string, pick?: Pick, title?: string } | null} */ (null),

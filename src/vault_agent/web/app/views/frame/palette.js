@@ -17,15 +17,14 @@ import { closeOverlay, overlay, takeTyped } from "./overlay.js";
 const MOST = 20;
 /** @typedef {{ id: string, icon?: string, type?: string | null, name: string, detail: string, ranges: any, keys?: string, group: string, run: () => void }} Option */
 
-/** @param {any} hit @param {import("./overlay.js").Pick | undefined} pick @returns {Option} */
+/** @param {import("./overlay.js").Hit} hit @param {import("./overlay.js").Pick | undefined} pick @returns {Option} */
 const asOption = (hit, pick) => ({
   id: `note-${hit.vault ?? ""}${hit.noteId}`,
-  type: hit.type,
   name: plain(hit.label, 160),
   detail: plain(hit.detail, 160),
   ranges: hit.match,
   group: words.palette.results,
-  run: () => (pick ? pick.choose(hit) : go({ view: "notes", note: hit.noteId })),
+  run: () => (pick ? pick.choose(hit) : go({ view: "notes", note: hit.noteId ?? "" })),
 });
 
 /** @param {string} text @returns {Option[]} */
@@ -57,13 +56,13 @@ export function Overlay({ only, pick }) {
     newestOnly(async (abort, /** @type {string} */ q) => {
       const query = { q, kinds: "note", limit: MOST };
       if (!pick)
-        return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map(
-          (/** @type {any} */ each) => asOption(each, pick),
+        return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map((each) =>
+          asOption(each, pick),
         );
       const found = await Promise.all(
         pick.among.map(async (vault) => {
           const { data } = await ask("GET", `/vaults/${vault}/suggest`, { whole: true, query, signal: abort });
-          return data.suggestions.map((/** @type {any} */ each) => asOption({ ...each, vault }, pick));
+          return data.suggestions.map((each) => asOption({ ...each, vault }, pick));
         }),
       );
       return found.flat();
@@ -146,10 +145,10 @@ export function Overlay({ only, pick }) {
     <label class="field"><${Icon} name="search" /><span class="visually-hidden">${words.palette.label}</span>
       <input type="text" role="combobox" aria-expanded="true" aria-controls="options" aria-autocomplete="list" aria-activedescendant=${options[chosen]?.id} dir="auto" spellcheck=${false} autocomplete="off" maxlength="200"
         placeholder=${only ? words.palette.switcher : words.palette.placeholder} value=${text.value} onInput=${(
-          /** @type {any} */ event,
+          /** @type {Typed & InputEvent} */ event,
         ) => {
           if (!event.isComposing) text.value = event.target.value;
-        }} onCompositionEnd=${(/** @type {any} */ event) => (text.value = event.target.value)} onKeyDown=${keyed} /></label>
+        }} onCompositionEnd=${(/** @type {Typed & InputEvent} */ event) => (text.value = event.target.value)} onKeyDown=${keyed} /></label>
     <div class="options" id="options" role="listbox" aria-label=${words.palette.results} ref=${list} tabindex=${-1}>
       ${options.map((option, index) => {
         const head = option.group !== group && option.group !== words.palette.results ? option.group : "";

@@ -15,7 +15,7 @@ export function Stats() {
   void clock.value;
   const types = stats.value?.types ?? [];
   const kinds = KINDS.filter((kind) => kind !== "note")
-    .map((kind) => [kind, types.find((/** @type {any} */ each) => each.type?.toLowerCase() === kind)?.count ?? 0])
+    .map((kind) => /** @type {const} */ ([kind, types.find((each) => each.type?.toLowerCase() === kind)?.count ?? 0]))
     .filter(([, n]) => n > 0)
     .slice(0, SHOWN);
   const indexed = index?.indexedAt
@@ -26,13 +26,13 @@ export function Stats() {
   const sep = (/** @type {string} */ more) => html`<span class=${`sep ${more}`} aria-hidden="true">·</span>`;
   return html`<footer class="stats" aria-label=${words.stats.label}>
     <a class="num" href=${changed({ view: "notes", q: "", type: [], tag: [], path: [], project: [] })}><b>${count(notes)}</b> ${words.stats.notes(notes)}</a>
-    ${kinds.map(([kind, n]) => html`${sep("m-hide")}<a class="num m-hide" key=${kind} href=${changed({ view: "notes", type: [types.find((/** @type {any} */ each) => each.type?.toLowerCase() === kind)?.type] })}><b>${count(n)}</b> ${/** @type {any} */ (words.stats.kind)[kind](n)}</a>`)}
+    ${kinds.map(([kind, n]) => html`${sep("m-hide")}<a class="num m-hide" key=${kind} href=${changed({ view: "notes", type: [types.find((each) => each.type?.toLowerCase() === kind)?.type ?? ""] })}><b>${count(n)}</b> ${words.stats.kind[kind](n)}</a>`)}
     ${stats.value?.links !== undefined && html`${sep("m-hide")}<a class="num m-hide" href=${changed({ view: "graph" })}><b>${count(stats.value.links)}</b> ${words.stats.links(stats.value.links)}</a>`}
     ${sep("")}<a href=${changed({ view: "jobs" })}>${running ? words.stats.indexing : indexed}</a>
     <span class="end">
       ${index?.stale && html`<a href=${changed({ view: "jobs" })}>${words.stats.stale}</a>`}
-      ${embeds.value && share.share < 1 && html`<a href=${changed({ view: "settings" })} class="num">${words.stats.embedding(`${Math.round(share.share * 100)} %`)}<span class="bar"><i style=${{ inlineSize: `${share.share * 100}%` }}></i></span></a>`}
-      <a href=${changed({ view: "settings" })}><span class="live" data-state=${live.value}></span>${/** @type {any} */ (words.stats)[live.value]}</a></span></footer>`;
+      ${embeds.value && share && share.share < 1 && html`<a href=${changed({ view: "settings" })} class="num">${words.stats.embedding(`${Math.round(share.share * 100)} %`)}<span class="bar"><i style=${{ inlineSize: `${share.share * 100}%` }}></i></span></a>`}
+      <a href=${changed({ view: "settings" })}><span class="live" data-state=${live.value}></span>${words.stats[/** @type {"live"} */ (live.value)]}</a></span></footer>`;
 }
 
 const THUMBS = /** @type {const} */ (["notes", "graph", "memory", "jobs", "settings"]);

@@ -25,7 +25,7 @@ export function Panel({ counts, names, filter, span, found, find, onFind, onFilt
     html`<button role="radio" aria-checked=${on} onClick=${run}>${label}</button>`;
   return html`<section class="panel filters" aria-label=${t.filters} data-folded=${folded.value}>
     <label class="field"><${Icon} name="search" /><span class="visually-hidden">${t.find}</span>
-      <input id="find" dir="auto" spellcheck=${false} autocomplete="off" placeholder=${t.find} value=${find.value} onInput=${(/** @type {any} */ event) => (find.value = event.target.value)}
+      <input id="find" dir="auto" spellcheck=${false} autocomplete="off" placeholder=${t.find} value=${find.value} onInput=${(/** @type {Typed} */ event) => (find.value = event.target.value)}
         onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
           if (event.key === "Enter" && !event.isComposing) {
             event.preventDefault();
@@ -60,7 +60,7 @@ export function Panel({ counts, names, filter, span, found, find, onFind, onFilt
           ([field, list, icon]) =>
             names[list].length > 0 &&
             html`<label key=${field}><${Icon} name=${icon} /><span class="visually-hidden">${t.only[field]}</span>
-        <select value=${filter[field]} onChange=${(/** @type {any} */ event) => onFilter({ [field]: event.target.value })}><option value="">${t.any[field]}</option>
+        <select value=${filter[field]} onChange=${(/** @type {Typed} */ event) => onFilter({ [field]: event.target.value })}><option value="">${t.any[field]}</option>
           ${names[list].map(([name, size]) => html`<option key=${name} value=${name}>${`${plain(name, 60)} (${count(size)})`}</option>`)}</select></label>`,
         )
       }</div>`
@@ -79,7 +79,7 @@ function Range({ span: [first, last], filter, onFilter }) {
   const to = Math.min(last, filter.last);
   const share = (/** @type {number} */ day) => `${((day - first) / (last - first)) * 100}%`;
   const named = (/** @type {number} */ day) => months.format(day * DAY);
-  const set = (/** @type {"first" | "last"} */ end, /** @type {any} */ event) => {
+  const set = (/** @type {"first" | "last"} */ end, /** @type {Typed} */ event) => {
     const value = Number(event.target.value);
     onFilter(
       end === "first"
@@ -88,7 +88,7 @@ function Range({ span: [first, last], filter, onFilter }) {
     );
   };
   return html`<div class="range"><i style=${{ insetInlineStart: share(from), insetInlineEnd: `calc(100% - ${share(to)})` }}></i>
-      <input type="range" min=${first} max=${last} value=${from} aria-label=${t.firstDay} aria-valuetext=${named(from)} onInput=${(/** @type {any} */ event) => set("first", event)} />
-      <input type="range" min=${first} max=${last} value=${to} aria-label=${t.lastDay} aria-valuetext=${named(to)} onInput=${(/** @type {any} */ event) => set("last", event)} /></div>
+      <input type="range" min=${first} max=${last} value=${from} aria-label=${t.firstDay} aria-valuetext=${named(from)} onInput=${(/** @type {Typed} */ event) => set("first", event)} />
+      <input type="range" min=${first} max=${last} value=${to} aria-label=${t.lastDay} aria-valuetext=${named(to)} onInput=${(/** @type {Typed} */ event) => set("last", event)} /></div>
     <div class="ends num"><span>${named(from)}</span><span>${to >= last ? t.today : named(to)}</span></div>`;
 }

@@ -23,15 +23,15 @@ async function begin(kind) {
 }
 
 export function View() {
-  const jobs = useSignal(/** @type {any[] | null} */ (null));
-  const running = useSignal(/** @type {any} */ (null));
+  const jobs = useSignal(/** @type {Wire.JobData[] | null} */ (null));
+  const running = useSignal(/** @type {Wire.JobData | null} */ (null));
   const fault = useSignal(/** @type {any} */ (null));
   const load = () =>
     ask("GET", "/jobs").then(
       ({ data }) => {
         jobs.value = data.jobs;
         fault.value = null;
-        const live = data.jobs.find((/** @type {any} */ each) => !each.finishedAt);
+        const live = data.jobs.find((each) => !each.finishedAt);
         if (live && running.peek()?.id !== live.id) running.value = live;
       },
       (error) => (fault.value = error),
@@ -56,7 +56,7 @@ export function View() {
   </div></section>`;
 }
 
-/** @param {{ job: any }} given */
+/** @param {{ job: Wire.JobData }} given */
 function Running({ job }) {
   const sure = useSignal(false);
   const cancel = () => {
@@ -64,12 +64,12 @@ function Running({ job }) {
     ask("DELETE", `/jobs/${job.id}`).catch((error) => toast(sentence(error)));
   };
   return html`<section aria-label=${words.jobs.running}><h2>${words.jobs.running}</h2><div class="card">
-    <div class="line"><${Icon} name="jobs" /><span class="grow"><b>${/** @type {any} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b>
-        <small class="num">${[job.rate && words.jobs.rate(count(Math.round(job.rate))), job.etaSeconds && words.jobs.left(duration(job.etaSeconds))].filter(Boolean).join(" · ") || /** @type {any} */ (words.jobs.states)[job.state]}</small></span>
+    <div class="line"><${Icon} name="jobs" /><span class="grow"><b>${/** @type {Record<string, string>} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b>
+        <small class="num">${[job.rate && words.jobs.rate(count(Math.round(job.rate))), job.etaSeconds && words.jobs.left(duration(job.etaSeconds))].filter(Boolean).join(" · ") || /** @type {Record<string, string>} */ (words.jobs.states)[job.state]}</small></span>
       <button class="quiet danger" onClick=${() => (sure.value = true)}>${words.jobs.cancel}</button></div>
-    <div class="phases">${job.phases.map((/** @type {any} */ phase) => {
+    <div class="phases">${job.phases.map((phase) => {
       const share = phase.total ? Math.min(1, phase.done / phase.total) : 0;
-      const name = /** @type {any} */ (words.jobs.phases)[phase.name] ?? phase.name;
+      const name = /** @type {Record<string, string>} */ (words.jobs.phases)[phase.name] ?? phase.name;
       return html`<div class="phase" key=${phase.name}><span>${name}</span><span class="bar" role="progressbar" aria-label=${name} aria-valuemin="0" aria-valuemax=${phase.total ?? undefined} aria-valuenow=${phase.done}><i style=${{ inlineSize: `${share * 100}%` }}></i></span>
         <span class="num mute">${phase.total === null ? count(phase.done) : words.jobs.ofTotal(count(phase.done), count(phase.total))}</span></div>`;
     })}</div>
@@ -81,7 +81,7 @@ function Running({ job }) {
     }</section>`;
 }
 
-/** Numbers as they are shown, without zeros. @param {Record<string, number>} counts */
+/** Numbers as they are shown, without zeros. @param {Wire.SummaryData} counts */
 const shownCounts = (counts) =>
   Object.fromEntries(Object.entries(counts).map(([name, n]) => [name, typeof n === "number" && n > 0 ? count(n) : ""]));
 
@@ -92,22 +92,22 @@ const SIGNS = /** @type {Record<string, [string, string]>} */ ({
   interrupted: ["warn", "warned"],
 });
 
-/** @param {{ job: any }} given */
+/** @param {{ job: Wire.JobData }} given */
 function Past({ job }) {
   const [icon, tone] = SIGNS[job.state] ?? ["clock", "mute"];
   const took = job.startedAt ? (timeOf(job.finishedAt) - timeOf(job.startedAt)) / 1000 : 0;
-  const trigger = /** @type {any} */ (words.jobs.triggers)[job.trigger] ?? job.trigger;
+  const trigger = /** @type {Record<string, string>} */ (words.jobs.triggers)[job.trigger] ?? job.trigger;
   return html`<div><div class="line"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
-      <span class="grow"><b>${/** @type {any} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">${trigger}</span>
-        <small>${job.error ? plain(job.error.message) : job.summary ? words.jobs.summary(shownCounts(job.summary)) : /** @type {any} */ (words.jobs.states)[job.state]}</small></span>
+      <span class="grow"><b>${/** @type {Record<string, string>} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">${trigger}</span>
+        <small>${job.error ? plain(job.error.message) : job.summary ? words.jobs.summary(shownCounts(job.summary)) : /** @type {Record<string, string>} */ (words.jobs.states)[job.state]}</small></span>
       <span class="mute num" title=${fullDate(job.finishedAt)}>${agoWords((Date.now() - timeOf(job.finishedAt)) / 1000)} · ${words.jobs.took(duration(took))}</span></div>
     <${Warnings} job=${job} /></div>`;
 }
 
-/** Warnings by code, each with its place and what to do. @param {{ job: any }} given */
+/** Warnings by code, each with its place and what to do. @param {{ job: Wire.JobData }} given */
 function Warnings({ job }) {
   if (!job.warningCount) return null;
-  /** @type {Map<string, any[]>} */
+  /** @type {Map<string, Wire.WarningData[]>} */
   const codes = new Map();
   for (const each of job.warnings) codes.set(each.code, [...(codes.get(each.code) ?? []), each]);
   return html`<details class="log"><summary>${words.jobs.warnings(job.warningCount)}</summary>

@@ -46,7 +46,8 @@ export function Journals({ project }) {
   }, [waits, project]);
   if (!journals.value) return null;
   if (!journals.value.length) return html`<${Empty} icon="notes" title=${t.none.title}><p>${t.none.text}</p><//>`;
-  const rank = (/** @type {any} */ each) => (FIRST.includes(each.state) ? FIRST.indexOf(each.state) : FIRST.length);
+  const rank = (/** @type {Wire.JournalData} */ each) =>
+    FIRST.includes(each.state) ? FIRST.indexOf(each.state) : FIRST.length;
   const list = [...journals.value].sort((a, b) => rank(a) - rank(b));
   return html`<ul class="card">${list.map(
     (each) => html`<li class="line" key=${each.sessionId}>
@@ -55,21 +56,21 @@ export function Journals({ project }) {
   )}</ul>`;
 }
 
-/** The state of a journal, and what can be done about it. @param {{ of: any, vault: string, sessionId?: string }} given */
+/** The state of a journal, and what can be done about it. @param {{ of: Wire.JournalData, vault: string, sessionId?: string }} given */
 export function JournalState({ of, vault, sessionId }) {
   const [icon, tone] = SIGNS[of.state] ?? ["clock", "mute"];
   const identity = identityOf(vault);
   const draft = useSignal(false);
   const state = t.states[/** @type {"draft"} */ (of.state)];
   const title = plain(of.title, 120);
-  /** @param {Promise<any>} work @param {string} done */
+  /** @param {Promise<unknown>} work @param {string} done */
   const act = (work, done) =>
     void work.then(
       () => {
         toast(done);
         void loadSessions("");
         if (journals.peek()) void loadJournals("");
-        if (session.peek()) void loadSession(session.peek().sessionId);
+        if (session.peek()) void loadSession(session.peek()?.sessionId);
       },
       (error) => toast(sentence(error)),
     );

@@ -44,7 +44,7 @@ function Projects({ only }) {
   for (const each of sessions.value?.list ?? []) if (each.project) names.add(each.project);
   if (only) names.add(only);
   if (names.size < 2) return null;
-  return html`<label class="pick"><span class="visually-hidden">${t.project}</span><${Icon} name="folder" /><select value=${only} onChange=${(/** @type {any} */ event) => go({ project: event.target.value ? [event.target.value] : [] })}>
+  return html`<label class="pick"><span class="visually-hidden">${t.project}</span><${Icon} name="folder" /><select value=${only} onChange=${(/** @type {Typed} */ event) => go({ project: event.target.value ? [event.target.value] : [] })}>
     <option value="">${t.allProjects}</option>${[...names].sort().map((name) => html`<option key=${name} value=${name}>${plain(name, 60)}</option>`)}</select></label>`;
 }
 
@@ -61,7 +61,7 @@ function Sessions({ project }) {
     ${now.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>${words.more}</button>`}`;
 }
 
-/** @param {{ of: any }} given */
+/** @param {{ of: Wire.MemorySessionRow }} given */
 function Card({ of }) {
   return html`<li class="card session"><a href=${changed({ view: "memory", session: of.sessionId })}>
     <span class="who"><b><bdi>${plain(of.title, 120) || t.untitled(agentName(of.agent))}</bdi></b>

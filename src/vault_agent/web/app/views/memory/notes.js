@@ -9,7 +9,7 @@ import { count, words } from "../../words.js";
 
 const t = words.memory;
 
-/** Why a note was recalled. @param {string[]} reasons */
+/** Why a note was recalled. @param {string[] | undefined} reasons */
 function why(reasons) {
   return (reasons ?? []).map((each) => {
     const [, kind, value] = /^(\w+):(.*)$/s.exec(each) ?? [];
@@ -19,14 +19,14 @@ function why(reasons) {
   });
 }
 
-/** @param {{ note: any, onRemove?: false | null | (() => void), onAdd?: false | (() => void), sign?: string }} given */
+/** @param {{ note: Wire.ChosenNoteData & Partial<Wire.DeliveredNoteData>, onRemove?: false | null | (() => void), onAdd?: false | (() => void), sign?: string }} given */
 export function GotNote({ note, onRemove, onAdd, sign }) {
   const identity = identityOf(note.vault);
   const title = plain(note.title, 160) || words.untitled;
   const reasons = why(note.reasons);
   const more = [note.matchType && t.match[/** @type {"tag"} */ (note.matchType)], ...reasons].filter(Boolean);
   return html`<li class="line got-note" data-sign=${sign}>${sign && html`<${Icon} name=${sign} />`}<${Shape} type=${note.type} />
-    <span class="grow"><span class="name">${identity && !(note.changed && note.gone) ? html`<a href=${addressIn(identity, note.noteId)}><bdi>${title}</bdi></a>` : html`<bdi>${title}</bdi>`}
+    <span class="grow"><span class="name">${identity ? html`<a href=${addressIn(identity, note.noteId)}><bdi>${title}</bdi></a>` : html`<bdi>${title}</bdi>`}
         ${note.changed && html`<span class="tag warned"><${Icon} name="clock" small />${t.changed}</span>`}</span>
       <small dir="auto">${note.type && `${typeName(note.type)} · `}${identity && vaultName(identity) && html`<bdi>${plain(vaultName(identity), 40)}</bdi> · `}${more.length ? more.join(" · ") : plain(note.path, 200)}</small></span>
     ${note.leftOut ? html`<span class="mute">${t.leftOutWhy[/** @type {"limit"} */ (note.leftOut)] ?? plain(note.leftOut, 60)}</span>` : note.score !== undefined && html`<span class="score num" title=${t.parts(percent(note.tag), percent(note.semantic), percent(note.recency))}>${percent(note.score)}</span>`}
@@ -34,9 +34,9 @@ export function GotNote({ note, onRemove, onAdd, sign }) {
     ${onAdd && html`<button class="icon" aria-label=${t.addAgain(title)} title=${t.addAgain(title)} onClick=${onAdd}><${Icon} name="plus" /></button>`}</li>`;
 }
 
-/** @param {number} share */
-const percent = (share) => `${count(Math.round(share * 100))} %`;
+/** @param {number | undefined} share */
+const percent = (share) => `${count(Math.round(Number(share) * 100))} %`;
 
-/** @param {{ notes: any[] }} given */
+/** @param {{ notes: Wire.RecalledNoteData[] }} given */
 export const LeftOut = ({ notes }) =>
   html`<details class="log"><summary>${t.leftOut(notes.length)}</summary><ul class="got-list">${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} />`)}</ul></details>`;

@@ -25,16 +25,19 @@ export function Session({ id }) {
   const back = html`<a class="quiet" href=${changed({ view: "memory", session: "" })}><${Icon} name="left" />${t.all}</a>`;
   if (!now) return back;
   const gone = new Set(now.removed.map(keyOf));
-  /** @param {Promise<any>} work @param {string} done */
+  /** @param {Promise<unknown>} work @param {string} done */
   const act = (work, done) =>
     void work.then(
       () => (toast(done), loadSession(id)),
       (error) => toast(sentence(error)),
     );
-  const remove = (/** @type {any} */ note) =>
+  const remove = (/** @type {Wire.ChosenNoteData} */ note) =>
     act(removeNote(id, note.vault, note.noteId), t.removed(plain(note.title, 60)));
-  const choose = (/** @type {any} */ hit) => act(addNote(id, hit.vault, hit.noteId), t.added(plain(hit.label, 60)));
-  const among = [identityOf(now.vault), vaults.value.find((each) => each.role === "global")?.identity].filter(Boolean);
+  const choose = (/** @type {import("../frame/overlay.js").Hit} */ hit) =>
+    act(addNote(id, hit.vault ?? "", hit.noteId ?? ""), t.added(plain(hit.label, 60)));
+  const among = /** @type {string[]} */ (
+    [identityOf(now.vault), vaults.value.find((each) => each.role === "global")?.identity].filter(Boolean)
+  );
   const open = now.state === "open";
   return html`${back}<header><div class="head"><h1 dir="auto">${plain(now.title, 160) || t.untitled(agentName(now.agent))}</h1>
       ${
@@ -48,11 +51,11 @@ export function Session({ id }) {
     ${
       (now.pinned.length > 0 || now.refreshing) &&
       html`<section><h2>${t.next}</h2>${now.refreshing && html`<p class="mute">${t.refreshing}</p>`}
-      ${now.pinned.length > 0 && html`<ul class="card got-list">${now.pinned.map((/** @type {any} */ each) => html`<${GotNote} key=${keyOf(each)} note=${each} onRemove=${open && (() => remove(each))} />`)}</ul>`}</section>`
+      ${now.pinned.length > 0 && html`<ul class="card got-list">${now.pinned.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} onRemove=${open && (() => remove(each))} />`)}</ul>`}</section>`
     }
-    ${now.removed.length > 0 && html`<section><h2>${t.takenOut}</h2><ul class="card got-list">${now.removed.map((/** @type {any} */ each) => html`<${GotNote} key=${keyOf(each)} note=${each} onAdd=${open && (() => act(addNote(id, each.vault, each.noteId), t.added(plain(each.title, 60))))} />`)}</ul></section>`}
+    ${now.removed.length > 0 && html`<section><h2>${t.takenOut}</h2><ul class="card got-list">${now.removed.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} onAdd=${open && (() => act(addNote(id, each.vault, each.noteId), t.added(plain(each.title, 60))))} />`)}</ul></section>`}
     ${!now.deliveries.length && html`<p class="mute">${t.nothingYet}</p>`}
-    ${[...now.deliveries].reverse().map((/** @type {any} */ each, /** @type {number} */ at) => html`<${Delivery} key=${now.deliveries.length - at} of=${each} gone=${gone} onRemove=${open && remove} />`)}
+    ${[...now.deliveries].reverse().map((each, at) => html`<${Delivery} key=${now.deliveries.length - at} of=${each} gone=${gone} onRemove=${open && remove} />`)}
     ${
       refreshing.value &&
       html`<${Refresh} id=${id} onClose=${() => (refreshing.value = false)} onDone=${() => {
@@ -66,19 +69,21 @@ export function Session({ id }) {
 /** @param {{ vault: string, noteId: string }} note */
 const keyOf = (note) => `${note.vault} ${note.noteId}`;
 
-/** @param {{ of: any, gone: Set<string>, onRemove: false | ((note: any) => void) }} given */
+/** @param {{ of: Wire.DeliveryData, gone: Set<string>, onRemove: false | ((note: Wire.ChosenNoteData) => void) }} given */
 function Delivery({ of, gone, onRemove }) {
   const { signals, notes, leftOut } = of;
-  const by = [
-    signals.prompt && t.by.prompt,
-    signals.files.length > 0 && t.by.files(signals.files),
-    signals.tags.length > 0 && t.by.tags(signals.tags),
-    signals.branch && t.by.branch(signals.branch),
-  ].filter(Boolean);
+  const by = /** @type {string[]} */ (
+    [
+      signals.prompt && t.by.prompt,
+      signals.files.length > 0 && t.by.files(signals.files),
+      signals.tags.length > 0 && t.by.tags(signals.tags),
+      signals.branch && t.by.branch(signals.branch),
+    ].filter(Boolean)
+  );
   return html`<section class="delivery"><div class="head"><h2>${t.events[/** @type {"start"} */ (of.event)] ?? of.event}</h2><time class="mute num" title=${fullDate(of.at)}>${agoWords((Date.now() - timeOf(of.at)) / 1000)}</time>
       <span class="acts"><${Tokens} of=${of.tokens} most=${of.maxTokens} /></span></div>
     ${by.length > 0 && html`<p class="mute cut-words" dir="auto">${t.comparedWith(by)}</p>`}
-    ${notes.length ? html`<ul class="card got-list">${notes.map((/** @type {any} */ each) => html`<${GotNote} key=${keyOf(each)} note=${each} onRemove=${onRemove && !gone.has(keyOf(each)) && identityOf(each.vault) && (() => onRemove(each))} />`)}</ul>` : html`<p class="mute">${t.nothing}</p>`}
+    ${notes.length ? html`<ul class="card got-list">${notes.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} onRemove=${onRemove && !gone.has(keyOf(each)) && identityOf(each.vault) && (() => onRemove(each))} />`)}</ul>` : html`<p class="mute">${t.nothing}</p>`}
     ${leftOut.length > 0 && html`<${LeftOut} notes=${leftOut} />`}
     ${of.text && html`<details class="log"><summary>${t.text}</summary><pre class="raw" dir="auto" tabindex="0">${of.text}</pre></details>`}</section>`;
 }

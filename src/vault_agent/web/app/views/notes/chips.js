@@ -30,7 +30,9 @@ function typeCounts() {
 
 /** @param {string} type */
 const plural = (type) =>
-  type.toLowerCase() in words.kinds ? /** @type {any} */ (words.kinds)[type.toLowerCase()] : plain(typeName(type), 24);
+  type.toLowerCase() in words.kinds
+    ? /** @type {Record<string, string>} */ (words.kinds)[type.toLowerCase()]
+    : plain(typeName(type), 24);
 
 /** @param {string[]} list @param {string} value */
 export const toggled = (list, value) =>

@@ -34,7 +34,7 @@ export function DateMenu({ anchor, onClose }) {
         anchor.focus();
       }}><svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>${words.notes.dates[name]}</button>`,
     )}
-    <label class="entry">${words.notes.from}<input class="end" type="date" value=${after} onChange=${(/** @type {any} */ event) => go({ after: event.target.value })} /></label>
-    <label class="entry">${words.notes.until}<input class="end" type="date" value=${before} onChange=${(/** @type {any} */ event) => go({ before: event.target.value })} /></label>
+    <label class="entry">${words.notes.from}<input class="end" type="date" value=${after} onChange=${(/** @type {Typed} */ event) => go({ after: event.target.value })} /></label>
+    <label class="entry">${words.notes.until}<input class="end" type="date" value=${before} onChange=${(/** @type {Typed} */ event) => go({ before: event.target.value })} /></label>
   <//>`;
 }

@@ -92,7 +92,7 @@ export function Find() {
   );
 
   const mode = searching.value
-    ? /** @type {any} */ (words.notes.mode)[results.value.mode]
+    ? /** @type {Record<string, string>} */ (words.notes.mode)[results.value.mode]
     : embeds.value
       ? words.notes.mode.hybrid
       : words.notes.mode.lexical;

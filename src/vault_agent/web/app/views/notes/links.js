@@ -22,8 +22,8 @@ const whenIdle = (run) =>
 /** @param {{ id: string }} given */
 export function Links({ id }) {
   const tab = useSignal("linked");
-  const linked = useSignal(/** @type {any} */ (null));
-  const unlinked = useSignal(/** @type {any} */ (null));
+  const linked = useSignal(/** @type {Wire.BacklinksData | null} */ (null));
+  const unlinked = useSignal(/** @type {Wire.MentionsData | null} */ (null));
   const fault = useSignal(/** @type {any} */ (null));
   const tabs = useRef(/** @type {HTMLElement | null} */ (null));
 
@@ -44,6 +44,7 @@ export function Links({ id }) {
   }, [id, revision.value]);
   const more = async () => {
     const now = linked.peek();
+    if (!now) return;
     try {
       const { data } = await ask("GET", `/notes/${id}/backlinks`, { query: { limit: PAGE, cursor: now.nextCursor } });
       linked.value = { ...data, backlinks: [...now.backlinks, ...data.backlinks] };
@@ -52,7 +53,7 @@ export function Links({ id }) {
     }
   };
 
-  const link = async (/** @type {any} */ mention) => {
+  const link = async (/** @type {Wire.MentionData} */ mention) => {
     try {
       const is = await linkMention(mention, id, note.peek()?.title ?? "");
       toast(is ? words.edit.linked(plain(mention.title, 80)) : words.edit.linkGone);
@@ -85,9 +86,9 @@ export function Links({ id }) {
     </div></section>`;
 }
 
-/** @param {{ from: any }} given */
+/** @param {{ from: Wire.BacklinkData | Wire.MentionData }} given */
 function Reference({ from }) {
   return html`<a class="ref" href=${changed({ note: from.noteId, at: "" })} data-peek=${from.noteId}>
     <strong><${Icon} name="notes" /><bdi class="cut">${plain(from.title, 160) || words.untitled}</bdi><small class="num">${from.count > 1 ? words.note.times(from.count) : ""}</small></strong>
-    ${from.places.map((/** @type {any} */ place, /** @type {number} */ at) => html`<p key=${at} dir="auto">${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi>${place.snippet && " · "}</i>`}${place.chunkIndex === null ? html`<i>${words.note.inProperties}</i> ` : ""}<${Marked} text=${place.snippet} ranges=${place.matches} as="b" /></p>`)}</a>`;
+    ${from.places.map((place, at) => html`<p key=${at} dir="auto">${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi>${place.snippet && " · "}</i>`}${place.chunkIndex === null ? html`<i>${words.note.inProperties}</i> ` : ""}<${Marked} text=${place.snippet} ranges=${place.matches} as="b" /></p>`)}</a>`;
 }

@@ -119,7 +119,7 @@ export function List() {
   const query = asked.value.text;
   return html`<div class=${`scroll${busy.value ? " busy" : ""}`} ref=${scroll} onScroll=${measure} onKeyDown=${keyed} aria-busy=${busy.value}
       onPointerLeave=${() => (hovered.value = "")}
-      onPointerOver=${(/** @type {any} */ event) => (hovered.value = event.target.closest?.(".row")?.dataset.note ?? "")}>
+      onPointerOver=${(/** @type {Event & { target: Element }} */ event) => (hovered.value = /** @type {HTMLElement | null | undefined} */ (event.target.closest?.(".row"))?.dataset.note ?? "")}>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${reload} />`}
     ${
       rows.length > 0 &&

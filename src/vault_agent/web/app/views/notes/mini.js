@@ -19,7 +19,7 @@ const TICKS = 160;
 export function Mini({ read }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const depth = useSignal(1);
-  const graph = useSignal(/** @type {any} */ (null));
+  const graph = useSignal(/** @type {Awaited<ReturnType<typeof layOut>> | null} */ (null));
   const hot = useSignal(-1);
 
   useEffect(() => {
@@ -76,12 +76,12 @@ export function Mini({ read }) {
       }}></canvas></div></section>`;
 }
 
-/** @param {any} data @param {string | null} type */
+/** @param {Wire.LocalGraphData} data @param {string | null} type */
 async function layOut(data, type) {
   const { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } = await import(
     "../../../vendor/d3-force.js"
   );
-  const nodes = data.nodes.map((/** @type {any} */ node, /** @type {number} */ at) => ({
+  const nodes = data.nodes.map((node, at) => ({
     id: node.noteId,
     title: plain(node.title, 40),
     kind: kindOf(at ? node.type : type),

@@ -18,7 +18,7 @@ const t = words.promote;
 /** Whether notes of this page can be promoted. */
 const here = () =>
   switchedOn("memory.enabled") && vaults.value.find((each) => each.identity === vaultId.value)?.role === "project";
-const globalVault = () => vaults.value.find((each) => each.role === "global")?.identity;
+const globalVault = () => vaults.value.find((each) => each.role === "global")?.identity ?? "";
 
 /** The button of a note, and its dialog. @param {{ read: import("../../state/note.js").Note }} given */
 export function Promote({ read }) {
@@ -41,7 +41,7 @@ function Sheet({ read, done, onClose }) {
   const busy = useSignal(false);
   const path = `/notes/${read.id}/promote`;
   const title = plain(read.title, 120);
-  /** @param {() => Promise<any>} work @param {(data: any) => void} then */
+  /** @template Data @param {() => Promise<{ data: Data }>} work @param {(data: Data) => void} then */
   const run = async (work, then) => {
     busy.value = true;
     fault.value = null;

@@ -14,11 +14,11 @@ const MOST = 100; // entries in the document: typing finds the others
 
 /** @typedef {{ name: string, total: number, depth: number }} Entry */
 
-/** @param {any[]} nodes @param {string} field @param {number} depth @returns {Entry[]} */
-function flat(nodes, field, depth = 0) {
+/** @template {{ total: number, children: Node[] }} Node @param {Node[]} nodes @param {(node: Node) => string} named @param {number} depth @returns {Entry[]} */
+function flat(nodes, named, depth = 0) {
   return nodes.flatMap((node) => [
-    { name: node[field], total: node.total, depth },
-    ...flat(node.children, field, depth + 1),
+    { name: named(node), total: node.total, depth },
+    ...flat(node.children, named, depth + 1),
   ]);
 }
 
@@ -29,8 +29,11 @@ export function TreeMenu({ kind, anchor, onClose }) {
   const fault = useSignal(/** @type {any} */ (null));
   const tags = kind === "tags";
   useEffect(() => {
-    ask("GET", tags ? "/tags" : "/folders").then(
-      ({ data }) => (entries.value = flat(tags ? data.tags : data.folders, tags ? "tag" : "folder")),
+    const read = tags
+      ? ask("GET", "/tags").then(({ data }) => flat(data.tags, (each) => each.tag))
+      : ask("GET", "/folders").then(({ data }) => flat(data.folders, (each) => each.folder));
+    read.then(
+      (all) => (entries.value = all),
       (error) => (fault.value = error),
     );
   }, [revision.value]);
@@ -49,7 +52,7 @@ export function TreeMenu({ kind, anchor, onClose }) {
   };
   return html`<${Menu} anchor=${anchor} label=${tags ? words.notes.tags : words.notes.folder} onClose=${onClose}>
     <label class="field"><${Icon} name="search" /><span class="visually-hidden">${tags ? words.notes.findTag : words.notes.findFolder}</span>
-      <input dir="auto" placeholder=${tags ? words.notes.findTag : words.notes.findFolder} value=${sought.value} onInput=${(/** @type {any} */ event) => (sought.value = event.target.value)} /></label>
+      <input dir="auto" placeholder=${tags ? words.notes.findTag : words.notes.findFolder} value=${sought.value} onInput=${(/** @type {Typed} */ event) => (sought.value = event.target.value)} /></label>
     ${fault.value && html`<${Trouble} fault=${fault.value} />`}
     ${!found.length && html`<p class="entry mute">${words.notes.noTags}</p>`}
     ${found.slice(0, MOST).map(({ name, total, depth }) => {

@@ -48,7 +48,7 @@ function Look() {
     <div class="line"><span class="grow">${t.keys}</span><button class="quiet" onClick=${() => (overlay.value = { name: "keys" })}><${Icon} name="key" />?</button></div></div>`;
 }
 
-/** @param {{ now: any }} given */
+/** @param {{ now: Wire.HealthData }} given */
 function Health({ now }) {
   const { index, embeddings, watch } = now;
   const share = `${Math.round(embeddings.share * 100)} %`;
@@ -94,7 +94,7 @@ function Health({ now }) {
       "",
       switchedOn("journal.enabled") ? "ok" : "mute",
     ],
-    ["info", t.version, now.version, /** @type {any} */ (words.stats)[live.value], ""],
+    ["info", t.version, now.version, words.stats[/** @type {"live"} */ (live.value)], ""],
   ];
   return html`<div class="card">
     ${rows.map(([icon, name, text, more, tone]) => html`<div class="line" key=${name}><${Icon} name=${icon} /><span class="grow">${name}${more && html`<small>${more}</small>`}</span><bdi class=${`state ${tone}`}>${text}</bdi></div>`)}

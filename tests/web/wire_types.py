@@ -1,0 +1,115 @@
+"""The types of the replies of HTTP for the modules of the page, made from the models of the contract.
+
+`python -m tests.web.wire_types` writes `web/types/wire.d.ts`, which `web/check.mjs` reads. It declares a
+namespace `Wire` with each model of a reply, and `Wire.Data<"GET", "/stats">`, the data that a route
+replies with.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+
+from vault_agent.server.routes import ROUTES, Route
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE = Path(__file__).parents[2] / "web" / "types" / "wire.d.ts"
+_HEAD = """\
+// Made by `python -m tests.web.wire_types` from the models of the HTTP contract. Do not edit.
+
+declare namespace Wire {"""
+_TAIL = """\
+  /** The data of the reply of a route. That of an address that is not written out is any. */
+  type Data<Method extends string, Path extends string> = Replied<`${Method} ${Path}`>;
+
+  type Replied<Asked extends string> =
+    Asked extends `${infer Method} /vaults/${infer _}/${infer Rest}` ? Replied<`${Method} /${Rest}`> :"""
+_PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
+_REF = "#/$defs/"
+
+
+class _Dumped(GenerateJsonSchema):
+    """The schemas of what is sent: a field is there, unless it is left out for its value."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return "serialization_exclude_if" not in field
+
+
+def declarations() -> str:
+    """Return the text of the file."""
+    models = {reply: None for route in ROUTES for reply in route.operation.replies}
+    refs, found = models_json_schema(
+        [(model, "serialization") for model in models],
+        ref_template=f"{_REF}{{model}}",
+        schema_generator=_Dumped,
+    )
+    schemas = found["$defs"]
+    lines = [_HEAD]
+    for name, schema in sorted(schemas.items()):
+        if not name.startswith("Reply_"):  # its data is what the page gets
+            lines += _declared(name, schema)
+    lines.append(_TAIL)
+    # `${string}` also fits several parts of a path, so the longer of two routes comes first.
+    for route in sorted(ROUTES, key=lambda each: (-each.path.count("/"), "{" in each.path)):
+        data = " | ".join(
+            _type(
+                schemas[refs[reply, "serialization"]["$ref"].removeprefix(_REF)]["properties"][
+                    "data"
+                ]
+            )
+            for reply in route.operation.replies
+        )
+        if route.media == ("application/octet-stream",):
+            data = "ArrayBuffer"
+        if data:
+            lines.append(f"    Asked extends `{_pattern(route)}` ? {data} :")
+    return "\n".join([*lines, "    any;", "}", ""])
+
+
+def _pattern(route: Route) -> str:
+    return f"{route.method} {re.sub(r'{[^}]*}', '${string}', route.path)}"
+
+
+def _declared(name: str, schema: dict[str, Any]) -> Iterator[str]:
+    if "properties" not in schema:
+        yield f"  type {name} = {_type(schema)};"
+        return
+    yield f"  interface {name} {{"
+    required = schema.get("required", ())
+    for key, rule in schema["properties"].items():
+        yield f"    {key}{'' if key in required else '?'}: {_type(rule)};"
+    yield "  }"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """Return the TypeScript of a schema."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).removeprefix(_REF)
+    if "anyOf" in schema:
+        return " | ".join(dict.fromkeys(map(_type, schema["anyOf"])))
+    if "const" in schema or "enum" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return " | ".join(
+            f'"{each}"' if isinstance(each, str) else str(each).lower() for each in values
+        )
+    kind = schema.get("type")
+    if kind == "null":
+        return "null"
+    if kind == "array" and "prefixItems" in schema:
+        return f"[{', '.join(map(_type, schema['prefixItems']))}]"
+    if kind == "array":
+        item = _type(schema.get("items", {}))
+        return f"({item})[]" if " " in item else f"{item}[]"
+    if kind == "object":
+        more = schema.get("additionalProperties")
+        return f"Record<string, {_type(more) if isinstance(more, dict) else 'any'}>"
+    return _PLAIN.get(str(kind), "any")
+
+
+if __name__ == "__main__":
+    FILE.write_text(declarations(), encoding="utf-8")
