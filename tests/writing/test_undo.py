@@ -283,3 +283,60 @@ async def test_a_folder_that_somebody_uses_since_stays(vault: Vault, monkeypatch
     await vault.undo(made.write_id)
     assert await folders(vault) == {"new"}
     assert vault.bytes("new/theirs.md") == b"theirs\n"
+
+
+async def test_undo_without_an_id_takes_back_only_the_callers_own_last_write(vault: Vault):
+    vault.put("A.md", "a\n")
+    vault.put("B.md", "b\n")
+    cli = Writer(client="cli")
+    other = Writer(client="mcp:editor")  # an agent in the set-up without `[agents]`
+    await vault.append("A.md", "mine\n", caller=cli)
+    for caller in (AGENT, other):
+        theirs = await vault.append("B.md", f"of {caller.client}\n", caller=caller)
+    undone = await vault.undo(caller=cli)
+    assert undone.path == "A.md"
+    (warning,) = undone.warnings
+    assert warning.code == "UNDO_NOT_LAST"
+    assert warning.details["writeId"] == theirs.write_id
+    assert "mcp:editor" in warning.message
+    assert vault.bytes("B.md") == b"b\nof mcp:scribe\nof mcp:editor\n"
+    with pytest.raises(NotFound, match="WRITE_NOT_FOUND") as caught:
+        await vault.undo(caller=cli)
+    assert caught.value.details["writeId"] == theirs.write_id
+    await vault.append("A.md", "mine\n", caller=cli)
+    assert (await vault.undo(caller=other)).path == "B.md"
+    assert (await vault.undo(caller=AGENT)).warnings == ()
+    assert vault.bytes("B.md") == b"b\n"
+    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
+        await vault.undo(caller=other)
+    assert vault.bytes("A.md") == b"a\nmine\n"
+
+
+async def test_the_command_line_takes_back_what_the_page_of_the_same_person_wrote(vault: Vault):
+    await vault.create("A.md", "a\n", caller=Writer(client="web"))
+    undone = await vault.undo(caller=Writer(client="cli"))
+    assert (undone.path, undone.warnings) == ("A.md", ())
+
+
+async def test_an_agent_is_not_told_of_the_writes_of_others(vault: Vault):
+    vault.put("A.md", "a\n")
+    await vault.append("A.md", "ours\n", caller=AGENT)
+    await vault.create("Private.md", "theirs")
+    assert (await vault.undo(caller=AGENT)).warnings == ()
+    with pytest.raises(NotFound, match="WRITE_NOT_FOUND") as caught:
+        await vault.undo(caller=AGENT)
+    assert caught.value.details == {}
+    assert "Private" not in caught.value.message
+
+
+async def test_what_the_server_wrote_by_itself_is_taken_back_by_its_id_only(vault: Vault):
+    vault.put("A.md", "a\n")
+    await vault.append("A.md", "mine\n")
+    journal = await vault.create("journals/Day.md", "a day\n", by_itself=True)
+    undone = await vault.undo()
+    assert undone.path == "A.md"
+    assert "the server itself" in undone.warnings[0].message
+    assert vault.bytes("journals/Day.md") == b"a day\n"
+    assert [each.client for each in await vault.writing.writes()][1:] == ["server", "http"]
+    await vault.undo(journal.write_id)
+    assert not (vault.root / "journals/Day.md").exists()

@@ -53,6 +53,11 @@ class Writer:
 
 
 OWNER = Writer()
+PERSON = ("cli", "http", "web")
+"""The clients through which the owner works in person. An MCP client is an agent's, also without
+a name of its own: it takes back its own writes, and not the person's."""
+SERVER = "server"
+"""The client of `Write.by_itself` in the log. No caller has it, so nobody undoes them unasked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,8 @@ class Write:
         retries: whether the edit means the same on another text. If somebody changes the note
             meanwhile, it is then planned anew, at most three times.
         appended: text that is not to be appended twice; None for `allowRepeat`.
-        by_itself: whether the server writes by itself, so that `write.allow` does not limit it.
+        by_itself: whether the server writes by itself, so that `write.allow` does not limit it. The
+            log has `SERVER` as its client.
     """
 
     operation: str

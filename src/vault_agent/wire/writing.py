@@ -404,7 +404,7 @@ class AdrBody(WriteBody):
 class UndoBody(WriteBody):
     """The body of `POST /write/undo`."""
 
-    write_id: WriteId | None = Field(default=None, description="Default: your last write.")
+    write_id: WriteId | None = Field(default=None, description="Default: your own last write.")
     copy_beside: bool = Field(
         default=False,
         alias="copy",

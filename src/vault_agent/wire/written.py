@@ -203,7 +203,7 @@ class LoggedWrite(Model):
     write_id: str
     time: str = Field(description="ISO 8601, UTC.")
     agent: str = Field(description="Empty for the owner.")
-    client: str = Field(description="`cli`, `http`, `web` or `mcp:{name}`.")
+    client: str = Field(description="`cli`, `http`, `web`, `mcp:{name}`, or `server`.")
     operation: str
     state: WriteStateName
     files: tuple[LoggedFile, ...] = Field(description="At most 200.")

@@ -21,7 +21,7 @@ from vault_agent.errors import (
 )
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
-from vault_agent.model.writing import WriteState, Written
+from vault_agent.model.writing import SERVER, WriteState, Written
 from vault_agent.store.writes.record import FileChange, NewWrite
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
@@ -218,7 +218,7 @@ class Journal:
             id=write_id,
             at=now_ms(),
             agent=write.caller.name,
-            client=write.caller.client,
+            client=SERVER if write.by_itself else write.caller.client,
             operation=write.operation,
             state=state,
             reply=replies.logged(written),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from vault_agent.errors import (
     Conflict,
     Failed,
     NotFound,
+    explained,
 )
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
-from vault_agent.model.writing import Right, WriteState, Written
+from vault_agent.model.writing import SERVER, Right, WriteState, Written
 from vault_agent.store.writes.record import FileChange, shown
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
@@ -42,10 +43,17 @@ from vault_agent.writing.undo import UNDO, Touched, taken_back
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.model.writing import LoggedWrite, Write
+    from vault_agent.model.writing import LoggedWrite, Write, Writer
     from vault_agent.store.writes.record import Logged
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.transaction import Change, Plan, Transaction
+
+_CLIENTS: Final = {
+    "cli": "the command line",
+    "http": "a program over HTTP",
+    "web": "the web page",
+    SERVER: "the server itself",
+}
 
 
 class Several:
@@ -75,13 +83,7 @@ class Several:
         with self._journal.opened(write) as (root, replayed):
             if replayed is not None:
                 return replayed
-            caller = write.caller
-            if write_id is None:
-                logged = self._journal.log.last(None if caller.is_owner else caller.name)
-            else:
-                logged = self._journal.log.get(write_id)
-            if logged is None or not (caller.is_owner or logged.agent == caller.name):
-                raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
+            logged, warnings = self._to_take_back(write_id, write.caller)
             if at_once is not None and len(logged.changes) > at_once:
                 raise NeedsJob
             try:
@@ -90,7 +92,8 @@ class Several:
                 raise self._undo_conflict(root, write, logged, touched, copy=copy_beside) from None
             changes = [self._logged_change(root, write, each) for each in transaction.changes]
             if not changes:
-                return replies.unchanged(write, transaction.path, b"", content_hash(b""))
+                return replies.unchanged(write, transaction.path, b"", content_hash(b""), *warnings)
+            transaction = replace(transaction, warnings=(*transaction.warnings, *warnings))
             check_hash(write, _first_bytes(transaction))
             return self._carry_out_all(root, write, transaction, changes, undoes=logged)
 
@@ -123,6 +126,34 @@ class Several:
         return log.forget(write_id=write_id, before=before)
 
     # --- internals ------------------------------------------------------------------------------
+
+    def _to_take_back(
+        self, write_id: str | None, caller: Writer
+    ) -> tuple[Logged, tuple[Warning, ...]]:
+        """Return the write that an undo is about: the one with the ID, or the caller's own last.
+
+        The owner is told whose the last write is, if it is somebody else's. An agent is not: that
+        would name notes outside its folders.
+
+        Raises:
+            NotFound: `WRITE_NOT_FOUND`.
+        """
+        log = self._journal.log
+        if write_id is not None:
+            logged = log.get(write_id)
+            if logged is None or not (caller.is_owner or logged.agent == caller.name):
+                raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
+            return logged, ()
+        logged = log.last_of(caller)
+        last = log.last() if caller.is_owner else None
+        whose, details = ("", {}) if last is None else _whose(last)
+        if logged is None:
+            what = f"You have no write to take back.{whose}"
+            raise NotFound("WRITE_NOT_FOUND", what, details)
+        if last is None or last.seq == logged.seq:
+            return logged, ()
+        what = f"This took back your own last write.{whose}"
+        return logged, (Warning("UNDO_NOT_LAST", explained("UNDO_NOT_LAST", what), details),)
 
     def _undo_conflict(
         self, root: VaultRoot, write: Write, logged: Logged, touched: Touched, *, copy: bool
@@ -288,6 +319,17 @@ class Several:
             if error.cause is not Cause.VANISHED:
                 raise
             return path
+
+
+def _whose(last: Logged) -> tuple[str, dict[str, str]]:
+    """Return a sentence that says whose the last write of the vault is, and its details."""
+    path = last.changes[0].target or last.changes[0].path
+    who = _CLIENTS.get(last.client, last.client)
+    if last.agent:
+        who = f"the agent {last.agent} ({last.client})"
+    what = f" The last write of the vault is by {who}: {last.operation} of {path} ({last.id})."
+    details = {"writeId": last.id, "agent": last.agent, "client": last.client, "path": path}
+    return what, details
 
 
 def _before(change: Change) -> bytes | None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, IndexUnavailable, VaultAgentError
+from vault_agent.model.writing import PERSON, SERVER
 from vault_agent.store.database import BUSY_SECONDS, json_array, script, set_aside, translated
 from vault_agent.store.failures import damaged
 from vault_agent.store.writes.bytes import KeptBytes
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from vault_agent.model.writing import LoggedWrite
+    from vault_agent.model.writing import LoggedWrite, Writer
     from vault_agent.store.writes.record import FileChange, NewWrite
 
 KEY_MILLISECONDS = 24 * 3_600_000
@@ -34,6 +35,7 @@ ROWS = 100_000
 """How many writes the log remembers. Their bytes are kept for a shorter time."""
 
 _OPEN = "('prepared', 'committed')"
+_LAST = "state = 'done' AND undoes IS NULL"
 
 
 class WriteLog:
@@ -231,12 +233,17 @@ class WriteLog:
         """Return a write by its ID."""
         return self._one("id = ?", write_id)
 
-    def last(self, agent: str | None) -> Logged | None:
-        """Return the last write that is done and is no undo, of an agent or of anyone."""
-        done = "state = 'done' AND undoes IS NULL"
-        if agent is None:
-            return self._one(done)
-        return self._one(f"{done} AND agent = ?", agent)
+    def last(self) -> Logged | None:
+        """Return the last write of anyone that is done and is no undo."""
+        return self._one(_LAST)
+
+    def last_of(self, caller: Writer) -> Logged | None:
+        """Return the last write of one caller that is done and is no undo."""
+        if caller.name:
+            return self._one(f"{_LAST} AND agent = ? AND client <> ?", caller.name, SERVER)
+        clients = PERSON if caller.client in PERSON else (caller.client,)
+        listed = ", ".join("?" * len(clients))
+        return self._one(f"{_LAST} AND agent = '' AND client IN ({listed})", *clients)
 
     def unfinished(self) -> list[Logged]:
         """Return the writes that a crash has interrupted, oldest first."""
