@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.model.writing import LoggedWrite, Written
+    from vault_agent.system.crash import CrashReport
 
 QUIET = WriteLimits(quiet_seconds=0)
 
@@ -35,6 +36,7 @@ class Vault:
         self.exclusions = Exclusions(patterns)
         self.followed: list[str] = []
         self.events: list[LoggedWrite] = []
+        self.crashes: list[CrashReport] = []
         self.writing: Writing
         self.strategy: Strategy | None = None  # how files are kept inside the vault
 
@@ -55,7 +57,12 @@ class Vault:
     @asynccontextmanager
     async def opened(self, *, close: bool = True) -> AsyncIterator[Writing]:
         """Open the vault, recover, and run."""
-        self.writing = Writing(self.journal(), self.follow, on_written=self.events.append)
+        self.writing = Writing(
+            self.journal(),
+            self.follow,
+            on_written=self.events.append,
+            on_crash=self.crashes.append,
+        )
         running = asyncio.create_task(self.writing.run())
         await self.writing.ready()
         try:

@@ -116,9 +116,11 @@ class Following:
 
         try:
             await self._run(paths, on_served)
-        except VaultAgentError:
-            self._forget(paths)
+        except Exception as error:
+            self._forget(paths)  # so that the watch looks at them
             self._on_failure(paths)
+            if not isinstance(error, VaultAgentError | OSError):
+                raise  # a defect
         finally:
             self.count += 1
             if served is not None and not served.done():

@@ -6,6 +6,8 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from vault_agent.system.cancelling import to_its_end
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -32,7 +34,7 @@ class Locks:
             yield
         finally:
             self._held -= wanted
-            await self._announce()
+            await to_its_end(self._announce())
 
     @asynccontextmanager
     async def everything(self) -> AsyncIterator[None]:
@@ -45,12 +47,12 @@ class Locks:
         finally:
             self._waiting -= 1
             if not self._everything:
-                await self._announce()
+                await to_its_end(self._announce())
         try:
             yield
         finally:
             self._everything = False
-            await self._announce()
+            await to_its_end(self._announce())
 
     async def _announce(self) -> None:
         async with self._change:

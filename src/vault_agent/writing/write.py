@@ -6,6 +6,7 @@ Operations are small functions on top: they make a `Write` and a plan, and call 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -16,6 +17,7 @@ import anyio
 from vault_agent.errors import Busy, Conflict, VaultAgentError, explained
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import IndexState, Write, WriteHealth, Written
+from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads
 from vault_agent.text.names import fold
@@ -81,6 +83,8 @@ class Writing:
         self._state = "recovering"
         self._conflicts: list[LoggedWrite] = []  # not read anew for each `health`
         self._ready = anyio.Event()
+        self._following: set[asyncio.Task[Written]] = set()
+        self._is_failing = False  # the last look has met a defect
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -112,10 +116,10 @@ class Writing:
             Failed: `DISK_FULL`, `WRITE_NOT_VERIFIED`.
         """
         async with self._held(write, path):
-            written = await self._tried(
-                lambda: self._one.edit(path, write, plan), retries=write.retries
+            following = await self._done(
+                write, lambda: self._one.edit(path, write, plan), retries=write.retries
             )
-        return await self._followed(written, write)
+        return await asyncio.shield(following)
 
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
@@ -129,28 +133,30 @@ class Writing:
             VaultAgentError: as `edit`.
         """
         async with self._held(write, path):
-            written = await self._tried(lambda: self._one.create(path, write, content))
-        return await self._followed(written, write)
+            following = await self._done(write, lambda: self._one.create(path, write, content))
+        return await asyncio.shield(following)
 
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
         async with self._held(write, path):
             try:
-                written = await self._tried(lambda: self._one.create(path, write, content))
+                following = await self._done(write, lambda: self._one.create(path, write, content))
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
                 there = error.details.get("path", path)
-                written = await self._tried(
-                    lambda: self._one.edit(there, write, plan), retries=write.retries
+                following = await self._done(
+                    write, lambda: self._one.edit(there, write, plan), retries=write.retries
                 )
-        return await self._followed(written, write)
+        return await asyncio.shield(following)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
         """Move a file to `.trash/`, or remove it. Its bytes stay in the log. Raises as `edit`."""
         async with self._held(write, path):
-            written = await self._tried(lambda: self._one.remove(path, write, permanent=permanent))
-        return await self._followed(written, write)
+            following = await self._done(
+                write, lambda: self._one.remove(path, write, permanent=permanent)
+            )
+        return await asyncio.shield(following)
 
     async def transact(self, write: Write, plan: Callable[[], Transaction]) -> Written:
         """Change several files. All changes are logged, then carried out, and always finished.
@@ -166,8 +172,8 @@ class Writing:
         self._check_ready()
         async with self._locks.everything():
             self._check_ready()
-            written = await self._tried(lambda: self._several.transact(write, plan))
-        return await self._followed(written, write)
+            following = await self._done(write, lambda: self._several.transact(write, plan))
+        return await asyncio.shield(following)
 
     async def undo(
         self,
@@ -192,12 +198,13 @@ class Writing:
         self._check_ready()
         async with self._locks.everything():
             self._check_ready()
-            written = await self._tried(
+            following = await self._done(
+                write,
                 lambda: self._several.undo(
                     write_id, write, copy_beside=copy_beside, at_once=at_once
-                )
+                ),
             )
-        return await self._followed(written, write)
+        return await asyncio.shield(following)
 
     def may_write(self, caller: Writer, path: str) -> bool:
         """Whether a caller may change the note at a path, by its folder alone."""
@@ -246,20 +253,31 @@ class Writing:
     # --- running --------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Recover, then look at displaced files and forget old bytes, without end."""
+        """Recover, then look at displaced files and forget old bytes, without end.
+
+        A defect is reported to `on_crash`, `health` shows it, and the work goes on after a pause.
+        """
         pause = _FIRST_PAUSE
         while not await self._recovered():
             await anyio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         expire_at = time.monotonic() + _EXPIRE_SECONDS
+        pause = _FIRST_PAUSE
         while True:
-            await anyio.sleep(_LOOK_SECONDS)
-            await self.look()
-            if self._journal.is_interrupted:
-                await self._recovered()
-            if time.monotonic() >= expire_at:
-                expire_at += _EXPIRE_SECONDS
-                await self._expire()
+            await anyio.sleep(pause if self._is_failing else _LOOK_SECONDS)
+            try:
+                await self.look()
+                if self._journal.is_interrupted:
+                    await self._recovered()
+                if time.monotonic() >= expire_at:
+                    expire_at += _EXPIRE_SECONDS
+                    await self._expire()
+            except Exception as error:  # noqa: BLE001 - a defect must not end this loop
+                self._on_crash(describe_crash(error))
+                pause = min(2 * pause, _LONGEST_PAUSE) if self._is_failing else _FIRST_PAUSE
+                self._is_failing = True
+            else:
+                self._is_failing = False
 
     async def ready(self) -> None:
         """Wait until writes are accepted, or known to be impossible here."""
@@ -284,9 +302,15 @@ class Writing:
         while (due := self._journal.linger.next_due) is not None and self._state == "ready":
             await anyio.sleep(max(0.0, min(due - time.monotonic(), _LOOK_SECONDS)))
             before, is_due = len(self._journal.linger), due <= time.monotonic()
-            await self.look()
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001 - the log is closed all the same
+                self._on_crash(describe_crash(error))
+                break
             if is_due and len(self._journal.linger) >= before:
                 break  # the disk fails: the next start looks at them
+        for each in self._following:
+            each.cancel()
         self._looking.close()
         self._threads.close()
         self._journal.log.close()
@@ -297,7 +321,7 @@ class Writing:
         paths = [file.path for each in self._conflicts for file in each.files[:1]]
         return WriteHealth(
             enabled=True,
-            state="recovering" if self._journal.is_interrupted else self._state,
+            state=self._state if self._is_well else "recovering",
             atomicity=disk.replacer.way.value if self._state == "ready" else None,
             durable=not disk.remote,
             lingering=len(self._journal.linger),
@@ -312,6 +336,10 @@ class Writing:
         return ()
 
     # --- internals ------------------------------------------------------------------------------
+
+    @property
+    def _is_well(self) -> bool:
+        return not (self._journal.is_interrupted or self._is_failing)
 
     def _check_ready(self) -> None:
         if self._journal.is_interrupted:
@@ -359,9 +387,12 @@ class Writing:
         try:
             with self._journal.open_root() as root:
                 return self._journal.look(root, lingering)
-        except VaultAgentError:  # the vault is away
+        except (VaultAgentError, CannotOpen, OSError):  # the vault is away
             self._journal.linger.again(lingering)
             return False
+        except BaseException:
+            self._journal.linger.again(lingering)
+            raise
 
     @asynccontextmanager
     async def _held(self, write: Write, path: str) -> AsyncIterator[None]:
@@ -390,16 +421,39 @@ class Writing:
                     ) from None
                 await anyio.sleep(_LOOK_SECONDS)
 
-    async def _followed(self, written: Written, write: Write) -> Written:
-        """Announce a write, and wait until searches find it."""
-        if written.write_id is None:
-            return written
-        if not written.replayed:
+    async def _done(
+        self, write: Write, step: Callable[[], Written], *, retries: bool = False
+    ) -> asyncio.Task[Written]:
+        """Carry out a write, announce it, and hand its paths to the index.
+
+        Return the task that waits until searches find it. If the caller is cancelled before the
+        step has begun, nothing is done. After that, all of this runs to its end.
+        """
+        done: list[Written] = []
+        try:
+            await self._tried(lambda: done.append(step()), retries=retries)
+        except asyncio.CancelledError:
+            if done:
+                await to_its_end(self._announced(done[0], write))
+            raise
+        return await to_its_end(self._announced(done[0], write))
+
+    async def _announced(self, written: Written, write: Write) -> asyncio.Task[Written]:
+        if written.write_id is not None and not written.replayed:
             logged = await self._threads.run(self._several.shown, written.write_id)
             if logged is not None:
                 self._on_written(logged)
                 if logged.warning is not None:
                     await self._read_conflicts()
+        following = asyncio.create_task(self._followed(written, write))
+        self._following.add(following)  # the loop itself keeps no task alive
+        following.add_done_callback(self._following.discard)
+        return following
+
+    async def _followed(self, written: Written, write: Write) -> Written:
+        """Wait until searches find a write, and return its reply."""
+        if written.write_id is None:
+            return written
         named = [each for file in written.files for each in (file.path, file.before)]
         paths = [written.path, written.moved_from, *named]
         index = await self._follow(
