@@ -293,6 +293,40 @@ async def test_folders_are_made_once(vault: Vault):
             await vault.files.make_folder(path, write)
 
 
+@pytest.mark.parametrize("to", ["Archive", "archive", "Archive/", "New/", "Archive/Old"])
+async def test_a_file_moves_into_a_folder(vault: Vault, to: str):
+    put(vault, Old="x")
+    vault.put("Archive/Other.md", "")
+    folder = "New" if to == "New/" else "Archive"
+    done = await vault.move("Old.md", to)
+    assert (done.path, vault.bytes(f"{folder}/Old.md")) == (f"{folder}/Old.md", b"x")
+
+
+async def test_a_note_gets_the_name_of_a_folder_if_the_extension_asks_for_it(vault: Vault):
+    put(vault, Old="x")
+    vault.put("Archive/Other.md", "")
+    assert (await vault.move("Old.md", "Archive.md")).path == "Archive.md"
+
+
+async def test_a_link_to_itself_hinders_nothing_in_its_folder(vault: Vault):
+    for folder in ("", "a"):
+        (vault.root / folder).mkdir(exist_ok=True)
+        (vault.root / folder / "loop").symlink_to("loop")
+        (vault.root / folder / "gone").symlink_to("nowhere")
+        put(vault, Old="x")
+        start = f"{folder}/" if folder else ""
+        made = opened.write("folder", Right.CREATE)
+        assert (await vault.files.make_folder(f"{start}b", made)).created
+        attached = opened.write("attachment", Right.CREATE)
+        assert (await vault.files.attach(f"{start}p.png", attached, b"1")).created
+        assert (await vault.move("Old.md", f"{start}b/New")).changed
+        with pytest.raises(Conflict, match="NOTE_EXISTS"):
+            await vault.files.make_folder(f"{start}loop", made)
+        with pytest.raises(VaultAgentError) as caught:
+            await vault.files.attach(f"{start}loop/p.png", attached, b"1")
+        assert caught.value.code != "INTERNAL_ERROR"
+
+
 async def test_an_attachment_never_replaces_a_file(vault: Vault):
     write = opened.write("attachment", Right.CREATE)
     assert (await vault.files.attach("img/p.png", write, b"\x00\x01")).created

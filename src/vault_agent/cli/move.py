@@ -23,12 +23,10 @@ async def command(invocation: Invocation, /, source: str, to: str, **options: An
 
     A file is a note, an attachment or a folder.
 
-    FROM is a path, or the name of a note. TO is the new path, or a folder with / at its end. It
-    shows what would change and asks.
+    FROM is a path, or the name of a note. TO is the new path, or a folder: one that exists, or
+    any with / at its end. It shows what would change and asks.
     """
     chosen = how(options)
-    if to.endswith("/"):
-        to += source.rstrip("/").rpartition("/")[2]
     body: dict[str, Any] = {"path": source.rstrip("/"), "to": to}
     if options["keep_links"]:
         body["rewriteLinks"] = False

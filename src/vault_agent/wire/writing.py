@@ -263,7 +263,9 @@ class DeleteBody(NoteBody):
 class MoveBody(NoteBody):
     """The body of `POST /write/move`: a note, an attachment or a folder."""
 
-    to: NotePath = Field(description="The new path, with the name.")
+    to: NotePath = Field(
+        description="The new path, or a folder: one that exists, or any with / at its end."
+    )
     rewrite_links: bool = Field(
         default=True, description="Change the links that would lead elsewhere."
     )

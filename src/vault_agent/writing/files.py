@@ -99,7 +99,8 @@ class Files:
     ) -> Written:
         """Move a note, an attachment or a folder, and rewrite the links that would lead elsewhere.
 
-        The hash of a file is required; a folder has none.
+        The hash of a file is required; a folder has none. With / at the end of `to` it moves into
+        that folder under its own name.
 
         Raises:
             NeedsJob: if `control` wants a job for a move of this size.
@@ -107,6 +108,8 @@ class Files:
             VaultAgentError: as `plan_move` and `Writing.transact`.
         """
         control = control or MoveControl()
+        if to.endswith("/") and not is_note(to[:-1]):  # `a.md/` is a mistake, and refused
+            to += path.rpartition("/")[2]
         asked = MoveRequest(
             path,
             to,

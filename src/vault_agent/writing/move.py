@@ -24,7 +24,7 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import lies_in, validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
 from vault_agent.writing.canvases import canvases_with_links
-from vault_agent.writing.placing import place_for_file, place_for_folder
+from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class MoveRequest:
 
     Args:
         path: of a note, an attachment or a folder, exactly.
-        to: the new path, with the name.
+        to: the new path, with the name. For a file also a folder that exists: it moves into it.
         rewrite_links: whether links are changed so that they lead where they did.
         may_write: whether the caller may change the note at a path.
         may_see: whether a reply to the caller may name a path.
@@ -176,6 +176,7 @@ def _place(root: VaultRoot, path: str, to: str, *, is_folder: bool) -> str:
         if to != path and lies_in(to, path):
             raise InvalidRequest("INVALID_PATH", "A folder can't be moved into itself.")
         return place_for_folder(root, to, moved=path)
+    to = inside_folder(root, path, to)
     suffix = posixpath.splitext(path)[1]
     return place_for_file(root, to, NOTE_SUFFIX if is_note(path) else suffix, moved=path)
 

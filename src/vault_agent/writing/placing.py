@@ -10,6 +10,8 @@ from vault_agent.vault.naming import new_folder, new_path
 from vault_agent.vault.opening import CannotOpen
 
 if TYPE_CHECKING:
+    import os
+
     from vault_agent.vault.root import VaultRoot
 
 
@@ -43,6 +45,13 @@ def place_for_folder(root: VaultRoot, path: str, *, moved: str | None = None) ->
     place = new_folder(spelled, existing=existing)
     _check_free(root, place, existing, moved)
     return place
+
+
+def inside_folder(root: VaultRoot, path: str, to: str) -> str:
+    """Return the destination of a file: where `to` is a folder that exists, the same name in it."""
+    name = path.rpartition("/")[2]
+    spelled, existing = _spelled(root, f"{to}/{name}")
+    return spelled if existing == to.count("/") + 1 else to
 
 
 def folder_exists(root: VaultRoot, path: str) -> bool:
@@ -95,6 +104,14 @@ def _check_free(root: VaultRoot, place: str, existing: int, moved: str | None) -
 def _entries(root: VaultRoot, folder: str) -> list[_Entry]:
     try:
         with root.listing(folder) as entries:
-            return [_Entry(entry.name, entry.is_dir()) for entry in entries]
+            return [_Entry(entry.name, _is_folder(entry)) for entry in entries]
     except CannotOpen:
         return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether a name is a folder, or a link to one. A link that leads nowhere is a file."""
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself, or through a folder that may not be read
+        return False
