@@ -440,6 +440,13 @@ class Compared(NamedTuple):
     """Notes in which something else than targets of links has changed."""
 
 
+def _leads_by_path(source: str, link: Found, dest: str | None) -> bool:
+    """Whether a Markdown link is the path of its file from the note's folder, for any program."""
+    if link.kind != "markdown" or link.target.startswith("/"):
+        return False
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), link.target)) == dest
+
+
 def compare(before: Vault, after: Vault, moved: Mapping[str, str]) -> Compared:
     """Return which links lead elsewhere after a move."""
     count = rewritten = 0
@@ -462,4 +469,8 @@ def compare(before: Vault, after: Vault, moved: Mapping[str, str]) -> Compared:
             found = after.resolver.resolve(there, other)
             if found != wanted and (wanted is not None or one.target != other.target):
                 wrong.append((path, other, wanted, found))
+            elif wanted is not None and _leads_by_path(path, one, dest) > _leads_by_path(
+                there, other, wanted
+            ):
+                wrong.append((path, other, wanted, "by the name only"))
     return Compared(count, rewritten, tuple(wrong), tuple(outside))

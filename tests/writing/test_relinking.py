@@ -127,7 +127,7 @@ def test_a_name_that_needs_its_extension_gets_it():
 
 def test_relative_links_of_a_note_that_moves():
     text = "[x](../b/B.md) [y](C.md) ![z](./img/p.png) [[B]] [[./C]]"
-    after = "[x](./b/B.md) [y](C.md) ![z](./a/img/p.png) [[B]] [[./a/C]]"
+    after = "[x](./b/B.md) [y](a/C.md) ![z](./a/img/p.png) [[B]] [[./a/C]]"
     files = ("b/B.md", "a/C.md", "a/img/p.png", "x/C.md")
     assert moved(text, "a/A.md", {"a/A.md": "A.md"}, *files) == after
 
@@ -139,6 +139,45 @@ def test_a_link_that_still_leads_to_its_file_is_not_touched():
     assert moved("[[alias]]", "From.md", {"Old.md": "New.md"}, aliases={"Old.md": ("Alias",)}) == (
         "[[alias]]"
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "before", "moves", "after"),
+    [
+        ("md/ref.md", "[x](doc.md)", {"md/doc.md": "other/doc.md"}, "[x](../other/doc.md)"),
+        ("md/ref.md", "[x](doc.md)", {"md/ref.md": "other/ref.md"}, "[x](../md/doc.md)"),
+        ("md/ref.md", "[x](doc.md#p 't')", {"md/doc.md": "md/a/doc.md"}, "[x](a/doc.md#p 't')"),
+        ("md/ref.md", "![x](doc.png)", {"md/doc.png": "doc.png"}, "![x](../doc.png)"),
+        ("ref.md", "[x][r]\n\n[r]: a/doc.md", {"a/doc.md": "b/doc.md"}, "[x][r]\n\n[r]: b/doc.md"),
+        ("ref.md", "[x](2019/june.md)", {"2019/june.md": "2019/JUNE.md"}, "[x](2019/JUNE.md)"),
+        ("ref.md", "[x](./june.md)", {"june.md": "June.md"}, "[x](./June.md)"),
+        ("a/ref.md", "[x](../b/doc.md)", {"b/doc.md": "B/doc.md"}, "[x](../B/doc.md)"),
+        (
+            "a/ref.md",
+            "[x](doc.md)",
+            {"a/ref.md": "A/ref.md", "a/doc.md": "A/doc.md"},
+            "[x](doc.md)",
+        ),
+        # Only Obsidian finds these: they stay as they are.
+        ("ref.md", "[x](doc.md)", {"a/doc.md": "b/doc.md"}, "[x](doc.md)"),
+        ("md/ref.md", "[x](doc)", {"md/doc.md": "other/doc.md"}, "[x](doc)"),
+        ("md/ref.md", "[x](Doc.md)", {"md/doc.md": "other/doc.md"}, "[x](Doc.md)"),
+        ("md/ref.md", "[[doc.md]]", {"md/doc.md": "other/doc.md"}, "[[doc.md]]"),
+        ("ref.md", "[x](/a/june.md)", {"a/june.md": "a/JUNE.md"}, "[x](/a/june.md)"),
+    ],
+)
+def test_a_path_that_other_programs_follow_stays_one(
+    source: str, before: str, moves: dict[str, str], after: str
+):
+    others = ("md/doc.md",) if "ref.md" in "".join(moves) and "doc.md" not in "".join(moves) else ()
+    assert moved(before, source, moves, *others) == after
+
+
+def test_a_path_from_the_folder_is_told_from_the_same_path_from_the_root():
+    text, files = "[x](sub/X.md)", {"a/sub/X.md": "a/b/sub/X.md", "a/R.md": "a/b/R.md"}
+    assert moved(text, "a/R.md", files, "sub/X.md") == "[x](sub/X.md)"
+    files = {"a/sub/X.md": "a/sub2/X.md"}
+    assert moved(text, "a/R.md", files, "sub2/X.md") == "[x](./sub2/X.md)"
 
 
 def test_links_within_a_folder_that_moves_stay():
@@ -165,8 +204,8 @@ def test_a_note_that_links_to_itself():
     )
 
 
-def test_letter_case_alone_changes_no_link():
-    assert moved("[[Old]] [x](Old.md)", "From.md", {"Old.md": "old.md"}) == "[[Old]] [x](Old.md)"
+def test_letter_case_alone_changes_only_links_by_path():
+    assert moved("[[Old]] [x](Old.md)", "From.md", {"Old.md": "old.md"}) == "[[Old]] [x](old.md)"
 
 
 def test_bytes_outside_stay():

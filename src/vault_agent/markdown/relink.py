@@ -69,14 +69,18 @@ def respelled(link: Link, note: bytes, was: Places, now: Places, leads: Leads) -
     """Return the bytes in place of `link.span` with which the link leads to `now.dest`.
 
     Return None if nothing that can be written there does, or if the span is not known. `was` is
-    where the link stood and led. `note` holds the link and is UTF-8.
+    where the link stood and led. `note` holds the link and is UTF-8. A link that was the path from
+    its note's folder stays one (`leads_by_path`).
     """
     if link.span is None:
         return None
     start, end = link.span
     write = writer(link.kind, note, start, note[start:end].decode())
     second: bytes | None = None
+    by_path = leads_by_path(link.kind, link.target, was)
     for target in dict.fromkeys(_targets(link, was, now, leads)):
+        if by_path and not leads_by_path(link.kind, target, now):
+            continue
         found = leads.resolve(now.source, target, link.kind)
         if found.path != now.dest or (found.ambiguous and second is not None):
             continue
@@ -108,6 +112,24 @@ def is_relative_to(target: str, places: Places) -> bool:
             parts.append(part)
     named, dest = fold("/".join(parts)), fold(places.dest)
     return named in (dest, _without_suffix(dest))
+
+
+def leads_by_path(kind: str, target: str, places: Places) -> bool:
+    """Whether a destination of CommonMark is, letter by letter, the path from the note's folder.
+
+    Only then do programs other than Obsidian follow it: they know no search by name.
+    """
+    if kind not in ADDRESSES or target.startswith("/"):
+        return False
+    parts = places.source.split("/")[:-1]
+    for part in target.split("/"):
+        if part == "..":
+            if not parts:
+                return False
+            del parts[-1]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts) == places.dest
 
 
 # --- which target -------------------------------------------------------------------------------
@@ -157,7 +179,7 @@ def _relative(places: Places) -> str:
     parts = places.dest.split("/")
     common = 0
     for ours, theirs in zip(folders, parts[:-1], strict=False):
-        if fold(ours) != fold(theirs):
+        if ours != theirs:
             break
         common += 1
     return "/".join([".."] * (len(folders) - common) + parts[common:])

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Conflict
 from vault_agent.markdown.edit import Splice, editable, spliced
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.relink import ADDRESSES, Places, is_relative_to, respelled
+from vault_agent.markdown.relink import (
+    ADDRESSES,
+    Places,
+    is_relative_to,
+    leads_by_path,
+    respelled,
+)
 from vault_agent.markdown.resolve import LinkResolver, names_of
 
 if TYPE_CHECKING:
@@ -96,7 +102,8 @@ def changes(source: str, links: Iterable[Link], names: Names) -> Iterator[tuple[
     """Yield the links of a note that must be rewritten, each with where it is and leads now.
 
     A path that begins with `./` or `../` stays a path from the note's folder, even if the link
-    would find its file by the name alone.
+    would find its file by the name alone. So does any Markdown link that is such a path: other
+    programs than Obsidian find files by their paths only, and with their letter case.
     """
     there = names.place(source)
     for link in links:
@@ -107,10 +114,16 @@ def changes(source: str, links: Iterable[Link], names: Names) -> Iterator[tuple[
             continue
         was, now = Places(source, before), Places(there, names.place(before))
         after = names.resolve(there, link.target, link.kind).path
-        if after != now.dest or (
-            was != now and is_relative_to(link.target, was) > is_relative_to(link.target, now)
-        ):
+        if after != now.dest or (was != now and _loses_path(link, was, now)):
             yield link, was
+
+
+def _loses_path(link: Link, was: Places, now: Places) -> bool:
+    """Whether a link was a path from its note's folder, and no longer is."""
+    target = link.target
+    return is_relative_to(target, was) > is_relative_to(target, now) or (
+        leads_by_path(link.kind, target, was) > leads_by_path(link.kind, target, now)
+    )
 
 
 def rewritten(
@@ -176,7 +189,12 @@ def _prove(parsed: ParsedNote, source: str, after: bytes, names: Names) -> None:
         if before is None:
             same = same and old.target == new.target
         else:
-            same = same and found == names.place(before)
+            was, after_it = Places(source, before), Places(there, names.place(before))
+            same = same and found == after_it.dest
+            same = same and (
+                leads_by_path(old.kind, old.target, was)
+                <= leads_by_path(new.kind, new.target, after_it)
+            )
         if not same:
             raise not_expressible(source, old.line)
 
