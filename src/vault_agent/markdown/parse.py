@@ -16,7 +16,7 @@ from .chunk import MAX_CHUNKS, chunk_body
 from .frontmatter import text_of, texts_of
 from .places import Places
 from .properties import MAX_PROPERTIES, properties
-from .structure import scan
+from .structure import scan, with_line_ends
 from .tasks import MAX_TASKS, tasks
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ _CODES = {
     "external links": "LINKS_TRUNCATED",
     "tags": "TAGS_TRUNCATED",
 }
-_LONE_CR = re.compile(r"\r(?!\n)")
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
 _Item = TypeVar("_Item")
@@ -58,9 +57,7 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
     front = frontmatter.read(text)
     head, body = text[: front.end], text[front.end :]
     first_line = 1 + _line_ends(head)
-    source = body
-    if "\r" in body and body.count("\r") != body.count("\r\n"):
-        source = _LONE_CR.sub("\n", body)
+    source = with_line_ends(body)
     structure = scan(source)
     limits = _Limits(path)
     chunks = limits.first(chunk_body(body, source, structure, first_line), MAX_CHUNKS, "chunks")

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import frontmatter
 from .anchors import anchor_key
 from .blocks import find_blocks
-from .structure import scan
+from .structure import scan, with_line_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_LONE_CR = re.compile(r"\r(?!\n)")
 
 
 class Section(NamedTuple):
@@ -71,9 +70,7 @@ def outline(text: str) -> Outline:
     """Return the outline of a note's text. Linear; never raises."""
     found = Outline(line_starts(text), [], [])
     body = frontmatter.bounds(text).end
-    source = text[body:]
-    if "\r" in source:
-        source = _LONE_CR.sub("\n", source)
+    source = with_line_ends(text[body:])
     structure = scan(source)
     headings = structure.headings
     starts = [*(body + each.start for each in headings), len(text)]

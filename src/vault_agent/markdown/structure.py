@@ -30,6 +30,7 @@ _MAX_TEXT_PIECES = 256
 _MARKDOWN = Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES)
 _WIKILINK_IN_HEADING = re.compile(r"!?\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
 _COMMENT_PASSES = 4
+_LONE_CR = re.compile(r"\r(?!\n)")
 _BRACKETED = re.compile(r"\[\[([^\[\]\n]++)\]\]")
 
 
@@ -142,6 +143,11 @@ def parts(structure: Structure) -> list[Part]:
         return found
     places = _characters(source, {place for part in found for place in part[1:3]})
     return [part._replace(start=places[part.start], end=places[part.end]) for part in found]
+
+
+def with_line_ends(text: str) -> str:
+    """Return a text as `scan` must get it: a lone CR ends a line too. No offset changes."""
+    return _LONE_CR.sub("\n", text) if "\r" in text else text
 
 
 def scan(source: str) -> Structure:

@@ -11,7 +11,7 @@ from vault_agent.text.names import fold
 from . import frontmatter, links, tags
 from .edit import Change, before, editable, insertable, not_proven, spliced
 from .keys import Head, changed_keys
-from .structure import scan
+from .structure import scan, with_line_ends
 from .tags import tag_spans
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ Where: TypeAlias = Literal["frontmatter", "inline", "both"]
 
 _KEYS = ("tags", "tag")
 _SEPARATORS = re.compile(r"([,\s]+)")
-_LONE_CR = re.compile(r"\r(?!\n)")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:\r\n|\r|\n|\Z)")
 _MAX_INDENTATION = 200
 _TAG_LINE = re.compile(r"[ \t]*#\S+(?:[ \t]+#\S+)*[ \t]*\Z")
@@ -176,8 +175,7 @@ def _spans(text: str, body: int) -> list[tuple[str, int, int]]:
     source = text[body:]
     if "#" not in source:
         return []
-    if "\r" in source:
-        source = _LONE_CR.sub("\n", source)
+    source = with_line_ends(source)
     structure = scan(source)
     masked = links.mask(source, structure.opaque)
     ranges = links.body_links(source, masked, structure, 1).ranges

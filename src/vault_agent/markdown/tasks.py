@@ -10,7 +10,7 @@ from vault_agent.model.notes import Task
 
 from . import frontmatter, links
 from .places import Lines
-from .structure import scan
+from .structure import scan, with_line_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,6 @@ MAX_TASKS = 10_000
 MAX_TEXT_CHARS = 1_000
 _MAX_BEFORE = 200
 
-_LONE_CR = re.compile(r"\r(?!\n)")
 _BOX = re.compile(r"\[([^\0\r\n])\](?=[ \t\r\n]|\Z)")
 _MARKER = re.compile(r"((?:[ \t]*+>)*+[ \t]*+)(?:[-*+]|\d{1,9}[.)])[ \t]++\Z")
 
@@ -73,7 +72,7 @@ def placed_tasks(text: str) -> list[PlacedTask]:
     """Return the tasks of a whole note, without its byte order mark. Offsets are characters."""
     start = frontmatter.bounds(text).end
     # Also a lone CR ends a line. The length stays the same.
-    whole = _LONE_CR.sub("\n", text)
+    whole = with_line_ends(text)
     body = whole[start:]
     lines = Lines(whole, 1)
     return [

@@ -16,7 +16,7 @@ from pyromark import Markdown, Options
 from .inline_notes import lift
 from .links import is_elsewhere, mask, place_in_vault, wikilinks
 from .sanitise import images_of
-from .structure import scan
+from .structure import scan, with_line_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +35,6 @@ ESCAPED = "\ufdd3"  # before a character that was written with a backslash
 _OURS = re.compile("[\ufdd0-\ufdd3]")
 _TOKEN = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
 _NOT_LINE_END = re.compile(r"[^\n]")
-_LONE_CR = re.compile(r"\r(?!\n)")
 _BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([A-Za-z0-9-]++)\s*\Z")
 _CALLOUT = re.compile(r"\s*\[!([^\[\]\n]{1,100})\]([+-]?)[ \t]*")
 _TASK = re.compile(r"\[(.)\](?=[ \t\n]|\Z)[ \t]?", re.DOTALL)
@@ -85,7 +84,7 @@ def build(body: str, first_line: int = 1) -> Tree:
     """Return the tree of a body that begins at a line of its file. Never raises; linear."""
     source = body.replace("\0", "\ufffd")
     if "\r" in source:
-        source = _LONE_CR.sub("\n", source.replace("\r\n", "\n"))
+        source = with_line_ends(source.replace("\r\n", "\n"))
     source = _OURS.sub("\ufffd", source)
     prepared, written = _prepared(source)
     return _Builder(prepared, written, first_line).tree()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .links import is_elsewhere, mask, place_in_vault, wikilinks
-from .structure import scan
+from .structure import scan, with_line_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ class WholeLink(NamedTuple):
 
 def whole_links(body: str) -> list[WholeLink]:
     """Return the links of a body to other files of the vault, in order. None overlaps another."""
-    source = body.replace("\r", "\n")  # each stays at its place
+    source = with_line_ends(body)
     structure = scan(source)
     masked = mask(source, structure.opaque)
     written, ranges = wikilinks(source, masked, 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import explained
 from vault_agent.markdown import links as markup
-from vault_agent.markdown.structure import scan
+from vault_agent.markdown.structure import scan, with_line_ends
 from vault_agent.model.graph import Backlink, Listed, Place
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
@@ -39,7 +39,6 @@ _LONGER_NAMES = 1_000
 _PLACES = 3
 _MAX_SHOWN_NAME = 100
 
-_LONE_CR = re.compile(r"\r(?!\n)")
 _ADDRESS = re.compile(
     r"[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s<>\"]{1,2000}|www\.[^\s<>\"]{1,2000}"
     r"|[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9.\-]{1,255}"
@@ -155,7 +154,7 @@ def _find(
         by_note.setdefault(chunk.key >> CHUNK_BITS, []).append(chunk)
     found = []
     for rowid, parts in by_note.items():
-        body = _LONE_CR.sub("\n", "".join(part.text for part in parts))
+        body = with_line_ends("".join(part.text for part in parts))
         ranges = finder.find(body) and finder.find(_readable(body))
         if not ranges:
             continue
