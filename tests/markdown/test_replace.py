@@ -99,6 +99,26 @@ def test_patterns_and_groups_that_cannot_be_are_refused(pattern: str, replacemen
     assert refused("a a", pattern, replacement, regex=True) == code
 
 
+@pytest.mark.parametrize("replacement", ["[$1]", "[${1}]", "${greeting}", "$01"])
+def test_a_group_written_as_in_other_languages_is_refused_with_the_right_spelling(replacement: str):
+    with pytest.raises(VaultAgentError, match="REGEX_INVALID") as caught:
+        replaced("hello\n", r"(?P<greeting>hello)", replacement, regex=True)
+    assert r"written \g<" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement", "after"),
+    [
+        ("hello", "$1", "$1\n"),
+        ("(?:hello)", "$1", "$1\n"),
+        ("(hello)", "$2 or $x", "$2 or $x\n"),
+        ("(hello)", r"$1 is \1", "$1 is hello\n"),
+    ],
+)
+def test_a_dollar_sign_that_names_no_group_is_text(pattern: str, replacement: str, after: str):
+    assert replaced("hello\n", pattern, replacement, regex=True) == after
+
+
 def test_there_is_a_limit_of_matches():
     assert replaced("a" * MAX_MATCHES, "a", "b", expected_count=None) == "b" * MAX_MATCHES
     assert refused("a" * (MAX_MATCHES + 1), "a", expected_count=None) == "MATCH_COUNT_MISMATCH"

@@ -34,6 +34,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _REFERENCE = re.compile(
     r"\\(?:(?P<number>[0-9]{1,2})|g<(?P<name>[^<>\\]{1,100})>|(?P<other>.))?", re.DOTALL
 )
+_DOLLAR = re.compile(r"\$(?:([0-9]{1,2})|\{([^{}]{1,100})\})")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
 
 Piece: TypeAlias = "str | int"
@@ -201,9 +202,11 @@ def _template(replacement: str, compiled: Any) -> list[Piece]:
     """Return the parts of a replacement.
 
     Raises:
-        InvalidRequest: `REGEX_INVALID` for a group that the pattern does not have, and for a
-            backslash before anything else than a group, n, t or a backslash.
+        InvalidRequest: `REGEX_INVALID` for a group that the pattern does not have, for a backslash
+            before anything else than a group, n, t or a backslash, and for a group of the pattern
+            that is written as in JavaScript.
     """
+    _check_dollars(replacement, compiled)
     pieces: list[Piece] = []
     done = 0
     for match in _REFERENCE.finditer(replacement):
@@ -221,6 +224,24 @@ def _template(replacement: str, compiled: Any) -> list[Piece]:
             )
     pieces.append(replacement[done:])
     return pieces
+
+
+def _check_dollars(replacement: str, compiled: Any) -> None:
+    """Refuse `$1`, `${1}` and `${name}` for a group of the pattern: it would be written as it is.
+
+    A replacement that names a group with a backslash means its dollars literally.
+    """
+    if any(match["number"] or match["name"] for match in _REFERENCE.finditer(replacement)):
+        return
+    for match in _DOLLAR.finditer(replacement):
+        name = match[1] or match[2]
+        number = int(name) if name.isdecimal() else compiled.groupindex.get(name, 0)
+        if 0 < number <= compiled.groups:
+            raise InvalidRequest(
+                "REGEX_INVALID",
+                rf"In the replacement, a group is written \g<{name}>. If the dollar sign is meant"
+                " as it is, write the groups of the pattern (?:…).",
+            )
 
 
 def _group(name: str, compiled: Any) -> int:
