@@ -411,6 +411,7 @@ CODES: Final[dict[str, Code]] = {
     "FRONTMATTER_IGNORED": Code(*_WARNING),
     "INDEX_PENDING": Code(*_WARNING, "A search finds the change in a moment."),
     "CANVAS_NOT_REWRITTEN": Code(*_WARNING),
+    "BASE_NOT_REWRITTEN": Code(*_WARNING),
     "LINKS_BROKEN": Code(*_WARNING),
     "LINKS_LEAD_ELSEWHERE": Code(*_WARNING),
     "TASK_BLOCKED": Code(*_WARNING),

@@ -191,6 +191,22 @@ async def test_canvases_are_named_and_not_changed(tmp_path: Path):
     assert warning.details == {"count": 2, "paths": ["by link.canvas", "by path.canvas"]}
 
 
+async def test_bases_are_named_and_not_changed(tmp_path: Path):
+    files = {
+        "a/Old.md": "",
+        "link.base": 'filters:\n  and:\n    - file.hasLink("a/Old")\n',
+        "wiki.base": "filters: 'note.up == \"[[a/Old|x]]\"'\n",
+        "folder.base": "filters:\n  and:\n    - file.inFolder('a')\n",
+        "other.base": 'filters:\n  and:\n    - file.hasLink("b/a/Older")\n',
+    }
+    plan = await planned(tmp_path, files, "a/Old.md", "New")
+    [warning] = plan.warnings
+    assert warning.code == "BASE_NOT_REWRITTEN"
+    assert warning.details == {"count": 2, "paths": ["link.base", "wiki.base"]}
+    plan = await planned(tmp_path / "2", files, "a", "b")
+    assert plan.warnings[0].details["paths"] == ["folder.base", "link.base", "wiki.base"]
+
+
 async def test_a_broken_link_that_begins_to_lead_somewhere_is_a_warning(tmp_path: Path):
     plan = await planned(tmp_path, {"Old.md": "", "B.md": "[[New]]"}, "Old.md", "New")
     assert texts(plan) == {}

@@ -23,7 +23,7 @@ from vault_agent.vault.naming import NOTE_SUFFIX
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import lies_in, validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
-from vault_agent.writing.canvases import canvases_with_links
+from vault_agent.writing.canvases import bases_with_names, canvases_with_links
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
 
@@ -103,7 +103,11 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
         files = [file.path for file in reader.files_at(path)]
         change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
         found, known = affected(reader, change)
-        warnings = [*_surprises(found, asked), *_canvases(root, reader, known, asked)]
+        warnings = [
+            *_surprises(found, asked),
+            *_canvases(root, reader, known, asked),
+            *_bases(root, reader, [path, *change.moved], asked),
+        ]
         edits: list[Change] = []
         if asked.rewrite_links:
             _check(found, asked)
@@ -275,6 +279,17 @@ def _canvases(
             {"count": len(found), "paths": [*filter(asked.may_see, found)][:MAX_LISTED]},
         )
     ]
+
+
+def _bases(
+    root: VaultRoot, reader: LinkReader, moved: Sequence[str], asked: MoveRequest
+) -> list[Notice]:
+    found = bases_with_names(root, reader, moved)
+    if not found:
+        return []
+    what = f"{len(found)} bases name files or folders by their old paths, and were not changed."
+    details = {"count": len(found), "paths": [*filter(asked.may_see, found)][:MAX_LISTED]}
+    return [Notice("BASE_NOT_REWRITTEN", explained("BASE_NOT_REWRITTEN", what), details)]
 
 
 def notice_of_links(
