@@ -1,0 +1,226 @@
+"""What is asked by commands, all with `--json`: every command, and its common errors."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import asyncclick as click
+from tests.golden.house import Case
+
+from vault_agent.cli.run import COMMANDS, program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.golden.house import House
+
+WITHOUT = {
+    "demo": "starts a server of its own for a person to look at; tests/cli/test_start.py",
+    "serve": "runs until it is stopped; tests/cli/test_serve.py",
+    "mcp": "is the relay for agents on standard input; tests/mcp/test_relay.py",
+    "mcp check": "says how long the relay took; tests/mcp/test_install.py",
+    "watch follow": "runs until it is interrupted; tests/server/test_watch.py",
+    "service install": "asks the service manager of the system; tests/cli/test_service.py",
+    "service remove": "asks the service manager of the system; tests/cli/test_service.py",
+    "service status": "asks the service manager of the system; tests/cli/test_service.py",
+}
+"""Commands without a golden reply, with the reason and where they are tested."""
+
+ONLY_REFUSED = {
+    "embedding check": "no provider is set",
+    "indexes remove": "the indexes are those that are served",
+}
+
+
+def every() -> set[str]:
+    """Return the names of all commands, those in groups with the name of the group."""
+    context = click.Context(program)
+    return {
+        name
+        for command in COMMANDS
+        for name in _below(program.get_command(context, command), command)
+    }
+
+
+def _below(command: click.Command | None, name: str) -> Iterator[str]:
+    assert command is not None
+    if not isinstance(command, click.Group):
+        yield name
+        return
+    if command.invoke_without_command:
+        yield name
+    context = click.Context(command)
+    for inner in command.list_commands(context):
+        yield from _below(command.get_command(context, inner), f"{name} {inner}")
+
+
+def run(command: str, *words: str, **more: Any) -> Case:
+    """Return the case of a command with its arguments."""
+    return Case(command, list(words), **more)
+
+
+def recorded(house: House, case: Case) -> dict[str, Any]:
+    """Return the exit code and what is printed: JSON values, or lines."""
+    words = house.named(case.sent)
+    ended = house.command(
+        *case.of.split(), *words, "--json", given=house.named(case.given),
+        at=house.shop if case.project else None,
+    )  # fmt: skip
+    assert ended.returncode == 0 or ended.stderr, (case, ended)
+    values = []
+    for line in ended.stdout.splitlines():
+        try:
+            values.append(json.loads(line))
+        except ValueError:
+            values.append(line)
+    return {"exit": ended.returncode, "reply": values[0] if len(values) == 1 else values}
+
+
+READING = {
+    "find": (
+        run("search", "sourdough", "rye", "-n", "2"),
+        run("search", "oven", "--explain", "-n", "1", what="explained"),
+        run("search", "zzzz", what="nothing found"),
+        run("search", "", what="no words"),
+        run("search", "a", "--endpoint", "http://127.0.0.1:1", what="no server"),
+        run("search", "a", "--api-key", "x", what="another key"),
+        run("search", "a", "--unknown", what="an unknown option"),
+        run("related", "Bread", "-n", "2"),
+        run("related", "Brad", what="unknown"),
+        run("grep", "rye|oven", "--limit", "2"),
+        run("list", "Drafts", "-n", "2"),
+        run("tags"),
+        run("tags list", "Bread"),
+        run("folders"),
+        run("context", "--search", "crust steam", "--read", "Starter"),
+        run("get note", "Starter"),
+        run("get note", "Same", what="ambiguous"),
+        run("get note", "Brad", what="unknown"),
+        run("get chunk", "Starter.md:5"),
+        run("get attachment", "jar.png"),
+        run("get attachment", "none.png", what="unknown"),
+        run("open", "Bread", "--in", "editor"),
+        run("ui", "--print"),
+    ),
+    "links": (
+        run("links show", "Starter"),
+        run("links check", what="broken links"),
+        run("links check", "Bread.md"),
+        run("backlinks", "Bread"),
+        run("mentions", "Bread"),
+        run("graph central", "-n", "2"),
+        run("graph communities", "-n", "1"),
+        run("graph dead-ends", "-n", "2"),
+        run("graph orphans", "-n", "2"),
+        run("graph export", "--output", "-", "--path", "A", "--path", "B"),
+        run("graph local", "Bread"),
+        run("graph path", "Starter", "A/Same"),
+        run("graph path", "Starter", "Alone", what="none"),
+    ),
+    "server": (
+        run("status"),
+        run("index"),
+        run("reindex"),
+        run("jobs"),
+        run("jobs list", keep={"job": "reply.data.jobs.0.id"}),
+        run("jobs show", "«job»"),
+        run("jobs show", "none", what="unknown"),
+        run("jobs follow", "«job»"),
+        run("jobs cancel", "«job»", what="ended"),
+        run("watch"),
+        run("watch status"),
+        run("watch scan"),
+        run("vaults"),
+        run("vaults list"),
+        run("vaults check"),
+        run("vaults forget", "none", what="unknown"),
+        run("indexes list", varying=("bytes",)),
+        run("indexes remove", "none", what="unknown"),
+        run("embedding check", what="not set"),
+        run("completion", "fish"),
+        run("config path"),
+        run("config get", "mcp.enabled"),
+        run("config get", "none", what="unknown"),
+        run("config reveal-api-key"),
+        run("config set", "search.regex_seconds", "3"),
+        run("config set", "search.regex_seconds", "x", what="no number"),
+        run("agents list"),
+        run("agents add", "new", "--folder", "claude", keep={"agent key": "reply.data.key"}),
+        run("agents rotate", "new", keep={"new agent key": "reply.data.key"}),
+        run("agents remove", "new"),
+        run("agents remove", "new", what="unknown"),
+        run("mcp install", what="the clients"),
+        run("hooks install", "claude-code"),
+        run("hooks status"),
+        run("hooks remove", "claude-code"),
+    ),
+    "project": (
+        run("init", "--yes", project=True, what="again"),
+        run("trust", "--yes", project=True),
+        run("vaults add", "«claude»", "--name", "robot"),
+        run("vaults forget", "robot"),
+        run("session start", "golden-session-3", "--title", "Prices", project=True),
+        run("memory show", "round prices in src/costs.py", project=True),
+        run("memory log"),
+        run("memory log", "golden-session-3", what="one session"),
+        run("memory log", "none", what="unknown"),
+        run("memory hook", "--agent", "claude-code", project=True,
+            given='{"hook_event_name": "SessionStart", "session_id": "golden-session-4",'
+            ' "cwd": "«shop»", "source": "startup"}'),
+        run("journal log", "The sum was off.", "--session", "golden-session-3", project=True),
+        run("session end", "golden-session-3", "--message", "Done.", project=True),
+        run("session end", "none", project=True, what="unknown"),
+        run("journal make", "golden-session-3", project=True),
+        run("journal list", project=True, until=("reply.data.journals.0.state", "draft"),
+            varying=("attempts",)),
+        run("journal complete", project=True, varying=("attempts",)),
+        run("journal review", project=True, what="what there is", varying=("attempts",)),
+        run("journal review", "golden-session-3", "--reject", project=True,
+            varying=("attempts",)),
+        run("promote", "Round prices", project=True),
+        run("promote", "Round prices", "--undo", project=True),
+        run("memory forget", "golden-session-3"),
+    ),
+}  # fmt: skip
+HERE = "Drafts/Command.md"
+WRITING = {
+    "change": (
+        run("write", "Drafts/Typed.md", "-t", "# Typed\n"),
+        run("write", "Drafts/Typed.md", "-t", "x", what="it exists"),
+        run("write", HERE, "-t", "x", "--dry-run", "--mode", "append", what="tried"),
+        run("section", HERE),
+        run("section", HERE, "--heading", "Log", "--action", "append", "-t", "More."),
+        run("section", HERE, "--heading", "Logs", "--action", "append", "-t", "x",
+            what="an unknown heading"),
+        run("replace", HERE, "Old", "New", "-y"),
+        run("replace", HERE, "Old", "New", "-y", what="none"),
+        run("frontmatter set", HERE, "rank", "2"),
+        run("frontmatter get", HERE),
+        run("frontmatter get", HERE, "none", what="unknown"),
+        run("frontmatter delete", HERE, "rank"),
+        run("tags add", HERE, "made"),
+        run("tags remove", HERE, "made"),
+        run("tasks add", HERE, "Second step", "--section", "Tasks"),
+        run("tasks list", HERE, until=("reply.data.tasks.1.status", "open")),
+        run("tasks done", f"{HERE}:10"),
+        run("tasks toggle", f"{HERE}:10"),
+        run("tasks cancel", f"{HERE}:11"),
+        run("tasks done", f"{HERE}:1", what="no task"),
+        run("mkdir", "Drafts/Typed"),
+        run("new", "Invitation", "Drafts/Met.md", "--var", "who=A friend"),
+        run("new", what="the templates"),
+        run("devlog add", "impl", "oven", "It is hot."),
+        run("devlog tail", "oven", "-n", "1"),
+        run("adr new", "Bake early", "-t", "In the morning.\n"),
+        run("adr list"),
+        run("move", "Drafts/Typed.md", "Drafts/Typed/", "-y"),
+        run("delete", "Drafts/Typed/Typed.md", "-y"),
+        run("delete", "Drafts/Typed/Typed.md", "-y", what="unknown"),
+        run("undo"),
+        run("undo", "none", what="unknown"),
+        run("writes", keep={"write": "reply.data.writes.0.writeId"}),
+        run("writes show", "«write»"),
+        run("writes forget", "«write»"),
+    ),
+}  # fmt: skip
