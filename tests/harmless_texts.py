@@ -206,7 +206,7 @@ def _css(chance: random.Random) -> str:
             f".{chance.choice(_NAMES)}-box {{ color: #{colour}; margin: 0 auto; }}",
             f"--key-color: #{colour};",
             f"input[type=password]:focus {{ border: 1px solid #{colour} }}",
-            f".css-{_some(string.ascii_lowercase + string.digits, 6, chance)}-MuiButton {{ top: 0 }}",
+            f".css-{_some('abcdefgh0123456789', 6, chance)}-MuiButton {{ top: 0 }}",
             f"background: url(img/{colour}.png) no-repeat;",
             ".token.keyword { color: #07a; }",
             f"@keyframes fade-{colour} {{ from {{ opacity: 0 }} }}",
