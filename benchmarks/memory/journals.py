@@ -41,6 +41,7 @@ from vault_agent.knowledge import journal as notes
 from vault_agent.knowledge import summary
 from vault_agent.knowledge.extract import extract
 from vault_agent.knowledge.spool import spool
+from vault_agent.knowledge.transcripts.recorder import program_of
 from vault_agent.library.session_facts import SessionFacts
 from vault_agent.model.sessions import Session, SessionEvent
 
@@ -122,8 +123,9 @@ def facts(folder: Path) -> None:
         found = collected(folder, project, made, stored(folder, made), start)
         same = {each.path for each in found.files} == files
         exact += same and [each.id for each in found.commits] == commits
-        told = {(each.command, each.resolved) for each in found.transcript.failures}
-        truth = {(each, True) for each in made.resolved} | {(each, False) for each in made.open}
+        told = {(each.program, each.resolved) for each in found.transcript.failures}
+        truth = {(program_of(each), True) for each in made.resolved}
+        truth |= {(program_of(each), False) for each in made.open}
         problems += len(told & truth)
         known += len(truth)
     print(f"files and commits exact: {exact} of 50 sessions")

@@ -283,6 +283,7 @@ CODES: Final[dict[str, Code]] = {
     "CHAT_UNAVAILABLE": Code(
         Unavailable, 503, 1, "The journal stays without a model's text, and is tried again later."
     ),
+    "JOURNAL_DOUBTFUL": Code(*_WARNING, "Take it into the vault only if no secret is in it."),
     "JOURNAL_WAITS": Code(*_WARNING, "Run `vault-agent journal review` to see it."),
     "EMBEDDING_UNAVAILABLE": Code(
         Unavailable,

@@ -40,7 +40,7 @@ def test_every_section_has_what_was_collected():
     told = Transcript(
         todos=(ToDo("Read the code", True), ToDo("Write a benchmark", False)),
         said=("I looked around.", "I chose a table rather than branches. It is short."),
-        failures=(Failure("pytest -q", "E  assert 1 == 2", True), Failure("make", "", False)),
+        failures=(Failure("pytest", "E  assert 1 == 2", True, 1), Failure("make", "", False)),
         tests="12 passed in 0.30s",
     )
     made = extract(
@@ -58,7 +58,8 @@ def test_every_section_has_what_was_collected():
         "Approach": "- Read the code\n- Write a benchmark",
         "Key Decisions": "- Retries need jitter\n- I chose a table rather than branches.",
         "Problems Encountered": (
-            "- `pytest -q` — E assert 1 \\== 2 (resolved)\n- `make` (open)\n- Clock was off"
+            "- `pytest` — E assert 1 \\== 2 (resolved, exit status 1)\n"
+            "- `make` (open)\n- Clock was off"
         ),
         "Outcome": (
             "Retries work now. Should they be logged? Next step: metrics.\n\n"

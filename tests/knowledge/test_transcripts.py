@@ -39,6 +39,30 @@ def read(home: Path, agent: str, data: bytes, output_lines: int = 500):
     )
 
 
+def programs(commands: set[str]) -> set[str]:
+    return {each.split()[0] for each in commands}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_of_a_failed_command_only_the_program_and_its_status_are_kept(tmp_path: Path, agent: str):
+    writer = Writer(agent, "/work/shop")
+    argument = "Kx7" + "mQ2vRt9Lz"
+    writer.prompt("Look into the shop.")
+    for command in (
+        f"mysql -u root -p{argument} shop",
+        f"cd /srv && FOO={argument} sudo ./bin/deploy.sh --to {argument}",
+        f"{argument}{argument}{argument}",
+    ):
+        writer.run(command, "Exit code 2\nerror: bad", fails=True)
+    found = read(tmp_path, agent, writer.end().data())
+    assert found is not None
+    assert [each.program for each in found.failures] == ["mysql", "deploy.sh", "a command"]
+    assert argument not in str(found)
+    status = 1 if agent == "claude-code" else 2  # which writes it with the output itself
+    assert {each.status for each in found.failures} == {status}
+    assert {each.error for each in found.failures} == {"error: bad"}
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_session_is_read_as_it_was(tmp_path: Path, agent: str):
     for seed in range(5):
@@ -46,8 +70,8 @@ def test_a_session_is_read_as_it_was(tmp_path: Path, agent: str):
         found = read(tmp_path, agent, made.data())
         assert found is not None
         assert {Path(path).name for path in found.edited} == {Path(p).name for p in made.edited}
-        assert {each.command for each in found.failures if each.resolved} == made.resolved
-        assert {each.command for each in found.failures if not each.resolved} == made.open
+        assert {each.program for each in found.failures if each.resolved} == programs(made.resolved)
+        assert {each.program for each in found.failures if not each.resolved} == programs(made.open)
         assert all("error: bad" in each.error for each in found.failures)
         assert list(found.prompts) == made.prompts
         assert found.prompt_count == len(made.prompts)

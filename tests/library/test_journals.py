@@ -16,6 +16,8 @@ from tests.clocks import PATIENCE
 from tests.endpoint import redirect, status
 from tests.library.vaults import World, indexed
 from tests.made_sessions import Made, Writer, made_session
+from tests.secret_forms import FORMS
+from tests.secret_forms import made as made_of
 
 from vault_agent.endpoint import breaker
 from vault_agent.errors import NotFound
@@ -287,6 +289,79 @@ async def test_drafts_wait_for_a_review(desk: Desk):
         with pytest.raises(NotFound):
             await library.journals.review(second.session_id, accept=True)
     assert front(desk.note())["session"] == first.session_id
+
+
+async def test_a_journal_that_may_have_a_secret_waits_for_a_look(desk: Desk):
+    unknown = "Kx7mQ2vRt9" + "LzBw4Hn8Pd5Ys3Gf"
+    writer = Writer("claude-code", str(desk.project))
+    writer.prompt(f"Deploy the shop with {unknown}")
+    writer.edit("src/queue.py")
+    writer.say("Deployed.")
+    made = writer.end()
+    async with desk.library() as library:
+        assert library.journals is not None
+        await desk.run(library, made)
+        await desk.settled(library, made.session_id, "draft")
+        assert desk.notes() == {}
+        session = await library.sessions.get(made.session_id)
+        assert session is not None
+        assert "A journal waits" in (await library.journals.message(session) or "")
+        # A person may take it all the same.
+        taken = await library.journals.review(made.session_id, accept=True)
+        assert taken.state == "complete"
+    assert unknown in desk.note()
+
+
+async def test_a_journal_stays_as_it_was_if_a_doubtful_new_text_is_rejected(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 3)
+    async with desk.library() as library:
+        assert library.journals is not None
+        await desk.run(library, made)
+        await desk.settled(library, made.session_id)
+        before = desk.note()
+        sections = {"Goal": "Use Kx7mQ2vRt9" + "LzBw4Hn8Pd5Ys3Gf", "Outcome": "Done."}
+        await library.journals.make(made.session_id, sections)
+        await desk.settled(library, made.session_id, "draft")
+        rejected = await library.journals.review(made.session_id, accept=False)
+        assert rejected.state == "complete"
+        assert desk.note() == before
+        await library.journals.make(made.session_id, {"Goal": "Plain words", "Outcome": "Done."})
+        async with asyncio.timeout(PATIENCE):
+            while "Plain words" not in desk.note():  # noqa: ASYNC110 - nothing announces it
+                await asyncio.sleep(0.02)
+
+
+async def test_no_secret_is_in_a_journal_or_in_what_is_kept_for_it(desk: Desk):
+    planted = [form for form in FORMS if "\n" not in form.template]
+    writer = Writer("claude-code", str(desk.project))
+    secrets: list[str] = []
+    for number, form in enumerate(planted):
+        text, found = made_of(form, 3)
+        secrets += [each for each in found if len(each) >= 8]
+        if number % 3 == 0:
+            writer.run(text, f"error: {text}\n", fails=True)
+        elif number % 3 == 1:
+            writer.say(f"I decided to do this because it works.\n{text}\n")
+        else:
+            writer.prompt(f"Look at this:\n{text}\n")
+    writer.edit("src/queue.py")
+    made = writer.end()
+    assert len(planted) > 300
+    async with desk.library() as library:
+        assert library.journals is not None
+        await desk.run(library, made, prompts=3)
+        await desk.settled(library, made.session_id, "complete", "draft")
+        for line in made.prompts:
+            await library.journals.add_line(made.session_id, "insight", line[:1_900])
+        journal = await desk.settled(library, made.session_id, "complete", "draft")
+        if journal.state == "draft":
+            await library.journals.review(made.session_id, accept=True)
+    files = [each for each in desk.world.folder.rglob("*") if each.is_file()]
+    kept = [each for each in files if ".claude" not in each.parts]
+    assert desk.notes()
+    for each in kept:
+        content = each.read_bytes()
+        assert [one for one in secrets if one.encode() in content] == [], each
 
 
 async def test_old_records_go_and_drafts_stay(desk: Desk):

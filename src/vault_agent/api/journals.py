@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.operation import Found, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.knowledge.journal import stamp
+from vault_agent.knowledge.redact import doubtful
 from vault_agent.model.identifiers import identify
+from vault_agent.model.warning import Warning
+from vault_agent.system.cancelling import in_thread
+from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.journals import (
     JournalData,
     JournalDraftData,
@@ -73,7 +77,18 @@ async def _draft(vault: OpenVault, _: Caller, sent: JournalDraftRequest) -> Foun
     library, journals = _of(vault)
     journal, text = await journals.draft(sent.session_id)
     data = JournalDraftData(journal=_data(journal, library), text=text)
-    return Found(Reply[JournalDraftData](data=data))
+    lines = await in_thread(doubtful, text)
+    warnings = [Warning("JOURNAL_DOUBTFUL", _doubt(lines), {"lines": lines})] if lines else []
+    return Found(Reply[JournalDraftData](data=data, warnings=warnings_data(warnings)))
+
+
+def _doubt(lines: list[int]) -> str:
+    where = ", ".join(map(str, lines[:5])) + (" and others" if len(lines) > 5 else "")
+    return (
+        f"Line {where} may have a secret."
+        if len(lines) == 1
+        else (f"Lines {where} may have secrets.")
+    )
 
 
 def _of(vault: OpenVault) -> tuple[Library, Journals]:

@@ -150,6 +150,7 @@ async def _review_one(
         if invocation.json:
             pass_on(draft.body)
             return
+        warn(draft.warnings)
         say(clean(draft.envelope["data"]["text"], lines=True))
         if not is_terminal(sys.stdin):
             raise InvalidRequest(

@@ -25,7 +25,6 @@ _MOST = 600
 """Characters of the goal, and of the last message."""
 _MAX_DECISIONS = 5
 _MAX_ITEMS = 20
-_MAX_COMMAND = 200
 
 
 class Draft(NamedTuple):
@@ -93,7 +92,8 @@ def _problems(session: Collected) -> str:
     for each in session.transcript.failures[-_MAX_ITEMS:]:
         error = f" — {escaped(shortened(each.error, _MOST))}" if each.error else ""
         state = "resolved" if each.resolved else "open"
-        found.append(f"- {code(shortened(each.command, _MAX_COMMAND))}{error} ({state})")
+        status = "" if each.status is None else f", exit status {each.status}"
+        found.append(f"- {code(each.program)}{error} ({state}{status})")
     found += [f"- {escaped(line.text)}" for line in session.lines if line.kind == "problem"]
     return "\n".join(dict.fromkeys(found))
 

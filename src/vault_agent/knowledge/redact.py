@@ -11,6 +11,7 @@ Standard library only, since the hook imports this. Each step is linear in the l
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.knowledge.secret_tokens import Span, tokens, wrapped_tokens
@@ -98,6 +99,48 @@ def _spans(text: str) -> list[Span]:
             start, end = whole.span(each.start, each.end)
             spans.append(Span(*view.span(start, end), each.kind))
     return spans
+
+
+_LONG: Final = re.compile(
+    r"(?P<known>(?:sha\d{1,3}[-:]|h1:|data:|\bssh-\w{1,12} AAAA|AAAA)[\w+/=;:,.-]*)"
+    r"|[0-9A-Za-z+/_=-]{20,}"
+)
+_RANDOM_LEAST: Final = 20
+_WORDS_IN: Final = re.compile(r"[/_=+-]")
+
+
+def doubtful(text: str) -> list[int]:
+    """Return the lines, from 1, of what may be a secret of no known form: random characters.
+
+    Hashes and UUIDs, which have no capital letters, are none, and neither are paths and names.
+    """
+    lines = []
+    line, counted = 1, 0
+    for match in _LONG.finditer(text):
+        if not match["known"] and _is_random(match[0]):
+            line += text.count("\n", counted, match.start())
+            counted = match.start()
+            lines.append(line)
+    return list(dict.fromkeys(lines))
+
+
+def _is_random(run: str) -> bool:
+    """Whether letters of both cases and digits change as often as they do by chance.
+
+    By chance six of ten neighbours differ in kind. In names and words it is one or two.
+    """
+    long = [piece for piece in _WORDS_IN.split(run) if len(piece) >= _RANDOM_LEAST]
+    for piece in (*long, _WORDS_IN.sub("", run)):
+        kinds = [0 if each.isdigit() else 1 if each.isupper() else 2 for each in piece]
+        changes = sum(one != other for one, other in pairwise(kinds))
+        if (
+            len(piece) >= _RANDOM_LEAST
+            and set(kinds) == {0, 1, 2}
+            and changes >= 0.4 * len(piece)
+            and len(set(piece)) >= 0.3 * min(len(piece), 40)
+        ):
+            return True
+    return False
 
 
 _FILES: Final = re.compile(

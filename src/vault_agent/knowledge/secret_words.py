@@ -20,7 +20,8 @@ _PASSWORDS: Final = (
 )  # fmt: skip
 _SECRETS: Final = (
     "secret key", "secret", "token", "api key", "api-key", "api_key", "apikey", "access key",
-    "access-key", "access_key", "accesskey", "private key", "account key", "license key", "encryption key",
+    "access-key", "access_key", "accesskey", "private key", "account key", "license key",
+    "encryption key",
     "recovery code", "backup codes", "backup code", "jsessionid", "phpsessid",
     "schlüssel", "トークン", "密钥", "токен", "client-key-data",
     "credentials", "credential", "auth", "key", "jeton", "connectionstring",

@@ -84,7 +84,7 @@ def question(session: Collected, marker: str, most: int) -> str:
         _part(
             "Failed commands",
             (
-                f"{each.command}: {each.error} ({'resolved' if each.resolved else 'open'})"
+                f"{each.program}: {each.error} ({'resolved' if each.resolved else 'open'})"
                 for each in told.failures
             ),
         ),

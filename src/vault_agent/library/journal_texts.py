@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable, Unavailable, VaultAgentError
 from vault_agent.knowledge import summary
-from vault_agent.knowledge.extract import extract
+from vault_agent.knowledge.extract import FILES, extract
 from vault_agent.knowledge.journal import Facts, body, properties, stamp
+from vault_agent.knowledge.redact import doubtful
 from vault_agent.knowledge.related import related, tags_of
 from vault_agent.knowledge.transcripts.read import AGENTS
 from vault_agent.library.session_facts import VaultNotes, notes_of
@@ -61,6 +62,12 @@ class Text:
     def title(self) -> str:
         """The title of the journal."""
         return self.draft.title
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the text may have a secret of no known form, so that a person should look."""
+        sections = (text for name, text in self.draft.sections.items() if name != FILES)
+        return bool(doubtful("\n".join((self.draft.title, *sections))))
 
     def linked(self, path: str) -> list[Related]:
         """Return the notes that the journal at a path leads to."""

@@ -227,6 +227,8 @@ class Journals:
                     put = self._notes.put(vault, journal, text.encode())
                     journal = await self._written(journal, put)
                 journal = _in_the_vault(journal)
+            elif journal.hash is not None:  # what was written before stays
+                journal = replace(journal, state="complete", reason=None, next_at=None)
             else:
                 journal = replace(journal, state="skipped", reason=REJECTED, next_at=None)
             await self.store.put(journal)
@@ -322,13 +324,14 @@ class Journals:
             path=name.path,
             started_at=gathered.session.started_at,
         )
-        if self._settings.ask and journal.hash is None:
+        if (self._settings.ask and journal.hash is None) or text.is_doubtful:
             await in_thread(self.files.keep_draft, journal.session_id, note)
             made = replace(made, state="draft")
         else:
             modules = text.modules(name.path)
             made = await self._written(made, self._notes.put(vault, made, note, modules=modules))
             made = _in_the_vault(made)
+            await in_thread(self.files.drop_draft, journal.session_id)  # of an earlier text
         made = await self._stored(self._scheduled(made))
         if made.next_at is not None and self._is_for_model(made):
             self._wake[True].set()

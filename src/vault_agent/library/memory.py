@@ -21,6 +21,7 @@ from vault_agent.knowledge.recall import (
     part_that_matters,
     words_of_branch,
 )
+from vault_agent.knowledge.redact import redact
 from vault_agent.knowledge.score import (
     Candidate,
     LeftOut,
@@ -294,9 +295,10 @@ def _remembered(
     kind = KINDS.get(candidate.type, candidate.type.capitalize())
     return Remembered(
         kind=kind,
-        title=candidate.title,
+        title=redact(candidate.title).text,
         day=candidate.updated.isoformat() if candidate.updated is not None else None,
-        text=shown.get((candidate.vault, candidate.note_id), ""),
+        # A note of a person, or of an older version, may have secrets; prompts may not.
+        text=redact(shown.get((candidate.vault, candidate.note_id), "")).text,
         address=facts_of.identifier or scope.inner(candidate.path),
         files=candidate.files,
         from_global=candidate.from_global,

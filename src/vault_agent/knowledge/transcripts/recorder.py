@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.knowledge.cues import has_cue
 from vault_agent.knowledge.output import head_of, is_test_summary, signal_lines, tail_of
-from vault_agent.knowledge.redact import is_secret_file
+from vault_agent.knowledge.redact import doubtful, is_secret_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,11 +38,15 @@ _WORD = re.compile(r"[^\s\"'`;|&<>()=]+")
 
 
 class Failure(NamedTuple):
-    """A command that failed, the first line that says why, and whether it passed later."""
+    """A command that failed, the first line that says why, and whether it passed later.
 
-    command: str
+    Of the command only the program is kept: passwords and tokens are among its arguments.
+    """
+
+    program: str
     error: str
     resolved: bool
+    status: int | None = None
 
 
 class ToDo(NamedTuple):
@@ -82,10 +86,11 @@ class Transcript:
 
 
 class _Run(NamedTuple):
-    """A command as it was run last, and its output if it failed."""
+    """A command as it was run last, and its output and exit status if it failed."""
 
     failed: bool
     error: str | None
+    status: int | None = None
 
 
 @dataclass(slots=True)
@@ -214,10 +219,11 @@ class Recorder:
         command = head_of(" ".join(called.command.split()), MAX_COMMAND)
         before = self._runs.pop(command, None)
         if failed:
-            self._runs[command] = _Run(failed=True, error=tail_of(text, MAX_ERROR))
+            self._runs[command] = _Run(True, tail_of(text, MAX_ERROR), status_of(text))
         else:
             # What failed before has passed now. Its error says what was wrong.
-            self._runs[command] = _Run(failed=False, error=before.error if before else None)
+            earlier = before or _Run(failed=False, error=None)
+            self._runs[command] = earlier._replace(failed=False)
         if len(self._runs) > MAX_RUNS:
             self._runs.popitem(last=False)
         if text:
@@ -251,7 +257,12 @@ class Recorder:
             said=tuple(map(clean, (*self._cued.values(), *self._said.values()))),
             edited=tuple(self._edited),
             failures=tuple(
-                Failure(clean(name), first_error(clean(run.error or "")), not run.failed)
+                Failure(
+                    program_of(name, clean),
+                    first_error(clean(run.error or "")),
+                    resolved=not run.failed,
+                    status=run.status,
+                )
                 for name, run in failures[-MAX_FAILURES:]
             ),
             todos=tuple(ToDo(clean(each.text), each.done) for each in self.todos[:200]),
@@ -283,6 +294,47 @@ class Recorder:
             return key
         self._order += 1
         return self._order
+
+
+def program_of(command: str, clean: Callable[[str], str] = str) -> str:
+    """Return the name of the program that a command runs, without its arguments.
+
+    Of several it is the first that does more than to change folders. Where no name can be told,
+    or it may be a secret, it is "a command".
+    """
+    words = _STEP.split(command)
+    for step in words:
+        for word in step.split()[:20]:
+            name = word.strip("\"'()").replace("\\", "/").rpartition("/")[2]
+            if "=" in word or name.startswith("-") or name in _PREFIXES or name.isdigit():
+                continue
+            if not _PROGRAM.fullmatch(name) or clean(name) != name or doubtful(name):
+                return _A_COMMAND
+            if name not in _NO_PROGRAMS:
+                return name
+            break
+    return _A_COMMAND
+
+
+_STEP = re.compile(r"&&|\|\||[;|]")
+_PROGRAM = re.compile(r"[A-Za-z_][\w.+-]{0,39}")
+_A_COMMAND = "a command"
+_PREFIXES = frozenset(
+    {"sudo", "env", "time", "nice", "nohup", "command", "exec", "timeout", "bash", "sh", "zsh"}
+)
+_NO_PROGRAMS = frozenset({"cd", "export", "set", "source", "pushd", "popd", "unset", "echo"})
+
+
+def status_of(output: str) -> int | None:
+    """Return the exit status that an agent has written with the output of a command, or None."""
+    found = _STATUS.search(output, 0, _STATUS_WITHIN)
+    return int(found[1]) if found else None
+
+
+_STATUS = re.compile(
+    r"\b(?:exit(?:ed with)? code|exit_code)\"?:? {0,2}(-?\d{1,10})\b", re.IGNORECASE
+)
+_STATUS_WITHIN: Final = 400
 
 
 def first_error(output: str) -> str:
