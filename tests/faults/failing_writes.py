@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tests.clocks import PATIENCE
 from tests.faults.disk import FailingDisk, Point
-from tests.writing.opened import Vault, write
+from tests.writing.opened import Vault, lingering, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.writing import Right
-from vault_agent.writing import linger
 from vault_agent.writing.transaction import Create, Edit, Move, Transaction
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ ALLOWED = {"done", "DISK_FULL", "FILE_NOT_WRITABLE", "RECOVERY_PENDING"}
 
 def notes_of(folder: Path) -> Vault:
     """Make a small vault, with a file that has two names."""
-    vault = Vault(folder)
+    vault = Vault(folder, lingering(0.05))
     vault.put("A.md", NOTE)
     vault.put("C.md", "[[A]]\n")
     file = vault.put("Linked.md", NOTE)
@@ -104,8 +103,8 @@ class Scenario:
         self._before = vault.tree()
         self._folder.rename(self._template)
         self._reset()
-        asyncio.run(self._once(Vault(self._folder), self._work))
-        self._after = Vault(self._folder).tree()
+        asyncio.run(self._once(Vault(self._folder, lingering(0.05)), self._work))
+        self._after = Vault(self._folder, lingering(0.05)).tree()
         assert self._before != self._after
 
     async def _once(self, vault: Vault, work: Callable[[Vault], Awaitable[Written]]) -> str:
@@ -126,7 +125,7 @@ class Scenario:
     def run(self, disk: FailingDisk, number: int, error: int) -> Point | None:
         """Fail one call of the write. Return None if there are fewer calls."""
         self._reset()
-        vault = Vault(self._folder)
+        vault = Vault(self._folder, lingering(0.05))
         calls, outcome, shown = asyncio.run(self._fail(vault, disk, number, error))
         if calls < number:
             return None
@@ -191,7 +190,6 @@ def main(arguments: list[str]) -> None:
     """Fail the calls of one write one by one and print each outcome."""
     operation, folder, *numbers = arguments
     error, step, number = map(int, numbers)
-    linger.SECONDS = 0.05
     scenario = Scenario(operation, Path(folder))
     disk = FailingDisk()
     while True:

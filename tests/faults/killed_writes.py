@@ -18,11 +18,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tests.writing.opened import Vault, write
+from tests.writing.opened import Vault, lingering, write
 
 from vault_agent.markdown.edit import append, overwrite
 from vault_agent.model.writing import Right
-from vault_agent.writing import linger
 from vault_agent.writing.transaction import Create, Edit, Move, Transaction
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ Files: TypeAlias = dict[str, bytes | None]
 
 NOTES = 12
 LONGEST_LIFE = 0.35
+LIMITS = lingering(0.3)  # less than the life of a writer, so that sweeping is killed too
 _FILLER = "filler text that makes a note longer than one page\n" * 150
 
 
@@ -193,7 +193,7 @@ def _child(folder: Path, seed: int, files: dict[str, bytes], pipe: int) -> None:
             data = data[os.write(pipe, data) :]
 
     async def run() -> None:
-        vault = Vault(folder)
+        vault = Vault(folder, LIMITS)
         async with vault.opened():
             tell({"ready": True})
             await Writer(vault, random.Random(seed), files).run(tell)
@@ -206,7 +206,7 @@ class Killer:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._folder = folder
-        self._vault = Vault(folder)
+        self._vault = Vault(folder, LIMITS)
         self._chance = random.Random(seed)
         self.files: dict[str, bytes] = {}
         self.kills = self.amid = self.acknowledged = self.undone = self.finished = 0
@@ -295,7 +295,6 @@ class Killer:
 def main(arguments: list[str]) -> None:
     """Kill writers so often, and print the account."""
     folder, kills, seed = Path(arguments[0]), int(arguments[1]), int(arguments[2])
-    linger.SECONDS = 0.3  # less than the life of a writer, so that sweeping is killed too
     killer = Killer(folder, seed)
     for _ in range(kills):
         killer.kill_once()

@@ -17,11 +17,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.clocks import PATIENCE
-from tests.writing.opened import Vault, save_by_rename
+from tests.waiting import eventually_async
+from tests.writing.opened import Vault, lingering, save_by_rename
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.writing import linger, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +67,7 @@ class Rounds:
     """Rounds of one writer and one person."""
 
     def __init__(self, folder: Path, seed: int, longest: float) -> None:
-        self._vault = Vault(folder)
+        self._vault = Vault(folder, lingering(max(0.3, 2 * longest)))
         self._chance = random.Random(seed)
         self._longest = longest
         self._to_check: list[tuple[str, bytes, str]] = []
@@ -89,9 +88,7 @@ class Rounds:
 
     async def _settle(self) -> None:
         """Wait until all displaced files have been looked at."""
-        async with asyncio.timeout(PATIENCE):
-            while self._vault.temporaries():  # noqa: ASYNC110 - files announce nothing
-                await asyncio.sleep(0.05)
+        await eventually_async(self._vault.temporaries, lambda left: not left)
 
     async def _round(self, number: int) -> None:
         path = f"{number % 97}/{number}.md"
@@ -150,8 +147,6 @@ class Rounds:
 def main(arguments: list[str]) -> None:
     """Play rounds, and print the account."""
     folder, rounds, seconds, seed, longest = arguments
-    linger.SECONDS = max(0.3, 2 * float(longest))
-    write._LOOK_SECONDS = 0.02
     played = Rounds(Path(folder), int(seed), float(longest))
     asyncio.run(played.run(int(rounds), float(seconds)))
     print(json.dumps({**played.counts, "lost": played.lost[:10]}))

@@ -18,11 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.writing.opened import Vault
+from tests.writing.opened import Vault, lingering
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.vault.renames import exchange
-from vault_agent.writing import linger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -104,13 +103,12 @@ def _state(folder: Path) -> dict[str, tuple[bytes, int, int, int]]:
 def main(arguments: list[str]) -> None:
     """Swap and write, and print the account."""
     folder, tries, seed = Path(arguments[0]), int(arguments[1]), int(arguments[2])
-    linger.SECONDS = 0.05
     outside = folder / "outside"
     outside.mkdir()
     for name in ("0.md", "1.md"):
         (outside / name).write_text("outside\n")
     before = _state(outside)
-    vault = Vault(folder)
+    vault = Vault(folder, lingering(0.05))
     vault.put("deep/folder/0.md", "inside\n")
     inside = os.open(vault.root / "deep/folder", os.O_RDONLY)
     swapper = Swapper(vault.root / "deep/folder", outside)

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 from tests.writing.authored import OpenedVault
-from tests.writing.opened import Vault
-
-from vault_agent.writing import linger
+from tests.writing.opened import QUIET, Vault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-
-@pytest.fixture(autouse=True)
-def closing_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Close without waiting for the saves of editors, which none of these tests has by then."""
-    monkeypatch.setattr(linger, "CLOSING_SECONDS", 0.0)
+    from vault_agent.model.writing import WriteLimits
 
 
 @pytest.fixture
-def closed(tmp_path: Path) -> Vault:
+def limits() -> WriteLimits:
+    """Return the limits of writes. A test that needs others is parametrized with them."""
+    return QUIET
+
+
+@pytest.fixture
+def closed(tmp_path: Path, limits: WriteLimits) -> Vault:
     """Return a vault that nobody has opened."""
-    return Vault(tmp_path)
+    return Vault(tmp_path, limits)
 
 
 @pytest_asyncio.fixture

@@ -9,7 +9,7 @@ from tests import index_runs
 from tests.writing import opened
 
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.writing import Right, WriteLimits
+from vault_agent.model.writing import Right
 from vault_agent.store.current import CurrentIndex
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.write import TEMPORARY
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from vault_agent.model.writing import Written
+    from vault_agent.model.writing import WriteLimits, Written
     from vault_agent.store.current import Snapshot
 
-EVERYTHING = WriteLimits(quiet_seconds=0, allow=frozenset(Right))
+SOONER = opened.lingering(0.05)
+"""Displaced files stay only shortly, because they hold up moves of their folders."""
 
 
 class Vault(opened.Vault):
     """A folder of notes, its writes and its index."""
 
-    def __init__(self, folder: Path, limits: WriteLimits = EVERYTHING) -> None:
+    def __init__(self, folder: Path, limits: WriteLimits = SOONER) -> None:
         self.indexed = index_runs.Vault(folder)
         super().__init__(folder, limits)
         task = self.indexed.task()

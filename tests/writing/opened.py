@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.markdown.edit import append, overwrite
-from vault_agent.model.writing import IndexState, Right, Write, WriteLimits
+from vault_agent.model.writing import IndexState, Right, Write, WriteLimits, WriteTimes
 from vault_agent.store.writes.log import WriteLog
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import LoggedWrite, Written
     from vault_agent.system.crash import CrashReport
 
-QUIET = WriteLimits(quiet_seconds=0)
+QUIET = WriteLimits(quiet_seconds=0, times=WriteTimes(closing=0.0, look=0.02))
+
+
+def lingering(seconds: float) -> WriteLimits:
+    """Return limits with which displaced files stay for so long, or until the vault is closed."""
+    return replace(QUIET, times=replace(QUIET.times, linger=seconds))
 
 
 class Vault:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 from tests.writing import opened
-from tests.writing.filed import Vault
+from tests.writing.filed import SOONER, Vault
 
 from vault_agent.errors import (
     Conflict,
@@ -28,10 +28,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture
+def limits() -> WriteLimits:
+    return SOONER
+
+
 @pytest_asyncio.fixture
-async def vault(tmp_path: Path) -> AsyncIterator[Vault]:
+async def vault(tmp_path: Path, limits: WriteLimits) -> AsyncIterator[Vault]:
     """Open a vault to move its files."""
-    made = Vault(tmp_path)
+    made = Vault(tmp_path, limits)
     async with made.filing():
         yield made
 
@@ -115,6 +120,7 @@ async def test_a_large_attachment_moves_without_its_bytes_in_the_log(
     assert vault.tree() == before
 
 
+@pytest.mark.parametrize("limits", [opened.lingering(1.0)])
 async def test_displaced_files_do_not_move_with_their_folder(vault: Vault):
     vault.put("a/A.md", "1")
     await vault.append("a/A.md", "2")

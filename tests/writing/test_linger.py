@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
+import operator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.clocks import PATIENCE
-
-from vault_agent.writing import linger
+from tests.waiting import eventually_async
+from tests.writing.opened import lingering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.writing.opened import Vault
 
+    from vault_agent.model.writing import WriteLimits
 
-@pytest.fixture(autouse=True)
-def at_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+
+@pytest.fixture
+def limits() -> WriteLimits:
     """Look at displaced files once they are hurried, however slow the computer is."""
-    monkeypatch.setattr(linger, "SECONDS", PATIENCE)
-    monkeypatch.setattr("vault_agent.writing.write._LOOK_SECONDS", 0.02)
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110 - files announce nothing
-            await asyncio.sleep(0.02)
+    return lingering(PATIENCE)
 
 
 async def settled(vault: Vault) -> None:
     vault.writing._journal.linger.hurry()
-    await until(lambda: not vault.temporaries())
+    await eventually_async(vault.temporaries, lambda left: not left)
 
 
 async def test_an_append_is_made_of_what_the_editor_saved(vault: Vault):
@@ -47,8 +41,8 @@ async def test_an_append_is_made_of_what_the_editor_saved(vault: Vault):
     assert vault.followed.count("A.md") == 3
 
 
-async def test_an_editor_that_saves_again_and_again(vault: Vault, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(linger, "SECONDS", 0.6)
+@pytest.mark.parametrize("limits", [lingering(0.6)])
+async def test_an_editor_that_saves_again_and_again(vault: Vault):
     file = vault.put("A.md", "one\n")
     with file.open("r+b", buffering=0) as editor:
         await vault.append("A.md", "ours\n")
@@ -56,7 +50,7 @@ async def test_an_editor_that_saves_again_and_again(vault: Vault, monkeypatch: p
             text = f"one\nsave {number}\n".encode()
             editor.seek(0)
             editor.write(text)
-            await until(lambda text=text: file.read_bytes() == text + b"ours\n")
+            await eventually_async(file.read_bytes, partial(operator.eq, text + b"ours\n"))
     await settled(vault)
     assert vault.tree() == {"A.md": b"one\nsave 3\nours\n"}
 

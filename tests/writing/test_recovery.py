@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.waiting import eventually_async
 from tests.writing.opened import Vault, save_by_rename, write
 
 from vault_agent.errors import Failed
@@ -217,9 +217,5 @@ async def test_a_full_disk_in_the_middle_says_that_the_change_goes_on(vault: Vau
     assert full.value.code == "DISK_FULL"
     assert "nothing was written" not in full.value.message
     monkeypatch.undo()
-    for _ in range(100):
-        if vault.bytes("B.md") == b"[[C]]\n":
-            break
-        await asyncio.sleep(0.1)
-    assert vault.bytes("B.md") == b"[[C]]\n"
+    await eventually_async(lambda: vault.bytes("B.md"), lambda held: held == b"[[C]]\n")
     assert vault.bytes("C.md") == b"a\n"

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
-from functools import partialmethod
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.writing.opened import QUIET, Vault, write
+from tests.waiting import eventually_async
+from tests.writing.opened import QUIET, Vault, lingering, write
 
 from vault_agent.errors import Conflict, NotFound
 from vault_agent.model.writing import Right, Writer, WriteState
 from vault_agent.store.writes import log
-from vault_agent.writing import linger
 from vault_agent.writing.transaction import Create, Edit, MakeFolder, Move, Transaction
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 AGENT = Writer("scribe", "mcp:scribe")
+
+sooner = pytest.mark.parametrize("limits", [lingering(0.05)])
 
 
 async def test_every_write_can_be_undone_and_done_again(vault: Vault):
@@ -108,6 +107,7 @@ async def test_agents_undo_only_their_own_writes(vault: Vault):
         await vault.undo("nothing")
 
 
+@sooner
 async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
     vault.put("Old/A.md", "a\n")
     vault.put("B.md", "[[Old/A]]\n")
@@ -131,6 +131,7 @@ async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
     assert not (vault.root / "Empty").exists()
 
 
+@pytest.mark.parametrize("limits", [lingering(1.0)])
 async def test_what_is_displaced_in_a_folder_does_not_move_back_with_it(closed: Vault):
     note = closed.put("old/A.md", "[[old/A]]\n")
 
@@ -140,13 +141,11 @@ async def test_what_is_displaced_in_a_folder_does_not_move_back_with_it(closed: 
 
     async with closed.opened():
         await closed.writing.transact(write("move", Right.MOVE), plan)
-        while closed.temporaries():  # noqa: ASYNC110 - files tell nobody
-            await asyncio.sleep(0.1)
+        await eventually_async(closed.temporaries, lambda left: not left)
         with (closed.root / "new/A.md").open("ab") as editor:
             await closed.undo()
             editor.write(b"what a person saves late\n")
-        while closed.temporaries():  # noqa: ASYNC110 - files tell nobody
-            await asyncio.sleep(0.1)
+        await eventually_async(closed.temporaries, lambda left: not left)
     assert note.read_bytes() == b"[[old/A]]\nwhat a person saves late\n"
 
 
@@ -201,20 +200,10 @@ async def saved(vault: Vault, text: str, **more: object) -> None:
     """Save a note as the web page does, and wait until nothing of it is left beside the note."""
     digest = sha256(vault.bytes("A.md")).hexdigest()
     await vault.overwrite("A.md", text, caller=PAGE, expected_hash=digest, **more)
-    async with asyncio.timeout(PATIENCE):
-        while vault.temporaries() or vault.writing.health().lingering:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await eventually_async(lambda: not vault.temporaries() and not vault.writing.health().lingering)
 
 
-@pytest.fixture
-def sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at displaced files at once."""
-    add = linger.Linger.add
-    monkeypatch.setattr(linger.Linger, "add", partialmethod(add, seconds=0.05))
-    monkeypatch.setattr("vault_agent.writing.write._LOOK_SECONDS", 0.02)
-
-
-@pytest.mark.usefixtures("sooner")
+@sooner
 async def test_saves_of_a_page_one_after_another_are_one_write(vault: Vault):
     vault.put("A.md", "0\n")
     await vault.append("A.md", "1\n")
@@ -229,7 +218,7 @@ async def test_saves_of_a_page_one_after_another_are_one_write(vault: Vault):
     assert vault.bytes("A.md") == b"0\n"
 
 
-@pytest.mark.usefixtures("sooner")
+@sooner
 async def test_what_is_between_two_saves_keeps_them_apart(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
@@ -247,14 +236,13 @@ async def test_what_is_between_two_saves_keeps_them_apart(
 
 async def folders(vault: Vault) -> set[str]:
     """Return the folders of a vault once no temporary file is left."""
-    while vault.temporaries():  # noqa: ASYNC110 - files tell nobody
-        await asyncio.sleep(0.05)
+    await eventually_async(vault.temporaries, lambda left: not left)
     found = (path for path in vault.root.rglob("*") if path.is_dir())
     return {path.relative_to(vault.root).as_posix() for path in found}
 
 
-async def test_folders_that_a_write_has_made_go_with_it(vault: Vault, monkeypatch):
-    monkeypatch.setattr("vault_agent.writing.linger.SECONDS", 0.1)
+@sooner
+async def test_folders_that_a_write_has_made_go_with_it(vault: Vault):
     vault.put("mine/A.md", "a\n")
     (vault.root / "mine/empty").mkdir()
     before = await folders(vault)
@@ -276,8 +264,8 @@ async def test_folders_that_a_write_has_made_go_with_it(vault: Vault, monkeypatc
     assert await folders(vault) == before | {"far", "far/off"}
 
 
-async def test_a_folder_that_somebody_uses_since_stays(vault: Vault, monkeypatch):
-    monkeypatch.setattr("vault_agent.writing.linger.SECONDS", 0.1)
+@sooner
+async def test_a_folder_that_somebody_uses_since_stays(vault: Vault):
     made = await vault.create("new/deep/B.md", "b\n")
     vault.put("new/theirs.md", "theirs\n")
     await vault.undo(made.write_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import shutil
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.clocks import PATIENCE
-from tests.writing.opened import Vault, save_by_rename
+from tests.waiting import eventually_async
+from tests.writing.opened import Vault, lingering, save_by_rename
 
 from vault_agent.errors import Conflict, Failed, Forbidden, Unavailable
 from vault_agent.vault import write as writing
@@ -20,11 +20,12 @@ from vault_agent.vault.folder import Folder
 from vault_agent.vault.mounts import file_system, is_remote
 from vault_agent.vault.root import Strategy
 from vault_agent.vault.write import Way
-from vault_agent.writing import linger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from vault_agent.model.writing import WriteLimits
 
 WEAKER = [Way.LINK, Way.RENAME]
 
@@ -33,10 +34,10 @@ def refuse(*_: object) -> None:
     raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
 
 
-@pytest.fixture(autouse=True)
-def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linger, "SECONDS", PATIENCE)  # or once they are hurried
-    monkeypatch.setattr("vault_agent.writing.write._LOOK_SECONDS", 0.02)
+@pytest.fixture
+def limits() -> WriteLimits:
+    """Look at displaced files once they are hurried, however slow the computer is."""
+    return lingering(PATIENCE)
 
 
 @pytest.fixture
@@ -109,9 +110,7 @@ async def test_an_editor_that_has_the_linked_old_file_open_loses_nothing(vault: 
         await vault.append("A.md", "ours\n")
         editor.write(b"one, edited\n")
     vault.writing._journal.linger.hurry()
-    async with asyncio.timeout(PATIENCE):
-        while vault.temporaries():  # noqa: ASYNC110 - files announce nothing
-            await asyncio.sleep(0.02)
+    await eventually_async(vault.temporaries, lambda left: not left)
     assert vault.tree() == {"A.md": b"one, edited\nours\n"}
 
 

@@ -257,9 +257,9 @@ async def test_a_note_that_somebody_changes_is_waited_for(tmp_path: Path):
         assert vault.bytes("A.md") == b"typing 3\nend\nours\n"
 
 
-async def test_a_note_that_is_never_quiet_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("vault_agent.writing.write.QUIET_WAIT_SECONDS", 0.5)
-    vault = Vault(tmp_path, replace(QUIET, quiet_seconds=60))
+async def test_a_note_that_is_never_quiet_is_busy(tmp_path: Path):
+    times = replace(QUIET.times, quiet_wait=0.1)
+    vault = Vault(tmp_path, replace(QUIET, quiet_seconds=60, times=times))
     vault.put("A.md", "")  # an editor may have just emptied it
     async with vault.opened():
         with pytest.raises(Conflict, match="NOTE_BUSY") as caught:

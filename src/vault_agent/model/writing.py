@@ -61,6 +61,16 @@ SERVER = "server"
 
 
 @dataclass(frozen=True, slots=True)
+class WriteTimes:
+    """Times of writing that no setting changes, in seconds."""
+
+    linger: float = 2.0  # a replaced file is looked at again after this time
+    closing: float = 0.3  # the same when the vault is closed: most editors save within milliseconds
+    look: float = 0.25  # pause between two looks
+    quiet_wait: float = 6.0  # a write waits so long for a note that somebody else is changing
+
+
+@dataclass(frozen=True, slots=True)
 class WriteLimits:
     """The settings of writing. Folders are vault-relative; "" is the whole vault."""
 
@@ -72,6 +82,7 @@ class WriteLimits:
     undo_days: int = 30
     undo_writes: int = 1_000
     undo_bytes: int = 512 << 20
+    times: WriteTimes = WriteTimes()
 
 
 @dataclass(frozen=True, slots=True)

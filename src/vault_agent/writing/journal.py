@@ -67,7 +67,7 @@ class Journal:
         self.permission = Permission(limits, exclusions)
         self.disk = Disk()
         self.finisher = Finisher(self.disk, log)
-        self.linger = Linger(self.disk, log, self.finisher)
+        self.linger = Linger(self.disk, log, self.finisher, limits.times)
         self.is_interrupted = False  # whether `recover` has something to do
         self._unrecorded: list[int] = []  # writes whose end could not be logged yet
 

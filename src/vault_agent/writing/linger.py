@@ -23,16 +23,13 @@ from vault_agent.writing.finish import text_after
 from vault_agent.writing.merge import merged
 
 if TYPE_CHECKING:
+    from vault_agent.model.writing import WriteTimes
     from vault_agent.store.writes.log import WriteLog
     from vault_agent.store.writes.record import FileChange, Logged
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.disk import Disk
     from vault_agent.writing.finish import Finisher
     from vault_agent.writing.transaction import Plan
-
-SECONDS = 2.0
-CLOSING_SECONDS = 0.3
-"""As `SECONDS`, while the vault is being closed: most editors save within milliseconds."""
 
 Redo: TypeAlias = Callable[[bytes], bytes]
 """From a text to the same text with our edits. Raises coded errors."""
@@ -67,10 +64,11 @@ class Lingering:
 class Linger:
     """The displaced files of one vault. Safe to share between threads."""
 
-    def __init__(self, disk: Disk, log: WriteLog, finisher: Finisher) -> None:
+    def __init__(self, disk: Disk, log: WriteLog, finisher: Finisher, times: WriteTimes) -> None:
         self._disk = disk
         self._log = log
         self._finisher = finisher
+        self._times = times
         self._lock = threading.Lock()
         self._files: list[Lingering] = []
         self._is_closing = False
@@ -84,7 +82,7 @@ class Linger:
         left: bytes | None = None,
         seconds: float | None = None,
     ) -> None:
-        """Look at the displaced file of a change again after some seconds, by default `SECONDS`.
+        """Look at the displaced file of a change again after some seconds (`times.linger`).
 
         `left` is the hash of what it has now, if that is neither the text before nor after.
         """
@@ -105,7 +103,8 @@ class Linger:
 
     @property
     def _seconds(self) -> float:
-        return min(SECONDS, CLOSING_SECONDS) if self._is_closing else SECONDS
+        times = self._times
+        return min(times.linger, times.closing) if self._is_closing else times.linger
 
     def _add(self, lingering: Lingering) -> None:
         with self._lock:

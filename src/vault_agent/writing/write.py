@@ -40,10 +40,7 @@ if TYPE_CHECKING:
     from vault_agent.writing.transaction import Plan, Transaction
 
 THREADS = 4
-QUIET_WAIT_SECONDS = 6.0
-"""How long a write waits for a note that somebody else is changing."""
 TRIES = 3
-_LOOK_SECONDS = 0.25
 _EXPIRE_SECONDS = 3_600.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
@@ -69,6 +66,7 @@ class Writing:
         on_crash: Callable[[CrashReport], object] = lambda _: None,
     ) -> None:
         self._journal = journal
+        self._times = journal.limits.times
         self._follow = follow
         self._on_written = on_written
         self._on_crash = on_crash
@@ -264,7 +262,7 @@ class Writing:
         expire_at = time.monotonic() + _EXPIRE_SECONDS
         pause = _FIRST_PAUSE
         while True:
-            await anyio.sleep(pause if self._is_failing else _LOOK_SECONDS)
+            await anyio.sleep(pause if self._is_failing else self._times.look)
             try:
                 await self.look()
                 if self._journal.is_interrupted:
@@ -300,7 +298,7 @@ class Writing:
         """Look at all displaced files, sooner than otherwise, and close the log."""
         self._journal.linger.hurry()
         while (due := self._journal.linger.next_due) is not None and self._state == "ready":
-            await anyio.sleep(max(0.0, min(due - time.monotonic(), _LOOK_SECONDS)))
+            await anyio.sleep(max(0.0, min(due - time.monotonic(), self._times.look)))
             before, is_due = len(self._journal.linger), due <= time.monotonic()
             try:
                 await self.look()
@@ -405,7 +403,7 @@ class Writing:
 
     async def _tried(self, step: Callable[[], _T], *, retries: bool = False) -> _T:
         """Run a step in a thread, again if somebody else changes the note meanwhile."""
-        deadline = time.monotonic() + QUIET_WAIT_SECONDS
+        deadline = time.monotonic() + self._times.quiet_wait
         tries = TRIES if retries else 1
         while True:
             try:
@@ -419,7 +417,7 @@ class Writing:
                     raise Conflict(
                         "NOTE_BUSY", "Somebody is changing the note.", {"retryAfter": 3}
                     ) from None
-                await anyio.sleep(_LOOK_SECONDS)
+                await anyio.sleep(self._times.look)
 
     async def _done(
         self, write: Write, step: Callable[[], Written], *, retries: bool = False
