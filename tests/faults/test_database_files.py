@@ -5,41 +5,67 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.endpoint import running_endpoint
 from tests.product.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is open")
 
 WATCHING = Path(__file__).parent / "watching"
 
 
-def test_only_sqlite_opens_or_replaces_a_database_in_use(tmp_path: Path):
-    """Covers a first index, a change, a rebuild, embeddings, damage and two starts."""
-    report = tmp_path / "report"
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    """Return a program whose processes report what opens databases, with an embedded index."""
     paths = [str(WATCHING), *filter(None, [os.environ.get("PYTHONPATH")])]
-    program = Program(tmp_path)
-    program.write("Bread.md", "# Bread\n\nFlour and water.\n")
-    with running_endpoint(program):
-        program.variables |= {"WATCH_REPORT": str(report), "PYTHONPATH": os.pathsep.join(paths)}
+    made = Program(tmp_path)
+    made.write("Bread.md", "# Bread\n\nFlour and water.\n")
+    with running_endpoint(made):
+        report = {"WATCH_REPORT": str(tmp_path / "report"), "PYTHONPATH": os.pathsep.join(paths)}
+        made.variables |= report
         try:
-            program.start()
-            program.index()
-            program.write("Starter.md", "# Starter\n\nFeed it. [[Bread]]\n")
-            program.index()
-            program.index("reindex")
-            assert program.search("flour").status == 200
-            program.stop()
-            for name in ("jobs.db", "vectors.db"):
-                [damaged] = program.indexes.rglob(name)
-                damaged.write_bytes(b"\xff" * 8192)
-            program.start()
-            assert program.search("flour").status == 200
-            program.index()
-            program.stop()
+            made.start()
+            finish_running(made)
+            yield made
         finally:
-            program.close()
-    seen = set(report.read_text().splitlines())
-    databases = ("index.db", "jobs.db", "vectors.db")
-    assert seen == {f"SQLite opened {name}" for name in (*databases, ":memory:")}
+            made.close()
+
+
+def finish_running(program: Program) -> None:
+    """Wait for the job that the server has started by itself."""
+    running = program.call("GET", "/health").data["runningJob"]
+    assert running is None or program.finish(running)["state"] == "succeeded"
+
+
+def assert_only_sqlite_used_databases(program: Program) -> None:
+    seen = set(Path(program.variables["WATCH_REPORT"]).read_text().splitlines())
+    databases = ("index.db", "jobs.db", "vectors.db", ":memory:")
+    assert seen == {f"SQLite opened {name}" for name in databases}
+
+
+def test_only_sqlite_opens_or_replaces_a_database_in_use(program: Program):
+    """Covers a first index, a change, a rebuild and embeddings."""
+    program.write("Starter.md", "# Starter\n\nFeed it. [[Bread]]\n")
+    program.index()
+    program.index("reindex")
+    assert program.search("flour").status == 200
+    program.stop()
+    assert_only_sqlite_used_databases(program)
+
+
+def test_only_sqlite_opens_damaged_databases(program: Program):
+    """Covers damage and a second start."""
+    program.stop()
+    for name in ("jobs.db", "vectors.db"):
+        [damaged] = program.indexes.rglob(name)
+        damaged.write_bytes(b"\xff" * 8192)
+    program.start()
+    assert program.search("flour").status == 200
+    program.index()
+    program.stop()
+    assert_only_sqlite_used_databases(program)

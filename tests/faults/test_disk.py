@@ -42,7 +42,7 @@ def test_a_failing_disk_call_fails_the_run_with_its_code(
     library: Path, tmp_path: Path, scenario: str
 ):
     """A sample of the calls. The long test below covers all."""
-    step = {"embed": 4, "merge": 46}.get(scenario, 23)  # a run that merges has most calls
+    step = {"embed": 8, "merge": 92}.get(scenario, 46)  # a run that merges has most calls
     points = fail_each(
         library, tmp_path, scenario, error=errno.ENOSPC, lasting=False, step=step, start=2
     )
@@ -53,7 +53,7 @@ def test_a_failing_disk_call_fails_the_run_with_its_code(
 def test_a_disk_that_stays_full_fails_the_run_with_a_code(library: Path, tmp_path: Path):
     check(
         fail_each(
-            library, tmp_path, "incremental", error=errno.ENOSPC, lasting=True, step=29, start=3
+            library, tmp_path, "incremental", error=errno.ENOSPC, lasting=True, step=58, start=3
         )
     )
 

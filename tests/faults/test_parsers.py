@@ -23,7 +23,6 @@ from tests.product.processes import wait_until_gone
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import batches
 from vault_agent.indexing.index import index
-from vault_agent.system import workers
 from vault_agent.system.workers import WorkerPool
 
 if TYPE_CHECKING:
@@ -64,21 +63,21 @@ async def run_poisoned(vault: Vault) -> JobSummary:
 async def test_one_crashing_note_is_skipped_and_the_others_are_indexed(
     vault: Vault, poison: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(batches, "SECONDS_PER_BATCH", 1.0)
-    monkeypatch.setattr(batches, "SECONDS_PER_NOTE", 0.3)
-    monkeypatch.setattr(workers, "WALL_FACTOR", 1.5)
+    # Of processor time, so a busy machine does not skip other notes.
+    monkeypatch.setattr(batches, "SECONDS_PER_BATCH", 0.6)
+    monkeypatch.setattr(batches, "SECONDS_PER_NOTE", 0.2)
     await vault.index()
     healthy = await vault.dump()
     vault.write(f"The {poison}.md", "# Poison\n\nbody\n")
-    for number in range(10):
+    for number in range(3):
         vault.write(f"More {number}.md", f"# More {number}\n\nmore{number}\n")
     summary = await run_poisoned(vault)
-    assert summary.added == 11
+    assert summary.added == 4
     assert vault.heard.codes == ["NOTE_PARSER_CRASHED"]
     assert vault.heard.warnings[0].details["path"] == f"The {poison}.md"
     held = await vault.dump()
     assert held[f"The {poison}.md"][2] == []  # its name is indexed, its text is not
-    assert all(held[f"More {number}.md"][2] for number in range(10))
+    assert all(held[f"More {number}.md"][2] for number in range(3))
     assert {path: held[path] for path in healthy if path != "totals"} == {
         path: note for path, note in healthy.items() if path != "totals"
     }

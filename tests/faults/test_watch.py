@@ -16,9 +16,10 @@ import pytest
 from tests.clocks import PATIENCE
 from tests.faults.test_server import NEEDS_COMPILER, preload
 from tests.product.program import Program
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="stops processes as on Linux")
 WORDS = ("quince", "pear", "apple", "plum", "medlar")
@@ -37,18 +38,11 @@ def start(program: Program, **settings: object) -> None:
     for name, value in {"enabled": "true", **settings}.items():
         program.variables[f"VAULT_AGENT_WATCH_{name.upper()}"] = str(value)
     program.start()
-    until(lambda: watch(program)["lastScanAt"])
+    eventually(lambda: watch(program)["lastScanAt"])
 
 
 def watch(program: Program) -> dict:
     return program.call("GET", "/watch").data
-
-
-def until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
 
 
 def settle(program: Program) -> None:
@@ -72,7 +66,7 @@ def check_a_checkout(program: Program, *, notes: int) -> None:
     """Rewrite, move and remove notes at once, as a checkout of another branch does."""
     for number in range(notes):
         program.write(f"{number % 7}/{number}.md", f"# {number}\n\n{WORDS[number % 5]}\n")
-    start(program)
+    start(program, removal_grace_ms=500)
     before = len(watch(program)["batches"])
     root = program.vault
     for number in range(notes):
@@ -82,15 +76,18 @@ def check_a_checkout(program: Program, *, notes: int) -> None:
             program.write(f"moved/{number}.md", f"# {number}\n\n{WORDS[number % 5]}\n")
         elif number % 10 > 1:
             path.write_text(f"# {number}\n\nfig{number}\n")
-    until(lambda: program.search(f"fig{notes - 1}").data["results"])
-    settle(program)
+
+    def done(*names: str) -> int:
+        return sum(batch[name] for batch in watch(program)["batches"] for name in names)
+
+    # A note may be found under its new name before its old name is looked at.
+    eventually(lambda: done("renamed", "removed"), lambda found: found >= notes // 5)
+    eventually(lambda: done("changed"), lambda found: found >= notes * 8 // 10)
+    assert program.search(f"fig{notes - 1}").data["results"]
+    assert done("renamed", "removed") == notes // 5
+    assert done("renamed") > 0
     batches = watch(program)["batches"]
     changed = [b for b in batches[: len(batches) - before] if b["changed"] or b["removed"]]
-    assert sum(batch["changed"] for batch in changed) >= notes * 8 // 10
-    # A note may be found under its new name before its old name is looked at.
-    moved, gone = (sum(batch[name] for batch in batches) for name in ("renamed", "removed"))
-    assert moved + gone == notes // 5
-    assert moved > 0
     assert len(changed) <= 8
     assert_nothing_is_left_to_find(program)
 
@@ -179,8 +176,8 @@ def test_the_commands_tell_how_the_vault_is_watched(program: Program):
     program.stop()
     start(program)
     program.write("Pear.md", "pears")
-    until(lambda: program.search("pears").data["results"])
-    until(lambda: watch(program)["batches"][0]["added"])
+    eventually(lambda: program.search("pears").data["results"])
+    eventually(lambda: watch(program)["batches"][0]["added"])
     lines = program.run("watch", "status").stdout.splitlines()
     assert lines[0] == "watch       on, by events of the system"
     assert any(line.startswith("save to hit") for line in lines)
@@ -205,7 +202,11 @@ def test_files_written_while_the_watcher_stands_still_are_found(program: Program
     for pid in stopped:
         with suppress(ProcessLookupError):  # the server replaces a keeper that stands still
             os.kill(pid, signal.SIGCONT)
-    until(lambda: program.call("GET", "/health").data["index"]["notes"] == 50_010, 4 * PATIENCE)
+    eventually(
+        lambda: program.call("GET", "/health").data["index"]["notes"],
+        lambda notes: notes == 50_010,
+        seconds=4 * PATIENCE,
+    )
     settle(program)
     assert_nothing_is_left_to_find(program)
 
@@ -222,7 +223,7 @@ def check_events_that_do_not_matter(program: Program, *, events: int) -> None:
             path.write_bytes(b"%d" % number)
     assert watch(program)["batches"] == before
     program.write("Pear.md", "pears")
-    until(lambda: program.search("pears").data["results"])
+    eventually(lambda: program.search("pears").data["results"])
     assert watch(program)["state"] == "watching"
 
 
@@ -242,9 +243,9 @@ def test_a_full_disk_pauses_the_watch_until_there_is_room(program: Program, tmp_
     start(program)
     switch.touch()
     program.write("Pear.md", "pears")
-    until(lambda: program.search("frost").warnings)
+    eventually(lambda: watch(program)["batches"][0]["error"] == "DISK_FULL")
     assert program.search("frost").data["results"]
     switch.unlink()
-    until(lambda: program.search("pears").data["results"])
-    settle(program)
+    eventually(lambda: program.search("pears").data["results"])
+    eventually(lambda: watch(program)["pending"], lambda pending: pending == 0)
     assert_nothing_is_left_to_find(program)

@@ -41,9 +41,9 @@ def account(module: str, *arguments: object) -> dict[str, Any]:
 
 @LINUX
 def test_a_few_killed_writers_leave_old_files_or_new_ones(tmp_path: Path):
-    found = account("killed_writes", tmp_path, 10, 1)
+    found = account("killed_writes", tmp_path, 5, 1)
     assert found["wrong"] == []
-    assert found["kills"] == 10
+    assert found["kills"] == 5
 
 
 @LINUX

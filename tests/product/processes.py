@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.waiting import eventually
 from tests.warm import TITLE
 
 if TYPE_CHECKING:
@@ -44,10 +44,9 @@ def alive(pid: int) -> bool:
 
 def wait_until_gone(pids: list[int], seconds: float) -> list[int]:
     """Wait for processes to end and return those that are left."""
-    deadline = time.monotonic() + seconds
-    while (left := [pid for pid in pids if alive(pid)]) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return left
+    with suppress(AssertionError):
+        eventually(lambda: any(map(alive, pids)), lambda left: not left, seconds=seconds)
+    return [pid for pid in pids if alive(pid)]
 
 
 def indexers_of(program: Program) -> list[int]:

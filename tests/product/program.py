@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.clocks import PATIENCE
 from tests.privacy import Confidences
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +41,11 @@ class Reply(NamedTuple):
     @property
     def warnings(self) -> list[str]:
         return [warning["code"] for warning in self.body["warnings"]]
+
+
+def is_served(reply: Reply) -> bool:
+    """Whether a request has succeeded."""
+    return reply.status == 200
 
 
 class Program:
@@ -193,13 +199,11 @@ class Program:
 
     def finish(self, job_id: str) -> dict[str, Any]:
         """Wait for a job's end."""
-        deadline = time.monotonic() + JOB_SECONDS
-        while time.monotonic() < deadline:
-            job: dict[str, Any] = self.call("GET", f"/jobs/{job_id}").data["job"]
-            if job["state"] not in ("queued", "running"):
-                return job
-            time.sleep(0.02)
-        raise AssertionError(f"job {job_id} did not end")
+        return eventually(
+            lambda: self.call("GET", f"/jobs/{job_id}").data["job"],
+            lambda job: job["state"] not in ("queued", "running"),
+            seconds=JOB_SECONDS,
+        )
 
     def index(self, kind: str = "index", **options: bool) -> dict[str, Any]:
         """Wait for a running job, then run one and expect success."""

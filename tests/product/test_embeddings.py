@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests import endpoint as misbehaviour
-from tests.clocks import PATIENCE
 from tests.product.conftest import small_vault
 from tests.product.endpoint import running_endpoint
-from tests.product.program import Program
+from tests.product.program import Program, is_served
+from tests.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tests.product.endpoint import Endpoint
 
 BREAD = identify("Bread.md")
+ONE_TEXT_A_REQUEST = {"VAULT_AGENT_EMBEDDING_BATCH_SIZE": "1"}
+"""Only the failing text is asked for again, after longer pauses each time."""
 
 
 @pytest.fixture
@@ -124,10 +126,10 @@ def test_a_damaged_vector_is_discarded_and_rebuilt(program: Program, endpoint: E
         file.seek(8)
         file.write(b"\x00\x00\x80\x3f")
     program.start()
-    deadline = time.monotonic() + PATIENCE
-    while program.call("GET", "/health").data["embeddings"]["share"] != 0.75:
-        assert time.monotonic() < deadline, "the damage is not noticed"
-        time.sleep(0.02)
+    eventually(
+        lambda: program.call("GET", "/health").data["embeddings"]["share"],
+        lambda share: share == 0.75,
+    )
     assert program.search("sourdough starter").warnings == ["EMBEDDING_INCOMPLETE"]
     sent = len(chunk_texts(endpoint))
     assert program.index()["summary"]["embedded"] == 1
@@ -158,10 +160,7 @@ def test_only_changed_chunks_are_sent(shared: tuple[Program, Endpoint]):
 def test_lexical_search_works_before_the_first_embedding(program: Program, endpoint: Endpoint):
     endpoint.always = misbehaviour.slow(600)
     program.start()
-    deadline = time.monotonic() + PATIENCE
-    while (reply := program.search("sourdough", mode="lexical")).status != 200:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    reply = eventually(lambda: program.search("sourdough", mode="lexical"), is_served)
     assert reply.data["results"]
     job_id = program.call("GET", "/health").data["runningJob"]
     assert program.call("DELETE", f"/jobs/{job_id}").data["job"]["state"] == "cancelled"
@@ -170,10 +169,7 @@ def test_lexical_search_works_before_the_first_embedding(program: Program, endpo
 def test_warnings_say_when_a_running_job_makes_the_vectors(program: Program, endpoint: Endpoint):
     endpoint.always = misbehaviour.slow(600)
     program.start()
-    deadline = time.monotonic() + PATIENCE
-    while (reply := program.search("sourdough")).status != 200:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    reply = eventually(lambda: program.search("sourdough"), is_served)
     note = reply.data["results"][0]["noteId"]
 
     def said() -> list[str]:
@@ -201,10 +197,7 @@ def test_search_is_lexical_when_the_endpoint_is_down(program: Program, endpoint:
     assert program.search("sourdough", mode="lexical").warnings == []
     assert program.search("sourdough again").warnings == ["EMBEDDING_UNAVAILABLE"]
     endpoint.revive()
-    deadline = time.monotonic() + PATIENCE
-    while program.search("sourdough").warnings:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    eventually(lambda: program.search("sourdough").warnings, lambda codes: not codes)
 
 
 def test_a_hanging_endpoint_delays_only_one_search(program: Program, endpoint: Endpoint):
@@ -223,12 +216,10 @@ def test_health_reports_why_semantic_search_is_unavailable(program: Program, end
         return reply.data["status"], reply.data["embeddings"]["available"], reply.warnings
 
     def settles_at(expected: tuple[str, bool, list[str]]) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while health() != expected:
-            assert time.monotonic() < deadline, health()
-            time.sleep(0.05)
+        eventually(health, lambda found: found == expected)
 
     endpoint.poison["crackle"] = misbehaviour.status(500)
+    program.variables |= ONE_TEXT_A_REQUEST
     program.start()
     program.index()
     settles_at(("degraded", True, ["EMBEDDING_INCOMPLETE"]))
@@ -280,10 +271,10 @@ def test_after_a_kill_while_embedding_the_index_is_complete(program: Program):
         program.fill(30)
         program.start()
         job_id = program.call("GET", "/health").data["runningJob"]
-        deadline = time.monotonic() + PATIENCE
-        while program.call("GET", f"/jobs/{job_id}").data["job"]["phase"] != "embed":
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        eventually(
+            lambda: program.call("GET", f"/jobs/{job_id}").data["job"]["phase"],
+            lambda phase: phase == "embed",
+        )
         program.kill()
         program.start()
         assert program.call("GET", f"/jobs/{job_id}").data["job"]["state"] == "interrupted"
@@ -298,6 +289,7 @@ def warnings_of_health(program: Program) -> list[str]:
 
 def test_one_failing_text_does_not_affect_others(program: Program, endpoint: Endpoint):
     endpoint.poison["crackle"] = misbehaviour.status(500)
+    program.variables |= ONE_TEXT_A_REQUEST
     program.start()
     job = program.index()
     summary = job["summary"]
@@ -374,12 +366,13 @@ def test_the_summary_is_correct_with_an_unreliable_endpoint(program: Program):
         program.index()
         program.fill(200)
         job_id = program.submit()
-        deadline = time.monotonic() + PATIENCE
-        while (state := program.call("GET", f"/jobs/{job_id}").data["job"])["state"] == "running":
-            assert time.monotonic() < deadline
+
+        def ended() -> dict:
             endpoint.next(*chance.sample(lies, 3), None, None)
             assert program.search("shared text", mode="lexical").status == 200
-            time.sleep(0.05)
+            return program.call("GET", f"/jobs/{job_id}").data["job"]
+
+        state = eventually(ended, lambda job: job["state"] != "running")
         assert state["state"] == "succeeded"
         summary = state["summary"]
         accounted = summary["embedded"] + summary["reused"] + summary["embeddingFailed"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import time
 from typing import TYPE_CHECKING
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.clocks import PATIENCE
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
+from tests.product.program import is_served
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from tests.product.program import Program
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("kind", ["index", "reindex"])
 def test_after_a_kill_the_old_index_serves_and_the_next_run_completes(program: Program, kind: str):
-    program.fill(400)
+    program.fill(100)
     program.start()
     program.index()
     before = program.search("sourdough").data["results"]
-    program.fill(1200)
-    program.submit(kind)
-    time.sleep(random.Random(kind).uniform(0.2, 0.5))
+    program.fill(600)
+    job_id = program.submit(kind)
+    eventually(lambda: program.call("GET", f"/jobs/{job_id}").data["job"]["phases"])
     running = processes_of(program)
     program.kill()
     assert wait_until_gone(running, PATIENCE) == []
@@ -34,16 +35,15 @@ def test_after_a_kill_the_old_index_serves_and_the_next_run_completes(program: P
     assert reply.data["results"] == before
     assert "INDEX_INCOMPLETE" in reply.warnings
     assert program.call("GET", "/jobs").data["jobs"][0]["state"] == "interrupted"
-    assert program.index()["summary"]["added"] == 800
-    assert program.search("word1100").data["results"]
+    assert program.index()["summary"]["added"] == 500
+    assert program.search("word550").data["results"]
 
 
 def test_sigterm_during_a_job_ends_all_processes(program: Program):
-    program.fill(1200)
+    program.fill(400)
     program.start()
-    time.sleep(0.3)
+    eventually(lambda: indexers_of(program))
     running = processes_of(program)
-    assert len(running) > 1
     code, seconds = program.stop()
     print(f"\n{len(running)} processes at work, gone {seconds:.1f} s after SIGTERM")
     assert (code, wait_until_gone(running, PATIENCE)) == (0, [])
@@ -52,8 +52,7 @@ def test_sigterm_during_a_job_ends_all_processes(program: Program):
 def test_a_killed_idle_server_leaves_no_process(program: Program):
     program.start()
     program.index()
-    while not indexers_of(program):  # the next one is being warmed up
-        time.sleep(0.02)
+    eventually(lambda: indexers_of(program))  # the next one is being warmed up
     running = processes_of(program)
     program.kill()
     assert wait_until_gone(running, PATIENCE) == []
@@ -62,8 +61,7 @@ def test_a_killed_idle_server_leaves_no_process(program: Program):
 def test_a_hanging_idle_process_does_not_delay_the_stop(program: Program):
     program.start()
     program.index()
-    while not indexers_of(program):
-        time.sleep(0.02)
+    eventually(lambda: indexers_of(program))
     time.sleep(0.5)  # it has started and answered
     for idle in indexers_of(program):
         os.kill(idle, signal.SIGSTOP)
@@ -101,10 +99,7 @@ def test_a_damaged_index_is_set_aside_and_rebuilt(program: Program, victim: str)
         damaged.write(b"\xa5" * 2048)
 
     program.start()
-    deadline = time.monotonic() + PATIENCE
-    while (reply := program.search("filler")).status == 200:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    reply = eventually(lambda: program.search("filler"), lambda reply: not is_served(reply))
     assert (reply.status, reply.code) == (409, "INDEX_INCOMPATIBLE")
     assert "reindex" in reply.body["error"]["message"]
     program.stop()
@@ -122,10 +117,7 @@ def test_damage_found_by_a_search_is_checked_and_the_index_set_aside(program: Pr
         with file.open("r+b") as damaged:  # in place: the server has it mapped
             damaged.write(b"\xff" * file.stat().st_size)
     assert program.search("filler").code == "INDEX_INCOMPATIBLE"
-    deadline = time.monotonic() + PATIENCE
-    while not list(program.indexes.rglob("damaged-*")):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    eventually(lambda: list(program.indexes.rglob("damaged-*")))
     assert program.call("GET", "/health").data["status"] == "error"
 
 

@@ -145,7 +145,15 @@ async def test_wall_time_is_limited_if_cpu_time_is_unknown(
     async with pool:
         await pool.run("a", cpu_seconds=PATIENCE)
         with pytest.raises(WorkerTimedOut):
-            await pool.run("wait", cpu_seconds=0.1)
+            await pool.run("hang", cpu_seconds=0.1)
+
+
+async def test_a_worker_that_only_waits_is_killed(pool: WorkerPool[str, str]):
+    async with pool:
+        await pool.run("a", cpu_seconds=PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(WorkerTimedOut):
+                await pool.run("hang", cpu_seconds=0.02)
 
 
 async def test_a_worker_error_is_reported_by_type_and_line_only(
