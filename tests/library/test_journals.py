@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from tests.chat_endpoint import ChatEndpoint
-from tests.clocks import PATIENCE
 from tests.endpoint import redirect, status
 from tests.library.vaults import World, indexed
 from tests.made_sessions import Made, Writer, made_session
 from tests.secret_forms import FORMS
 from tests.secret_forms import made as made_of
+from tests.waiting import eventually_async, nothing_happens
 
 from vault_agent.endpoint import breaker
 from vault_agent.errors import NotFound
 from vault_agent.library import journals as journals_module
+from vault_agent.library import sessions as sessions_module
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
 from vault_agent.system.locks import locked
@@ -79,35 +80,42 @@ class Desk:
         path.write_bytes(made.data())
         return str(path)
 
-    async def run(self, library: Library, made: Made, *, prompts: int = 2, **end: Any) -> None:
+    async def another(self, library: Library, number: int) -> None:
+        """Wait for the journal of a later session: what was due before has been tried by then."""
+        made = made_session("claude-code", str(self.project), number)
+        await self.run(library, made, now=NOW + 190)
+        await self.settled(library, made.session_id, "complete", "incomplete")
+
+    async def run(
+        self, library: Library, made: Made, *, prompts: int = 2, now: float = NOW, **end: Any
+    ) -> None:
         """Tell of a whole session."""
         assert library.sessions is not None
         path = end.pop("transcript_path", None) or self.transcript(made)
-        await self.tell(library, self.event(made, "start", NOW - 600, transcript_path=path))
+        await self.tell(library, self.event(made, "start", now - 600, transcript_path=path))
         for number in range(prompts):
             text = made.prompts[0] if made.prompts and not number else f"More {number}"
-            await self.tell(library, self.event(made, "prompt", NOW - 500 + number, prompt=text))
+            await self.tell(library, self.event(made, "prompt", now - 500 + number, prompt=text))
         await self.tell(
-            library, self.event(made, "stop", NOW - 300, last_message=made.last_message or "Done.")
+            library, self.event(made, "stop", now - 300, last_message=made.last_message or "Done.")
         )
-        await self.tell(library, self.event(made, "end", NOW - 200, reason="other", **end))
+        await self.tell(library, self.event(made, "end", now - 200, reason="other", **end))
 
     async def tell(self, library: Library, event: SessionEvent) -> None:
         assert library.sessions is not None
-        async with asyncio.timeout(PATIENCE):
-            while not library.sessions.leads:  # noqa: ASYNC110 - nothing announces it
-                await asyncio.sleep(0.01)
+        await eventually_async(lambda: library.sessions.leads)
         await library.sessions.take(event)
 
     async def settled(self, library: Library, session_id: str, *states: str) -> Journal:
         """Wait until the journal of a session is in one of the states."""
         assert library.journals is not None
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                found = await library.journals.store.get(session_id)
-                if found is not None and found.state in (states or ("complete",)):
-                    return found
-                await asyncio.sleep(0.02)
+        store = library.journals.store
+        wanted = states or ("complete",)
+        found = await eventually_async(
+            lambda: store.get(session_id), lambda each: each is not None and each.state in wanted
+        )
+        assert found is not None
+        return found
 
     def notes(self) -> dict[str, str]:
         folder = self.root / "journals"
@@ -137,9 +145,9 @@ async def test_a_session_leaves_one_complete_journal(desk: Desk):
         assert library.sessions is not None
         session = await library.sessions.get(made.session_id)
         assert session is not None
-        async with asyncio.timeout(PATIENCE):  # they go when the journal is complete
-            while await library.sessions.texts(session):  # noqa: ASYNC110 - nothing announces it
-                await asyncio.sleep(0.02)
+        await eventually_async(  # they go when the journal is complete
+            lambda: library.sessions.texts(session), lambda texts: not texts
+        )
     fields = front(desk.note())
     assert fields["status"] == "complete"
     assert fields["generator"] == "extract"
@@ -204,21 +212,18 @@ async def test_a_failing_model_leaves_the_extract_and_is_asked_again(
         endpoint.always = redirect(other.url)
         async with desk.library(chat=chat) as library:
             await desk.run(library, made)
-            journal = await desk.settled(library, made.session_id, "incomplete")
-            async with asyncio.timeout(PATIENCE):
-                while journal.reason != "model_unavailable":
-                    await asyncio.sleep(0.05)
-                    journal = await desk.settled(library, made.session_id, "incomplete")
+
+            async def journal() -> Journal:
+                return await desk.settled(library, made.session_id, "incomplete")
+
+            await eventually_async(journal, lambda each: each.reason == "model_unavailable")
             fields = front(desk.note())
             assert fields["status"] == "incomplete"
             assert fields["incomplete_reason"] == "model_unavailable"
             assert fields["generator"] == "extract"
             endpoint.always = None
             endpoint.answer = "I will not."
-            async with asyncio.timeout(PATIENCE):
-                while journal.reason != "model_invalid":
-                    await asyncio.sleep(0.05)
-                    journal = await desk.settled(library, made.session_id, "incomplete")
+            await eventually_async(journal, lambda each: each.reason == "model_invalid")
             assert front(desk.note())["incomplete_reason"] == "model_invalid"
             endpoint.answer = ChatEndpoint().answer
             await desk.settled(library, made.session_id)
@@ -244,13 +249,13 @@ async def test_what_a_person_changed_is_never_rewritten(desk: Desk):
             assert (await desk.settled(library, made.session_id)).reason == "edited"
             assert path.read_text() == mine
             await library.journals.make(made.session_id)
-            await asyncio.sleep(0.3)
+            await nothing_happens(path.read_text, then=lambda: desk.another(library, 98))
             assert path.read_text() == mine
             path.unlink()  # deleted: it does not come back by itself
             await desk.tell(library, desk.event(made, "prompt", NOW - 50, prompt="Go on"))
             await desk.tell(library, desk.event(made, "end", NOW - 40))
-            await asyncio.sleep(0.5)
-    assert desk.notes() == {}
+            await nothing_happens(path.exists, then=lambda: desk.another(library, 99))
+    assert len(desk.notes()) == 2  # of the other sessions
 
 
 async def test_a_session_that_goes_on_keeps_its_one_journal(desk: Desk):
@@ -265,9 +270,7 @@ async def test_a_session_that_goes_on_keeps_its_one_journal(desk: Desk):
         desk.transcript(made)
         await desk.tell(library, desk.event(made, "prompt", NOW - 100, prompt="One more thing"))
         await desk.tell(library, desk.event(made, "end", NOW - 50, reason="other"))
-        async with asyncio.timeout(PATIENCE):
-            while "src/later.py" not in desk.note():  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await eventually_async(lambda: "src/later.py" in desk.note())
     assert front(desk.note())["files"] == sorted({*made.edited, "src/later.py"})
 
 
@@ -420,22 +423,35 @@ async def test_lines_that_come_at_once_are_all_kept(desk: Desk):
         assert sorted(each.text for each in kept) == sorted(lines)
 
 
-async def test_another_server_writes_no_journal_while_one_takes_the_events(desk: Desk):
+async def test_another_server_writes_no_journal_while_one_takes_the_events(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    looks = 0
+
+    def counted(path: Path) -> AbstractContextManager[None]:
+        nonlocal looks
+        looks += 1
+        return locked(path)
+
+    monkeypatch.setattr(sessions_module, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(sessions_module, "locked", counted)
     made = made_session("claude-code", str(desk.project), 7)
     async with desk.library() as library:
         assert library.journals is not None
         await desk.run(library, made)
         known = await desk.settled(library, made.session_id)
         await library.journals.store.put(replace(known, state="pending", next_at=0.0))
-    with locked(desk.world.data / "sessions.lock"):
+    with ExitStack() as other_server:
+        other_server.enter_context(locked(desk.world.data / "sessions.lock"))
         async with desk.library() as library:
-            await asyncio.sleep(0.5)
+            before = looks
+            await eventually_async(lambda: looks > before + 2)
             assert library.journals is not None
             found = await library.journals.store.get(made.session_id)
             assert found is not None
             assert found.state == "pending"
-    async with desk.library() as library:
-        await desk.settled(library, made.session_id)
+            other_server.close()
+            await desk.settled(library, made.session_id)
 
 
 async def test_the_agents_own_sections_and_lines_of_the_devlog(desk: Desk):
@@ -528,8 +544,10 @@ async def test_a_vault_that_is_away_loses_no_journal(desk: Desk, monkeypatch: py
         desk.root.rename(away)
         assert library.journals is not None
         await library.journals.make(made.session_id)
-        await asyncio.sleep(0.5)
-        journal = await library.journals.store.get(made.session_id)
+        store = library.journals.store
+        journal = await eventually_async(
+            lambda: store.get(made.session_id), lambda each: each is not None and each.attempts > 1
+        )
         assert journal is not None
         assert journal.state == "pending"
         away.rename(desk.root)
@@ -542,6 +560,8 @@ async def test_with_the_switch_off_nothing_is_written(desk: Desk):
     async with desk.library(journal={"enabled": False}, memory={"enabled": True}) as library:
         assert library.journals is None
         await desk.run(library, made)
-        await asyncio.sleep(0.3)
+        assert library.sessions is not None
+        store = library.sessions.store
+        await eventually_async(store.to_settle, lambda sessions: not sessions)  # all is done
     assert not (desk.root / "journals").exists()
     assert not (desk.world.data / "journals").exists()

@@ -6,14 +6,15 @@ import asyncio
 import json
 import sys
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.endpoint import EmbeddingEndpoint
 from tests.library.test_open_vault import processes
 from tests.library.test_watch import command_of
 from tests.library.vaults import World, indexed
+from tests.waiting import eventually_async
 
 from vault_agent.config import Config
 from vault_agent.config.project_file import path_of
@@ -159,16 +160,16 @@ async def test_an_idle_vault_is_closed_and_opened_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     world.project("app", {"a.md": "quinces"})
+    world.project("other", {"a.md": "quinces"})
     monkeypatch.setattr(module, "IDLE_SECONDS", 0.05)
     monkeypatch.setattr(module, "_LOOK_SECONDS", 0.02)
     async with world.library() as library:
         async with library.vault("project:app") as vault:
             await indexed(vault)
-            await asyncio.sleep(0.2)
+            assert await paths(library, "project:other", "quinces") == ["a.md"]
+            await eventually_async(library.states, lambda states: not states[2].open)
             assert (await library.states())[1].open  # while it is lent
-        async with asyncio.timeout(PATIENCE):
-            while (await library.states())[1].open:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        await eventually_async(library.states, lambda states: not states[1].open)
         assert await paths(library, "project:app", "quinces") == ["a.md"]
         assert len(await library.default.jobs.list()) == 1
 
@@ -240,15 +241,25 @@ async def test_a_queued_job_can_be_cancelled(world: World):
         assert await paths(library, "project:app", "quinces") == ["a.md"]
 
 
+async def is_stale(vault: OpenVault) -> bool:
+    """Search, and return whether the vault was found to differ from its index."""
+    answer = await vault.search(SearchQuery("quinces"))
+    assert [hit.path for hit in answer.hits] == ["a.md"]
+    return "INDEX_STALE" in [warning.code for warning in answer.warnings]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
 async def test_all_vaults_share_one_indexing_process(world: World):
     before = processes()  # of fixtures of other tests
+    roots = {}
     for name in ("one", "two", "three"):
-        world.project(name, {"a.md": "quinces"})
+        roots[name] = world.project(name, {"a.md": "quinces"})
     async with world.library() as library:
         for name in ("one", "two", "three"):
-            await paths(library, f"project:{name}", "quinces")
-        await asyncio.sleep(0.5)  # checks after the start
+            async with library.vault(f"project:{name}") as vault:
+                await indexed(vault)
+                (roots[name] / "b.md").write_text("pears")
+                await eventually_async(partial(is_stale, vault))  # its process has compared it
         assert len([pid for pid in processes() - before if "keeper" in command_of(pid)]) == 1
 
 
@@ -306,9 +317,9 @@ async def test_a_watched_vault_is_watched_while_it_is_open(world: World):
         await indexed(vault)
         await vault.watch.settled(30)
         (root / "new.md").write_text("pears")
-        async with asyncio.timeout(60):
-            while not (await vault.search(SearchQuery("pears"))).hits:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await eventually_async(
+            lambda: vault.search(SearchQuery("pears")), lambda answer: answer.hits
+        )
 
 
 async def test_a_server_that_stops_does_not_wait_for_a_vault_that_does_not_open(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.clocks import PATIENCE
 from tests.library.vaults import World
+from tests.waiting import eventually_async
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Failed, Forbidden, NotFound
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 NOON = 1_790_000_000.0
 ID = "0f0e0d0c-1111-4222-8333-444455556666"
+OTHER = "another-session"
 
 
 class Recorder:
@@ -99,14 +101,8 @@ async def opened(
         sessions.journals = parts
         if start:
             sessions.start()
-            await until(lambda: sessions.leads)
+            await eventually_async(lambda: sessions.leads)
         yield sessions
-
-
-async def until(is_so: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not is_so():  # noqa: ASYNC110 - it may be about files
-            await asyncio.sleep(0.01)
 
 
 def event(world: World, kind: str, at: float = 0.0, **fields: object) -> SessionEvent:
@@ -131,7 +127,7 @@ async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clo
         await sessions.take(event(world, "prompt", 1, prompt="make it faster"))
         await sessions.take(event(world, "stop", 2, last_message="Done: it is faster."))
         await sessions.take(event(world, "end", 3, reason="logout"))
-        await until(lambda: parts.ends)
+        await eventually_async(lambda: parts.ends)
         session = parts.ends[0]
         assert (session.prompts, session.model, session.title) == (1, "m-1", "Costs")
         assert (session.state, session.end_reason) == ("ended", "logout")
@@ -181,7 +177,7 @@ async def test_what_waits_in_the_spool_is_taken_in_order(world: World, clock: Cl
     (folder / "00000000000000000002-x.json").write_bytes(b'{"version": 99, "agent": "codex"}')
     parts = Recorder()
     async with opened(world, clock, parts) as sessions:
-        await until(lambda: parts.ends)
+        await eventually_async(lambda: parts.ends)
         assert [each.prompts for each in parts.ends] == [1]
         assert sessions.damaged == damaged(folder) == 2
         assert parts.delivered == []  # nobody would read it
@@ -199,7 +195,7 @@ async def test_many_waiting_events_are_taken_once_each(world: World, clock: Cloc
     async with opened(world, clock) as sessions:
         for _ in range(5):  # of the longest wait
             with suppress(TimeoutError):
-                await until(lambda: not list(folder.glob("*.json")))
+                await eventually_async(lambda: not list(folder.glob("*.json")))
         counts = [
             found.prompts for n in range(100) if (found := await sessions.get(f"s{n}")) is not None
         ]
@@ -222,13 +218,13 @@ async def test_a_resumed_session_is_open_again_and_ends_again(world: World, cloc
     async with opened(world, clock, parts) as sessions:
         await sessions.take(event(world, "start"))
         await sessions.take(event(world, "end", 10))
-        await until(lambda: len(parts.ends) == 1)
+        await eventually_async(lambda: len(parts.ends) == 1)
         await sessions.take(event(world, "start", 60, source="resume"))
         found = await sessions.get(ID)
         assert found is not None
         assert (found.state, found.ended_at) == ("open", None)
         await sessions.take(event(world, "end", 70))
-        await until(lambda: len(parts.ends) == 2)
+        await eventually_async(lambda: len(parts.ends) == 2)
         assert parts.ends[1].ended_at == NOON + 70
 
 
@@ -241,18 +237,27 @@ async def test_a_session_without_events_ends_unless_its_transcript_grows(
     async with opened(world, clock, parts) as sessions:
         await sessions.take(event(world, "start", transcript_path=str(transcript)))
         os.utime(transcript, (NOON + 1_700, NOON + 1_700))
+        await sessions.take(event(world, "start", 1, session_id=OTHER))
         clock.time = NOON + 1_900
-        await asyncio.sleep(0.1)
+        await eventually_async(lambda: [each.session_id for each in parts.ends] == [OTHER])
         found = await sessions.get(ID)
         assert found is not None
         assert found.state == "open"
         clock.time = NOON + 1_700 + 1_801
-        await until(lambda: parts.ends)
-        assert (parts.ends[0].end_reason, parts.ends[0].ended_at) == ("idle", NOON + 1_700)
+        await eventually_async(lambda: len(parts.ends) > 1)
+        assert (parts.ends[1].session_id, parts.ends[1].end_reason) == (ID, "idle")
+        assert parts.ends[1].ended_at == NOON + 1_700
         await sessions.take(event(world, "stop", 3_500))  # it was at work all the time
         found = await sessions.get(ID)
         assert found is not None
         assert found.state == "open"
+
+
+async def another_ends(world: World, sessions: Sessions, parts: Recorder, at: float = 10) -> None:
+    """End a later session. The ends that wait have been passed on by then."""
+    await sessions.take(event(world, "start", at, session_id=OTHER))
+    await sessions.take(event(world, "end", at + 1, session_id=OTHER))
+    await eventually_async(lambda: OTHER in [each.session_id for each in parts.ends])
 
 
 async def test_an_end_is_passed_on_until_it_is_taken_also_after_a_restart(
@@ -263,29 +268,32 @@ async def test_an_end_is_passed_on_until_it_is_taken_also_after_a_restart(
     async with opened(world, clock, parts) as sessions:
         await sessions.take(event(world, "start"))
         await sessions.take(event(world, "end", 1))
-        await until(lambda: len(parts.ends) >= 2)
+        await eventually_async(lambda: len(parts.ends) >= 2)
     again = Recorder()
-    async with opened(world, clock, again):
-        await until(lambda: again.ends)
-        await asyncio.sleep(0.1)
-        assert len(again.ends) == 1  # it was taken
+    async with opened(world, clock, again) as sessions:
+        await eventually_async(lambda: again.ends)
+        await another_ends(world, sessions, again)
+        assert [each.session_id for each in again.ends] == [ID, OTHER]  # it was taken
     third = Recorder()
-    async with opened(world, clock, third):
-        await asyncio.sleep(0.1)
-        assert third.ends == []
+    async with opened(world, clock, third) as sessions:
+        await another_ends(world, sessions, third, at=20)
+        assert [each.session_id for each in third.ends] == [OTHER]
 
 
 async def test_an_unexpected_error_stops_no_later_session(world: World, clock: Clock):
     class Broken(Recorder):
+        calls = 0
+
         async def forget_before(self, moment: float) -> None:
+            self.calls += 1
             raise RuntimeError
 
     parts = Broken()
     async with opened(world, clock, parts) as sessions:
-        await asyncio.sleep(0.1)
+        await eventually_async(lambda: parts.calls)
         await sessions.take(event(world, "start"))
         await sessions.take(event(world, "end", 1))
-        await until(lambda: parts.ends)
+        await eventually_async(lambda: parts.ends)
 
 
 async def test_a_delivery_that_takes_too_long_is_left_out(world: World, clock: Clock):
@@ -321,7 +329,7 @@ async def test_of_two_servers_one_takes_the_events_of_both(world: World, clock: 
         second.start()
         assert await second.take(event(world, "start")) == Delivered()
 
-        await until(lambda: not list(waiting(world.data / "spool")))
+        await eventually_async(lambda: not list(waiting(world.data / "spool")))
         assert await first.get(ID) is not None
         assert not second.leads
 

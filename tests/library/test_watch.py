@@ -17,6 +17,7 @@ from tests import endpoint as misbehaviour
 from tests.clocks import PATIENCE
 from tests.endpoint import EmbeddingEndpoint
 from tests.library.test_open_vault import processes
+from tests.waiting import eventually_async
 
 from vault_agent.config import Config
 from vault_agent.errors import NotFound
@@ -29,7 +30,7 @@ from vault_agent.model.search import SearchQuery
 from vault_agent.model.watch import Revision, WatchState
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator
 
     from vault_agent.library.open_vault import OpenVault
 
@@ -66,21 +67,8 @@ async def watched(
     )
     async with open_library(config) as library:
         vault = library.default
-        await until(lambda: vault.watch.status().last_scan_at is not None)
+        await eventually_async(lambda: vault.watch.status().last_scan_at is not None)
         yield vault
-
-
-async def until(true: Callable[[], object | Awaitable[object]]) -> None:
-    """Wait until a condition holds."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        value = true()
-        if asyncio.iscoroutine(value):
-            value = await value
-        if value:
-            return
-        assert time.monotonic() < deadline, "it did not happen"
-        await asyncio.sleep(0.02)
 
 
 async def hits(vault: OpenVault, text: str) -> list[str]:
@@ -93,7 +81,7 @@ async def found(vault: OpenVault, text: str, *paths: str) -> None:
     async def finds() -> bool:
         return await hits(vault, text) == list(paths)
 
-    await until(finds)
+    await eventually_async(finds)
 
 
 async def test_edits_are_searched_without_a_command_and_are_no_jobs(root: Path):
@@ -110,7 +98,7 @@ async def test_edits_are_searched_without_a_command_and_are_no_jobs(root: Path):
         await found(vault, "quinces", "moved/Newer.md")
         (root / "moved" / "Newer.md").unlink()
         await found(vault, "quinces")
-        await until(lambda: vault.watch.batches[0].removed)
+        await eventually_async(lambda: vault.watch.batches[0].removed)
         kinds = [(each.added, each.renamed, each.removed) for each in vault.watch.batches]
         assert kinds.count((0, 1, 0)) == 3
         assert kinds.count((0, 0, 1)) == 1
@@ -153,10 +141,9 @@ async def test_a_name_in_another_spelling_is_one_note(root: Path):
 
 async def test_files_of_other_programs_start_no_run(root: Path):
     async with watched(root) as vault:
+        before = len(vault.watch.batches)
         for name in (".git", "node_modules"):
             (root / name).mkdir()
-        await asyncio.sleep(0.3)
-        before = len(vault.watch.batches)
         for number in range(200):
             (root / ".git" / f"{number}.md").write_text("x")
             (root / "node_modules" / f"{number}.md").write_text("x")
@@ -164,8 +151,10 @@ async def test_files_of_other_programs_start_no_run(root: Path):
         (root / "note.md~").write_text("x")
         (root / "3.md").write_text("quinces")
         await found(vault, "quinces", "3.md")
-        await asyncio.sleep(0.2)
-        assert len(vault.watch.batches) == before + 1
+        (root / "4.md").write_text("pears")  # a run that had begun before has ended by then
+        await found(vault, "pears", "4.md")
+        await eventually_async(lambda: len(vault.watch.batches) >= before + 2)
+        assert len(vault.watch.batches) == before + 2
 
 
 async def test_changes_made_before_the_start_are_found(root: Path):
@@ -190,10 +179,10 @@ async def test_polling_finds_changes_too(root: Path, monkeypatch: pytest.MonkeyP
         (root / "New.md").unlink()
         await found(vault, "quinces")
         assert {job.trigger for job in await vault.jobs.list()} >= {Trigger.SCAN}
-        await until(lambda: any(each.removed for each in vault.watch.batches))
+        await eventually_async(lambda: any(each.removed for each in vault.watch.batches))
         scans = vault.watch.status().everything["scan"]
         count = len(await vault.jobs.list())
-        await until(lambda: vault.watch.status().everything["scan"] > scans + 3)
+        await eventually_async(lambda: vault.watch.status().everything["scan"] > scans + 3)
         assert len(await vault.jobs.list()) == count  # scans that find nothing are no jobs
 
 
@@ -217,7 +206,7 @@ async def test_a_stopped_watcher_is_announced_and_replaced(
         [pid] = [pid for pid in processes() if "watcher" in command_of(pid)]
         os.kill(pid, signal.SIGSTOP)
         (root / "New.md").write_text("quinces")
-        await until(lambda: vault.watch.state is not WatchState.WATCHING)
+        await eventually_async(lambda: vault.watch.state is not WatchState.WATCHING)
         await found(vault, "quinces", "New.md")
         assert processes() & {pid} == set()
 
@@ -244,7 +233,7 @@ async def test_a_vault_that_goes_and_comes_back_loses_nothing(root: Path):
     async with watched(root) as vault:
         notes = (await vault.health()).notes
         root.rename(root.with_name("unmounted"))
-        await until(lambda: vault.watch.state is WatchState.AWAY)
+        await eventually_async(lambda: vault.watch.state is WatchState.AWAY)
         for _ in range(20):  # the comparison of notes and index adds no second warning
             await asyncio.sleep(0.02)
             health = await vault.health()
@@ -263,14 +252,14 @@ async def test_a_copy_of_the_vault_in_its_place_is_accepted_and_another_folder_i
         root.rename(root.with_name("unmounted"))
         root.mkdir()
         (root / "Other.md").write_text("quinces")
-        await until(lambda: vault.watch.state is WatchState.AWAY)
+        await eventually_async(lambda: vault.watch.state is WatchState.AWAY)
         assert (await vault.health()).notes == 20
         root.rename(root.with_name("other"))
         root.mkdir()
         for number in range(1, 21):  # restored from a backup, with one change
             (root / f"{number}.md").write_text(f"# Note {number}\n\npears")
-        await until(lambda: vault.watch.state is WatchState.WATCHING)
-        await until(lambda: len(vault.watch.batches) > 1)
+        await eventually_async(lambda: vault.watch.state is WatchState.WATCHING)
+        await eventually_async(lambda: len(vault.watch.batches) > 1)
         await found(vault, "quinces")
         (root / "20.md").write_text("apricots")
         await found(vault, "apricots", "20.md")
@@ -296,10 +285,10 @@ async def test_a_failing_run_is_a_job_and_is_tried_again(
     monkeypatch.setattr(keeper_process, "COMMAND", (*python, impatient + main))
     async with watched(root) as vault:
         directory = vault._directory
-        await until(lambda: vault.jobs.running is None)
+        await eventually_async(lambda: vault.jobs.running is None)
         with directory.writing():
             (root / "New.md").write_text("quinces")
-            await until(lambda: any(each.error for each in vault.watch.batches))
+            await eventually_async(lambda: any(each.error for each in vault.watch.batches))
             assert vault.watch.batches[0].error == "INDEX_LOCKED"
             assert vault.watch.status().pending == 1
         await found(vault, "quinces", "New.md")
@@ -323,13 +312,13 @@ async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=3) as vault:
-            await until(lambda: complete(vault))
+            await eventually_async(lambda: complete(vault))
             before = len(endpoint.texts)
             for turn in range(5):
                 (root / "New.md").write_text(f"quinces {turn}")
                 await found(vault, f'"quinces {turn}"', "New.md")
-            await until(lambda: "New\n\nquinces 4" in endpoint.texts[before:])
-            await until(lambda: complete(vault))
+            await eventually_async(lambda: "New\n\nquinces 4" in endpoint.texts[before:])
+            await eventually_async(lambda: complete(vault))
             sent = [text for text in endpoint.texts[before:] if text.startswith("New\n")]
             assert len(sent) == len(set(sent))
             assert "quinces 4" in sent[-1]
@@ -345,7 +334,7 @@ async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
         endpoint.latency = 3.0
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
-            await until(lambda: endpoint.texts)  # the first job embeds
+            await eventually_async(lambda: endpoint.texts)  # the first job embeds
             (root / "New.md").write_text("quinces")
             await found(vault, "quinces", "New.md")
             assert not await complete(vault)
@@ -358,7 +347,7 @@ async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
-            await until(lambda: complete(vault))
+            await eventually_async(lambda: complete(vault))
             endpoint.always = misbehaviour.status(500)
             for turn in range(3):
                 (root / "New.md").write_text(f"quinces pears{turn}")
@@ -366,8 +355,8 @@ async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
             endpoint.always = None
             before = len(endpoint.requests)
             last = "New\n\nquinces pears2"
-            await until(lambda: any(last in each for each in endpoint.requests[before:]))
-            await until(lambda: complete(vault))
+            await eventually_async(lambda: any(last in each for each in endpoint.requests[before:]))
+            await eventually_async(lambda: complete(vault))
             sent = [text for each in endpoint.requests[before:] for text in each]
             saved = [text for text in sent if "quinces" in text]
             assert len(set(saved)) == len(saved)
@@ -379,16 +368,16 @@ async def test_a_run_that_takes_long_is_a_job_that_can_be_cancelled(
     monkeypatch.setattr(module, "SECONDS_UNTIL_JOB", 0.1)
     monkeypatch.setattr(waiting, "WAIT_AFTER_CANCELLATION", 0.5)
     async with watched(root) as vault:
-        await until(lambda: vault.jobs.running is None)
+        await eventually_async(lambda: vault.jobs.running is None)
         with vault._directory.writing():  # the run waits for it
             (root / "New.md").write_text("quinces")
-            await until(lambda: vault.jobs.running)
+            await eventually_async(lambda: vault.jobs.running)
             job = vault.jobs.running
             assert job is not None
             assert job.trigger is Trigger.WATCH
             ended = await vault.jobs.cancel(job.id)
             assert ended.state is JobState.CANCELLED
-            await until(lambda: vault.watch.batches[0].error == "JOB_CANCELLED")
+            await eventually_async(lambda: vault.watch.batches[0].error == "JOB_CANCELLED")
             assert vault.watch.status().pending == 1
         await found(vault, "quinces", "New.md")
 
@@ -409,10 +398,10 @@ async def test_a_watch_that_misses_events_polls_and_warns(
                 await found(vault, f"quinces{turn}", "New.md")
                 with suppress(TimeoutError):
                     async with asyncio.timeout(2.0):
-                        await until(lambda: vault.watch.status().missed > missed)  # noqa: B023
+                        await eventually_async(lambda: vault.watch.status().missed > missed)  # noqa: B023
                 if vault.watch.status().missed == 2:
                     break
-            await until(lambda: vault.watch.state is WatchState.POLLING)
+            await eventually_async(lambda: vault.watch.state is WatchState.POLLING)
         assert vault.watch.status().missed == 2
         health = await vault.health()
         assert (health.status, health.watch.reason) == ("ok", "WATCH_DEAF")
@@ -425,13 +414,13 @@ async def test_a_change_that_waits_too_long_is_a_warning_of_searches(
     monkeypatch.setattr(module, "BEHIND_SECONDS", 0.1)
     async with watched(root, quiet_ms=800) as vault:
         (root / "New.md").write_text("quinces")
-        await until(vault.watch.warnings)
+        await eventually_async(vault.watch.warnings)
         answer = await vault.search(SearchQuery("note"))
         [warning] = [each for each in answer.warnings if each.code == "INDEX_BEHIND"]
         assert warning.details["pending"] == 1
         assert (await vault.health()).status == "ok"
         await found(vault, "quinces", "New.md")
-        await until(lambda: not vault.watch.warnings())
+        await eventually_async(lambda: not vault.watch.warnings())
 
 
 async def test_a_watched_vault_stops_quickly(root: Path):

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from aiohttp import ClientConnectionError
 from tests.clocks import PATIENCE
+from tests.waiting import eventually_async
 
 from vault_agent.model.jobs import JobKind
 from vault_agent.server.connection import Connection, Limits
@@ -73,9 +74,7 @@ async def test_a_client_that_does_not_read_is_disconnected():
         server.engine.files["huge.png"] = CONTENT * 3000
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
         writer.write(DOWNLOAD)
-        async with asyncio.timeout(PATIENCE):
-            while not (server.engine.opened and server.engine.opened[0].file.closed):  # noqa: ASYNC110 - the file tells nobody
-                await asyncio.sleep(0.02)
+        await eventually_async(lambda: server.engine.opened and server.engine.opened[0].file.closed)
         await hang_up(writer)
 
 
@@ -103,9 +102,7 @@ async def test_an_unread_reply_is_not_buffered_forever(kind: str):
         server.engine.files["huge.png"] = CONTENT * 3000
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
         writer.write(requests[kind])
-        async with asyncio.timeout(PATIENCE):
-            while not await answers(server):  # noqa: ASYNC110 - until there is room again
-                await asyncio.sleep(0.1)
+        await eventually_async(lambda: answers(server))  # until there is room again
         received = 0
         with suppress(ConnectionError):
             async with asyncio.timeout(PATIENCE):  # the server has closed it
@@ -131,9 +128,7 @@ async def test_a_small_unread_reply_is_not_buffered_forever(monkeypatch: pytest.
             while not (made and made[0].get_write_buffer_size()):  # the system's buffers are full
                 writer.write(DOWNLOAD.replace(b"huge", b"small"))
                 await asyncio.sleep(0.01)
-        async with asyncio.timeout(PATIENCE):
-            while made[0].get_write_buffer_size():  # noqa: ASYNC110 - a transport tells nobody
-                await asyncio.sleep(0.02)
+        await eventually_async(lambda: not made[0].get_write_buffer_size())
         await hang_up(writer)
 
 
@@ -197,7 +192,9 @@ async def test_ended_connections_do_not_count_towards_the_limit():
         for _ in range(10):
             assert await server.closes(HEALTH[:-2] + b"Connection: close\r\n\r\n", within=PATIENCE)
         kept = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
-        await asyncio.sleep(0.05)
+        for reader, writer in kept:  # all have been taken once they are answered
+            writer.write(HEALTH)
+            await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
         assert "connections_full" not in server.log.getvalue()
         for _, writer in kept:
             await hang_up(writer)
@@ -291,7 +288,9 @@ async def test_a_complete_request_is_never_closed():
         writer.write(body[5:])
         await asyncio.wait_for(asked.wait(), 2)
         others = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(5)]
-        await asyncio.sleep(0.1)
+        for other, _ in others[:-1]:  # each makes room for the next one
+            with suppress(ConnectionError):
+                assert await asyncio.wait_for(other.read(), PATIENCE) == b""
         finish.set()
         assert (await asyncio.wait_for(reader.readline(), 2)).startswith(b"HTTP/1.1 200 ")
         for _, other in [(reader, writer), *others]:
@@ -316,7 +315,9 @@ async def test_at_the_limit_a_client_with_many_connections_loses_one():
 async def test_a_full_server_logs_once():
     async with run(limits=Limits(connections=2)) as server:
         sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(30)]
-        await asyncio.sleep(0.1)
+        for reader, _ in sockets[:-2]:  # each makes room for a later one
+            with suppress(ConnectionError):
+                assert await asyncio.wait_for(reader.read(), PATIENCE) == b""
         full = [event for event in server.events if event["event"] == "connections_full"]
         assert len(full) == 1
         for _, writer in sockets:
