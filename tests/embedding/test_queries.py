@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests import endpoint as bad
 from tests.clocks import PATIENCE
+from tests.waiting import eventually_async
 
 from vault_agent.embedding.check import check_endpoint
 from vault_agent.embedding.client import HttpEmbedder
@@ -24,12 +25,6 @@ def is_usable(embedder: HttpEmbedder) -> bool:
     except Unavailable:
         return False
     return True
-
-
-async def until(condition):
-    async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110 - looks from outside
-            await asyncio.sleep(0.01)
 
 
 async def test_a_query_is_embedded_with_the_models_prefix(endpoint, settings):
@@ -71,7 +66,7 @@ async def test_a_model_loaded_in_the_meantime_serves_the_next_query(endpoint, se
         with pytest.raises(Unavailable):
             await embedder.embed_query("tea")
         assert not is_usable(embedder)
-        await until(lambda: is_usable(embedder))
+        await eventually_async(lambda: is_usable(embedder))
         await embedder.embed_query("tea")
 
 
@@ -82,7 +77,7 @@ async def test_a_recovered_endpoint_is_detected(endpoint, settings):
         with pytest.raises(Unavailable):
             await embedder.embed_query("ink")
         await endpoint.start()
-        await until(lambda: is_usable(embedder))
+        await eventually_async(lambda: is_usable(embedder))
         await embedder.embed_query("ink")
 
 
@@ -95,7 +90,7 @@ async def test_a_changed_model_changes_the_vector_space(endpoint, settings):
             await embedder.embed_query("ink")
         endpoint.salt = "other weights"
         await endpoint.start()
-        await until(lambda: is_usable(embedder))
+        await eventually_async(lambda: is_usable(embedder))
         assert not embedder.space.matches(space)
         assert float(np.dot(before, await embedder.embed_query("tea"))) < 0.99
 
@@ -121,7 +116,7 @@ async def test_after_a_bad_reply_the_endpoint_is_paused_until_it_recovers(
         with pytest.raises(Unavailable) as caught:
             await embedder.embed_query("ink")
         assert caught.value.code == "EMBEDDING_UNAVAILABLE"
-        await until(lambda: is_usable(embedder))
+        await eventually_async(lambda: is_usable(embedder))
 
 
 async def test_a_rejected_query_does_not_affect_others(endpoint, settings):
@@ -139,14 +134,21 @@ async def test_a_query_too_long_is_shortened(endpoint, settings):
 
 
 async def test_queries_have_priority_over_documents(endpoint, settings):
-    endpoint.latency = 0.05
+    go_on = asyncio.Event()
+
+    async def hold_documents(_request, reply):
+        if len(reply["data"]) > 1:
+            await go_on.wait()
+
     texts = [f"text {i}" for i in range(160)]
     async with HttpEmbedder(settings(batch_size=16, concurrency=2)) as embedder:
         await embedder.prepare()
+        endpoint.always = hold_documents
         run = asyncio.create_task(embedder.embed_documents(texts))
-        await asyncio.sleep(0.12)
+        await eventually_async(lambda: endpoint.in_flight)
         await embedder.embed_query("tea")
         before = len(endpoint.requests)
+        go_on.set()
         await run
     assert "tea" in endpoint.requests[before - 1]
     assert all(len(texts) <= 4 for texts in endpoint.requests[before:])
@@ -168,16 +170,16 @@ async def test_only_sent_queries_are_counted(endpoint, settings):
 async def test_warming_up_checks_the_endpoint(endpoint, settings):
     async with HttpEmbedder(settings()) as embedder:
         embedder.warm_up()
-        await until(lambda: embedder.space is not None)
+        await eventually_async(lambda: embedder.space is not None)
         embedder.check()
     endpoint.always = bad.status(500)
     async with HttpEmbedder(settings()) as embedder:
         embedder.warm_up()
-        await until(lambda: not is_usable(embedder))
+        await eventually_async(lambda: not is_usable(embedder))
         with pytest.raises(Unavailable):
             embedder.check()
         endpoint.always = None
-        await until(lambda: is_usable(embedder))
+        await eventually_async(lambda: is_usable(embedder))
 
 
 async def test_the_check_reports_dimension_and_latency(endpoint, settings):

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.waiting import eventually_async
 
 from vault_agent.config import Config
 from vault_agent.errors import Busy, Misconfigured
@@ -20,7 +20,7 @@ from vault_agent.model.writing import LoggedWrite, Right, Write
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from vault_agent.library.open_vault import OpenVault
@@ -57,13 +57,6 @@ async def opened(root: Path, **sections: Any) -> AsyncIterator[OpenVault]:
         yield vault
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110 - nothing announces it
-            await asyncio.sleep(0.02)
-
-
 async def found(vault: OpenVault, text: str) -> list[str]:
     return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
 
@@ -98,7 +91,8 @@ async def test_writes_at_the_same_time_are_few_revisions(root: Path):
             *(vault.writing.create(f"{n}.md", CREATE, b"quinces\n") for n in range(12))
         )
         assert len({each.index.revision for each in made}) < 6
-        assert len(await found(vault, "quinces")) == 10
+        # A reply waits no longer than some seconds for the index, and a page has ten hits.
+        await eventually_async(lambda: found(vault, "quinces"), lambda paths: len(paths) == 10)
 
 
 async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
@@ -109,7 +103,7 @@ async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
         assert made.index.indexed or [w.code for w in made.warnings] == ["INDEX_PENDING"]
         async for _ in vault.jobs.watch(job.id):
             pass
-        await until(lambda: vault.writes.mark() is not None)
+        await eventually_async(lambda: vault.writes.mark() is not None)
         assert await found(vault, "quinces") == ["Jam.md"]
         assert len(await vault.jobs.list()) == jobs + 1
 
@@ -117,16 +111,16 @@ async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
 async def test_own_writes_do_not_make_the_index_stale(root: Path):
     async with opened(root) as vault:
         await vault.writing.create("Jam.md", CREATE, b"quinces\n")
-        await until(lambda: vault.writes.mark() is not None)
+        await eventually_async(lambda: vault.writes.mark() is not None)
         vault._checks._next_comparison = 0.0
         answer = await vault.search(SearchQuery("quinces"))
-        await until(lambda: not vault._checks._comparing)
+        await eventually_async(lambda: not vault._checks._comparing)
         answer = await vault.search(SearchQuery("quinces"))
         assert [each.code for each in answer.warnings] == []
         (root / "Bread.md").write_text("# Bread\n\nmore flour\n")
         vault._checks._next_comparison = 0.0
         await vault.search(SearchQuery("quinces"))
-        await until(lambda: not vault._checks._comparing)
+        await eventually_async(lambda: not vault._checks._comparing)
         assert vault._checks.stale  # somebody else's change is
 
 
@@ -134,12 +128,12 @@ async def test_own_writes_do_not_make_the_index_stale(root: Path):
 async def test_the_watch_does_not_index_own_writes_again(root: Path):
     async with opened(root, watch={"enabled": True}) as vault:
         await vault.watch.settled(60)
-        await until(lambda: vault.watch.is_live and len(vault.watch.batches) > 0)
+        await eventually_async(lambda: vault.watch.is_live and len(vault.watch.batches) > 0)
         batches = len(vault.watch.batches)
         for number in range(5):
             await vault.writing.create(f"{number}.md", CREATE, b"quinces\n")
         (root / "Bread.md").write_text("# Bread\n\nsemolina\n")
-        await until(lambda: len(vault.watch.batches) > batches)
+        await eventually_async(lambda: len(vault.watch.batches) > batches)
         assert await found(vault, "semolina") == ["Bread.md"]
         seen = vault.watch.batches[: len(vault.watch.batches) - batches]
         assert sum(batch.changed for batch in seen) == 1

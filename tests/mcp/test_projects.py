@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.mcp.conftest import META, Agent
 from tests.product.program import PROGRAM
+from tests.waiting import eventually
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.mcp.relay import VAULT_HEADER
@@ -137,7 +136,8 @@ def test_a_relay_in_the_project_is_about_it(here: Here):
     names = [each["name"] for each in replies[0]["tools"]]
     assert "promote_note_to_global" in names
     assert "vault_write" not in names  # writing is off
-    assert replies[1]["content"][0]["text"] == "copied to global:decisions/parse-costs.md"
+    first = replies[1]["content"][0]["text"].splitlines()[0]  # a busy machine indexes it later
+    assert first == "copied to global:decisions/parse-costs.md"
 
 
 def test_an_unknown_vault_is_refused(here: Here):
@@ -168,11 +168,7 @@ def test_the_tools_of_synk_make_find_change_and_promote(tmp_path_factory: pytest
         name: str, holds: Callable[[dict[str, Any]], bool], **arguments: Any
     ) -> dict[str, Any]:
         """Ask until the index has what was written: a busy machine may take a while."""
-        deadline = time.monotonic() + PATIENCE
-        while not holds(found := ask(name, **arguments)):
-            assert time.monotonic() < deadline, found
-            time.sleep(0.1)
-        return found
+        return eventually(lambda: ask(name, **arguments), holds)
 
     try:
         listed = ask("list_vault_notes")["notes"]

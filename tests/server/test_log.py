@@ -9,6 +9,7 @@ import logging
 
 import pytest
 from aiohttp.web_protocol import RequestHandler
+from tests.waiting import eventually_async
 
 from vault_agent.errors import NotFound
 from vault_agent.server.log import EventLog, Fields, Level, captured_logging, report_crash
@@ -122,8 +123,9 @@ async def test_an_error_reply_to_a_disconnected_client_is_not_logged_as_an_error
             b'Content-Length: 14\r\n\r\n{"query": "a"}',
             patience=0.05,
         )
-        await asyncio.sleep(0.4)
-        [event] = [event for event in server.events if event["event"] == "request"]
+        [event] = await eventually_async(
+            lambda: [event for event in server.events if event["event"] == "request"]
+        )
     assert (event["level"], event["status"]) == ("info", 499)
 
 
