@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from tests import endpoint as misbehaviour
-from tests.clocks import PATIENCE
 from tests.index_runs import Vault
+from tests.waiting import eventually_async
 
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.errors import Busy
@@ -287,9 +287,7 @@ async def test_saved_vectors_are_published_even_if_no_more_arrive(
     # Two probes, three checks of consistency, two texts; then it hangs.
     endpoint.next(*[None] * 7, misbehaviour.slow(600))
     run = asyncio.create_task(vault.embed())
-    async with asyncio.timeout(PATIENCE):
-        while (matrix := vault.matrix) is None or matrix.count < 2:  # noqa: ASYNC110 - a file
-            await asyncio.sleep(0.02)
+    await eventually_async(lambda: vault.matrix is not None and vault.matrix.count >= 2)
     run.cancel()
     await asyncio.wait([run])
     assert vault.matrix.count == 2

@@ -7,6 +7,7 @@ import anyio
 import pytest
 from tests import endpoint as bad
 from tests.clocks import PATIENCE
+from tests.waiting import eventually_async
 
 from vault_agent.embedding import run as run_module
 from vault_agent.embedding.client import HttpEmbedder
@@ -263,8 +264,6 @@ async def test_during_searches_vectors_are_saved_after_each_request(endpoint, se
         run = asyncio.create_task(
             embed_all(embedder, documents(32), saved, batch_size=16, concurrency=1)
         )
-        async with asyncio.timeout(PATIENCE):
-            while len(saved.keys) < 12:  # noqa: ASYNC110 - what is promised is the time
-                await asyncio.sleep(0.01)
+        await eventually_async(lambda: len(saved.keys) >= 12)
         run.cancel()
         await asyncio.wait([run])

@@ -17,13 +17,14 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.clocks import PATIENCE
 from tests.index_runs import Vault
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -230,13 +231,14 @@ async def _outcome(run: Callable[[], Awaitable[None]]) -> str:
 
 def _connections_left() -> int:
     """Return how many threads of database connections there are once those that end have ended."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+
+    def left() -> int:
         names = [thread.name for thread in threading.enumerate()]
-        if not (left := sum("_connection_worker_thread" in name for name in names)):
-            break
-        time.sleep(0.005)
-    return left
+        return sum("_connection_worker_thread" in name for name in names)
+
+    with suppress(AssertionError):
+        eventually(lambda: not left())
+    return left()
 
 
 def _points(

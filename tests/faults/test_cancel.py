@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import pkgutil
 import threading
-import time
 from collections import Counter
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.clocks import PATIENCE
 from tests.index_runs import Vault
+from tests.waiting import eventually_async
 
 from vault_agent.errors import Busy
 from vault_agent.indexing.index import index
@@ -23,7 +23,7 @@ from vault_agent.store.database import open_reader
 from vault_agent.store.vectors.cache import open_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
     from pathlib import Path
 
     from vault_agent.model.jobs import JobSummary
@@ -105,14 +105,6 @@ def threads() -> Counter[str]:
     return Counter(name.rpartition("-")[0] for name in names if "asyncio" not in name)
 
 
-async def settled(check: Callable[[], bool]) -> bool:
-    """Wait for ending threads."""
-    deadline = time.monotonic() + PATIENCE
-    while not check() and time.monotonic() < deadline:  # noqa: ASYNC110 - threads have no event
-        await asyncio.sleep(0.005)
-    return check()
-
-
 async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: int = 1) -> int:
     """Cancel a run at each wait in turn and return the number of waits."""
     fill(vault)
@@ -125,7 +117,7 @@ async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: in
         was_cancelled, waits = await cancelled_at(run_of(vault, rebuild=rebuild), at)
         with vault.directory.writing(wait=False):
             pass  # the lock is free
-        assert await settled(lambda: threads() <= before), threads()
+        await eventually_async(lambda: threads() <= before)
         await verify(vault.task())
         after = await vault.dump()
         if waits < at:
@@ -161,10 +153,10 @@ async def test_a_cancelled_run_leaves_no_batch_running(tmp_path: Path):
             ended += 1
 
     run = asyncio.ensure_future(index(vault.task(), parse, vault.heard))
-    assert await settled(lambda: begun > 1)
+    await eventually_async(lambda: begun > 1)
     run.cancel()
     await asyncio.wait([run])
-    assert await settled(lambda: ended == begun)
+    await eventually_async(lambda: ended == begun)
 
 
 async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
@@ -187,7 +179,7 @@ async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     async with asyncio.timeout(PATIENCE), current.snapshot() as snapshot, snapshot.connection():
         pass
     await current.close()
-    assert await settled(lambda: threads().total() == before.total() - READERS)
+    await eventually_async(lambda: threads().total() == before.total() - READERS)
 
 
 @pytest.mark.parametrize("of", ["the index", "the vectors"])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.product.endpoint import running_endpoint
 from tests.product.program import Program
+from tests.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 
@@ -67,6 +66,13 @@ def ask_everything(program: Program) -> list[int]:
     return [reply.status for reply in replies]
 
 
+def repaired(program: Program) -> set[int]:
+    """Return the statuses of every request, after a rebuild if the server asks for one."""
+    if program.call("GET", "/health").data["status"] == "error":
+        program.index("reindex")
+    return set(ask_everything(program))
+
+
 @pytest.mark.parametrize("patterns", [MAPPED, pytest.param(OTHERS, marks=pytest.mark.long)])
 def test_a_server_survives_truncation_of_any_index_file(
     program: Program, patterns: tuple[str, ...]
@@ -78,11 +84,7 @@ def test_a_server_survives_truncation_of_any_index_file(
     for pattern in patterns:
         file = max(folder.glob(pattern))
         os.truncate(file, 0)
-        deadline = time.monotonic() + PATIENCE
-        while set(ask_everything(program)) != {200} and time.monotonic() < deadline:
-            if program.call("GET", "/health").data["status"] == "error":
-                program.index("reindex")
-        assert set(ask_everything(program)) == {200}, file.name
+        eventually(lambda: repaired(program), lambda statuses: statuses == {200})
         assert server.poll() is None, file.name
         if file.name == "current":
             program.index("reindex")

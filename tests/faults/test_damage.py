@@ -10,6 +10,7 @@ import pytest
 from tests.clocks import PATIENCE
 from tests.faults.damage import Finding, damage_some
 from tests.index_runs import Vault
+from tests.waiting import eventually_async
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.indexing.protocol import Refused, Verified
@@ -18,6 +19,7 @@ from vault_agent.library.checks import Checks
 from vault_agent.store.current import CurrentIndex
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from vault_agent.indexing.protocol import Answer
@@ -90,7 +92,7 @@ async def test_files_removed_by_a_run_are_not_reported_as_damaged():
 
 
 async def test_a_damaged_generation_is_refused_at_once_and_put_aside_when_no_run_has_it_open(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     vault = Vault(tmp_path)
     vault.write("Note.md", "text")
@@ -102,9 +104,18 @@ async def test_a_damaged_generation_is_refused_at_once_and_put_aside_when_no_run
     async def verify() -> Answer:
         return Refused("INDEX_INCOMPATIBLE", "The index is damaged.")
 
+    tries = 0
+    lock = vault.directory.writing
+
+    def counted(*, wait: bool = True) -> AbstractContextManager[None]:
+        nonlocal tries
+        tries += 1
+        return lock(wait=wait)
+
     with vault.directory.writing():  # as a run does
+        monkeypatch.setattr(vault.directory, "writing", counted)
         checking = asyncio.create_task(checks_of(index, vault.directory, verify).verify())
-        await asyncio.sleep(1)
+        await eventually_async(lambda: tries > 2)
         assert index.refusal is not None
         assert vault.directory.database(1).exists()
         assert not checking.done()

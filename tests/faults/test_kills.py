@@ -18,6 +18,7 @@ from tests.clocks import PATIENCE
 from tests.product.endpoint import running_endpoint
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.product.program import Program
+from tests.waiting import eventually
 
 from vault_agent.embedding.prefixes import vector_key
 from vault_agent.errors import IndexUnavailable
@@ -179,15 +180,13 @@ def kill_while_embedding(program: Program, endpoint: Endpoint, *, kills: int, se
             program.write(f"turn {turn}/{number}.md", f"# {turn} {number}\n\nfiller word{number}\n")
         seen = len(endpoint.texts)
         job_id = program.submit()
-        deadline = time.monotonic() + PATIENCE
-        done = 0
-        while True:
+
+        def embeds_or_has_ended(job_id: str = job_id) -> bool:
             job = program.call("GET", f"/jobs/{job_id}").data["job"]
             done = next((p["done"] for p in job["phases"] if p["name"] == "embed"), 0)
-            if done or job["state"] != "running":
-                break
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+            return done or job["state"] != "running"
+
+        eventually(embeds_or_has_ended)
         time.sleep(chance.uniform(0, 0.3))
         job = program.call("GET", f"/jobs/{job_id}").data["job"]
         acknowledged = next((p["done"] for p in job["phases"] if p["name"] == "embed"), 0)

@@ -21,6 +21,7 @@ from tests.clocks import PATIENCE
 from tests.faults.disk import build, compiler
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.product.program import PROGRAM, Program
+from tests.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 
@@ -163,10 +164,7 @@ def test_a_missing_vault_is_reported_and_served_again_once_it_is_back(
         refused = program.call("GET", path)
         assert (refused.status, refused.code) == (503, "VAULT_NOT_FOUND"), path
     assert program.search("sourdough").data["results"]
-    deadline = time.monotonic() + PATIENCE  # shortly after the first search the files are checked
-    while "VAULT_NOT_FOUND" not in program.search("sourdough").warnings:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    eventually(lambda: "VAULT_NOT_FOUND" in program.search("sourdough").warnings)
     job = program.finish(program.submit())
     assert (job["state"], job["error"]["code"]) == ("failed", "VAULT_NOT_FOUND")
     away.rename(program.vault)
@@ -210,8 +208,8 @@ def test_a_job_waits_briefly_for_another_writer(program: Program):
     program.start()
     program.index()
     program.fill(400)
-    program.submit()
-    time.sleep(0.2)
+    job_id = program.submit()
+    eventually(lambda: program.call("GET", f"/jobs/{job_id}").data["job"]["phases"])
     holders = indexers_of(program)
     for each in holders:
         os.kill(each, signal.SIGSTOP)  # so that it does not notice the end of its server
@@ -339,11 +337,7 @@ def test_of_two_servers_started_at_once_one_starts(program: Program):
         for _ in range(2)
     ]
     try:
-        deadline = time.monotonic() + PATIENCE
-        while not (ended := [server for server in both if server.poll() is not None]):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        [loser] = ended
+        [loser] = eventually(lambda: [each for each in both if each.poll() is not None])
         assert loser.returncode == 5
         assert b"INDEX_LOCKED" in loser.communicate()[1]
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 from contextlib import contextmanager
@@ -10,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.faults import mover
+from tests.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, write
 
 from vault_agent.errors import VaultAgentError
@@ -68,9 +67,9 @@ async def refused(work: object) -> str:
 
 async def until_appended(vault: Vault, path: str) -> None:
     """Append to a note as soon as writes are accepted."""
-    async with asyncio.timeout(PATIENCE):
-        while await refused(vault.append(path, "more\n")) != "done":  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+    await eventually_async(
+        lambda: refused(vault.append(path, "more\n")), lambda code: code == "done"
+    )
 
 
 @pytest.mark.long

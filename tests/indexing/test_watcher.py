@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.waiting import eventually
 
 from vault_agent.indexing import watcher as module
 from vault_agent.indexing.protocol import (
@@ -273,9 +272,7 @@ def test_no_descriptor_of_the_vault_is_held_while_it_is_away(root: Path):
     assert held() != before
     root.rename(root.with_name("unmounted"))
     made.turns(6)
-    deadline = time.monotonic() + PATIENCE
-    while held() != before:  # the library closes it in a thread
-        assert time.monotonic() < deadline
+    eventually(lambda: held() == before)
 
 
 def test_a_name_that_is_not_unicode_does_not_end_the_watch(root: Path):

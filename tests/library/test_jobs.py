@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.clocks import PATIENCE
+from tests.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, NotFound
 from vault_agent.library.jobs import Jobs
@@ -244,9 +245,7 @@ async def test_completion_of_the_index_is_recorded_at_once(tmp_path: Path, work:
         await work.begun.wait()
         assert work.progress is not None
         work.progress.index_finished()
-        async with asyncio.timeout(PATIENCE):
-            while not (await store.get(job.id)).index_finished:  # noqa: ASYNC110 - a row has no event
-                await asyncio.sleep(0.01)
+        await eventually_async(lambda: store.get(job.id), lambda row: row.index_finished)
         assert (await store.get(job.id)).state is JobState.RUNNING
         await jobs.close()
         assert (await store.get(job.id)).index_finished
@@ -278,8 +277,7 @@ async def test_a_slow_watcher_sees_the_end(jobs: Jobs, work: Work):
     watching = jobs.watch(job.id)
     await anext(watching)
     work.go.set()
-    while jobs.running is not None:  # noqa: ASYNC110 - the job has no event to offer here
-        await asyncio.sleep(0.01)
+    await eventually_async(lambda: jobs.running is None)
     last = [seen async for seen in watching][-1]
     assert last.state is JobState.SUCCEEDED
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.clocks import PATIENCE
 from tests.product.processes import alive
+from tests.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, Misconfigured
 from vault_agent.indexing.protocol import (
@@ -98,9 +99,7 @@ class Kept:
 
     async def started(self, processes: int) -> None:
         """Wait until a number of processes have started."""
-        async with asyncio.timeout(PATIENCE):
-            while len(self.pids) < processes:  # noqa: ASYNC110 - they tell a file
-                await asyncio.sleep(0.01)
+        await eventually_async(lambda: len(self.pids) >= processes)
 
     async def run(self, task: IndexTask = TASK) -> Any:
         return await self.keeper.run(Index(task), lambda _: None)
@@ -303,9 +302,7 @@ async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
     async with speaking("sys.exit(1)") as kept:
         with pytest.raises(Failed, match="INDEXER_FAILED"):
             await kept.run()
-        async with asyncio.timeout(PATIENCE):
-            while len(pauses) < 9:  # noqa: ASYNC110 - a list has no event
-                await asyncio.sleep(0.01)
+        await eventually_async(lambda: len(pauses) >= 9)
         assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
         assert await kept.keeper.ask(Compare(TASK)) is None  # it starts no process either
 

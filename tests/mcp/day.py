@@ -17,9 +17,9 @@ from typing import Any
 
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
-from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM
 from tests.product.written import Written
+from tests.waiting import eventually_async
 
 DAILY = "Journal/2026/A day.md"
 
@@ -160,9 +160,7 @@ async def spent(program: Written, git: Git, note: str, heading: str, linked: str
         before = folders(program.vault)
         await day.edits(note, heading, linked)
         assert await day.back() == len(day.diffs) - 2  # one undo is taken back by the other
-        async with asyncio.timeout(PATIENCE):
-            while any(program.vault.rglob(".va-*")):  # noqa: ASYNC110 - files tell nobody
-                await asyncio.sleep(0.1)
+        await eventually_async(lambda: not any(program.vault.rglob(".va-*")))
         left = git("status", "--porcelain"), git("diff", "HEAD", "--stat")
         first = git("rev-list", "--max-parents=0", "HEAD").strip()
         git("checkout", "--quiet", "--detach")

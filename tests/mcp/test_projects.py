@@ -198,7 +198,7 @@ def test_the_tools_of_synk_make_find_change_and_promote(tmp_path_factory: pytest
         }
         graph = ask("get_vault_graph")
         assert {each["label"] for each in graph["nodes"]} == {"Parse costs", "Two"}
-        promoted = made.tool("promote_note_to_global", path="decisions/costs.md")
+        promoted = made.tool("promote_note_to_global", path="decisions/costs.md").splitlines()[0]
         assert promoted == "copied to global:decisions/parse-costs.md"
         assert made.tool("delete_vault_note", noteId=note["id"]).startswith("deleted bugs/twice.md")
         assert ask("rebuild_vault_index")["state"] in {"queued", "running"}

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters
 from tests.clocks import PATIENCE
 from tests.mcp.conftest import META, Agent
 from tests.product.program import PROGRAM
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,6 +159,14 @@ def test_a_signal_ends_it_while_its_input_is_open(agent, number):
         assert pipe.process.wait(PATIENCE) == 0
 
 
+def has_ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no parents in this sense")
 def test_it_ends_when_its_parent_is_gone(agent):
     sooner = (
@@ -183,14 +191,8 @@ def test_it_ends_when_its_parent_is_gone(agent):
     assert parent.stderr is not None
     child = int(parent.stderr.readline())
     parent.wait(PATIENCE)
-    deadline = time.monotonic() + PATIENCE
     try:
-        while time.monotonic() < deadline:
-            os.kill(child, 0)
-            time.sleep(0.1)
-        raise AssertionError("the relay still runs")
-    except ProcessLookupError:
-        pass
+        eventually(lambda: has_ended(child))
     finally:
         parent.stderr.close()
         os.close(reading)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.made_sessions import Made, Writer
 from tests.mcp.conftest import Agent
 from tests.product.program import PROGRAM
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,14 +67,12 @@ class Shop:
         assert done.returncode == 0
 
     def journal(self, session_id: str, *states: str) -> dict[str, Any]:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            listed = self.run("journal", "list", "--all", "--json")
-            for each in json.loads(listed.stdout)["data"]["journals"]:
-                if each["sessionId"] == session_id and each["state"] in states:
-                    return each
-            time.sleep(0.3)
-        raise AssertionError(listed.stdout + listed.stderr)
+        def listed() -> dict[str, Any]:
+            listing = self.run("journal", "list", "--all", "--json")
+            journals = json.loads(listing.stdout)["data"]["journals"]
+            return next((each for each in journals if each["sessionId"] == session_id), {})
+
+        return eventually(listed, lambda journal: journal.get("state") in states)
 
     def notes(self) -> list[Path]:
         return list((self.folder / ".vault-agent/vault/journals").glob("[!.]*.md"))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.product.conftest import small_vault
 from tests.product.program import Program
+from tests.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 
@@ -125,10 +124,7 @@ def test_related_uses_text_and_links_and_excludes_its_input(read: Program):
 def test_changes_are_reported_as_stale_and_indexed(indexed: Program):
     indexed.write("New.md", "# New\n\nA note about quinces.\n")
     assert indexed.search("quinces").data["results"] == []
-    deadline = time.monotonic() + PATIENCE
-    while "INDEX_STALE" not in indexed.search("quinces").warnings:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    eventually(lambda: indexed.search("quinces").warnings, lambda codes: "INDEX_STALE" in codes)
     assert indexed.index()["summary"]["added"] == 1
     reply = indexed.search("quinces")
     assert reply.data["results"][0]["path"] == "New.md"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.product.written import Written
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +33,10 @@ def test_a_note_moves_and_its_links_follow(served: Written):
     assert moved["fileCount"] == 2
     assert served.text("Shed.md") == "[[Ice#Late frost]]\n"
     assert served.text("Ice.md") == "# Late frost\n\nSee [the shed](./Shed.md).\n"
-    deadline = time.monotonic() + PATIENCE
-    while served.data("search", "late frost")["results"][0]["path"] != "Ice.md":
-        assert time.monotonic() < deadline  # a busy machine indexes later than the reply waits
+    eventually(  # a busy machine indexes later than the reply waits
+        lambda: served.data("search", "late frost")["results"][0]["path"],
+        lambda path: path == "Ice.md",
+    )
     served.data("undo", moved["writeId"])
     assert served.text("Shed.md") == "[[Frost#Late frost]]\n"
     assert not (served.vault / "Ice.md").exists()

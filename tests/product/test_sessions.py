@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 KEY = "k" * 40
@@ -81,7 +81,7 @@ class Work:
             call = subprocess.run(asked, env=environment, capture_output=True, check=False)
             return call.returncode == 0
 
-        until(done, "an index")
+        eventually(done)
 
     def git(self, *arguments: str) -> str:
         person = ("-c", "user.name=A", "-c", "user.email=a@example.org")
@@ -213,15 +213,6 @@ def work(tmp_path: Path) -> Iterator[Work]:
     program.close()
 
 
-def until(find: Callable[[], Any], what: str) -> Any:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if found := find():
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"not in time: {what}")
-
-
 def tokens(text: str) -> int:
     letters = sum(character.isascii() for character in text)
     return math.ceil(letters / 3.5 + 1.25 * (len(text) - letters))
@@ -230,8 +221,8 @@ def tokens(text: str) -> int:
 def test_a_session_leaves_a_journal_and_the_next_one_gets_it_back(work: Work):
     work.program.start()
     work.session()
-    [path] = until(work.journals, "a journal")
-    until(lambda: "## Outcome" in path.read_text(), "its text")
+    [path] = eventually(work.journals)
+    eventually(lambda: "## Outcome" in path.read_text())
     text = path.read_text()
     assert path.name.endswith(f"-session-{SESSION[:8]}.md")
     head = text.partition("\n---\n")[0]
@@ -247,7 +238,7 @@ def test_a_session_leaves_a_journal_and_the_next_one_gets_it_back(work: Work):
     assert SECRET not in text
     assert not work.git("diff", "--cached", "--name-only")  # nothing is added to git
 
-    until(lambda: path.name in work.run("search", "generator callback").stdout, "its index")
+    eventually(lambda: path.name in work.run("search", "generator callback").stdout)
 
     # The next session gets it, at its start or with its first prompt, in little room.
     got = work.context("SessionStart", NEXT, source="startup")
@@ -292,8 +283,8 @@ def test_a_session_without_a_server_has_its_journal_from_the_next_one(work: Work
         each.read_text() for each in (work.program.indexes / "spool").iterdir()
     )
     work.program.start()
-    [path] = until(work.journals, "a journal")
-    until(lambda: "## Outcome" in path.read_text(), "its text")
+    [path] = eventually(work.journals)
+    eventually(lambda: "## Outcome" in path.read_text())
     assert "Stream the updates of the cost tracker" in path.read_text()
     assert "files: [src/cost.py]" in path.read_text()
 
@@ -304,8 +295,8 @@ def test_a_server_that_is_killed_loses_no_session(work: Work):
     work.session()
     work.program.kill()
     work.program.start()
-    [path] = until(work.journals, "a journal")
-    until(lambda: "## Outcome" in path.read_text(), "its text")
+    [path] = eventually(work.journals)
+    eventually(lambda: "## Outcome" in path.read_text())
     assert OUTCOME in path.read_text()
     assert "files: [src/cost.py]" in path.read_text()
 
@@ -315,9 +306,8 @@ def test_a_session_told_by_hand_has_a_journal_too(work: Work):
     started = work.run("session", "start", SESSION, "--title", "Totals", "--prompt", GOAL)
     assert SESSION in started.stderr
     work.run("session", "end", SESSION, "--message", OUTCOME)
-    states = until(
-        lambda: json.loads(work.run("--json", "memory", "log").stdout)["data"]["sessions"],
-        "the session",
+    states = eventually(
+        lambda: json.loads(work.run("--json", "memory", "log").stdout)["data"]["sessions"]
     )
     assert [(each["sessionId"], each["state"]) for each in states] == [(SESSION, "ended")]
     assert (states[0]["agent"], states[0]["title"]) == ("generic", "Totals")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program, Reply
+from tests.waiting import eventually
 
 from vault_agent.cli.exits import Exit
 
@@ -93,8 +94,9 @@ class Written(Program):
         self.variables["VAULT_AGENT_INDEX_DIR"] = str(self.indexes)
         try:
             self.start()
-            while (ended := self.run("index")).returncode == Exit.BUSY:
-                time.sleep(0.1)  # the first index is being built
+            ended = eventually(  # the first index is being built
+                lambda: self.run("index"), lambda ended: ended.returncode != Exit.BUSY
+            )
             assert ended.returncode == 0, ended.stderr
             yield self
         finally:

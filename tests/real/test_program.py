@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.real.notes import EVERYDAY, NOTES, PARAPHRASES
+from tests.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 
@@ -27,10 +27,9 @@ def indexed(program: Program) -> Program:
     program.start()
     summary = program.index()["summary"]
     assert summary["embedded"] + summary["reused"] == summary["chunks"]
-    deadline = time.monotonic() + 60  # includes loading the model
-    while not program.call("GET", "/health").data["embeddings"]["available"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    eventually(  # includes loading the model
+        lambda: program.call("GET", "/health").data["embeddings"]["available"]
+    )
     return program
 
 

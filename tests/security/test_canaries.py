@@ -11,18 +11,17 @@ import json
 import os
 import signal
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import endpoint as misbehaviour
-from tests.clocks import PATIENCE
 from tests.product.endpoint import running_endpoint
 from tests.product.test_endings import processes_of
 from tests.security.conftest import Fortress
 from tests.security.test_access_table import ALLOWED
+from tests.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 from vault_agent.server.log import Fields
@@ -209,9 +208,7 @@ def test_crash_output_contains_no_private_text(program: Fortress):
             note.write_bytes(note.read_bytes() + b"canary-of-a-crash\n")
         with program.wire() as wire:
             job_id = wire.post("/reindex", {}).data["job"]["id"]
-            deadline = time.monotonic() + PATIENCE
-            while len(found := processes_of(program)) < 4 and time.monotonic() < deadline:
-                time.sleep(0.005)
+            found = eventually(lambda: processes_of(program), lambda pids: len(pids) >= 4)
             os.kill(found[victim], signal.SIGKILL)
             program.state_of(wire, job_id)
         job = account(program, job_id)

@@ -6,6 +6,7 @@ import asyncio
 import json
 
 from tests.clocks import PATIENCE
+from tests.waiting import eventually_async
 
 from vault_agent.model.jobs import JobState, JobSummary, PhaseProgress
 from vault_agent.model.warning import Warning
@@ -101,12 +102,7 @@ async def test_a_job_continues_when_its_follower_disconnects(server, monkeypatch
     job_id = await start(server)
     async with server.request("GET", f"/jobs/{job_id}/events") as reply:
         await reply.content.readline()
-    for _ in range(round(PATIENCE / 0.02)):
-        if any(event.get("status") == 499 for event in server.events):
-            break
-        await asyncio.sleep(0.02)
-    else:
-        raise AssertionError("nobody noticed that the client left")
+    await eventually_async(lambda: any(event.get("status") == 499 for event in server.events))
     _, body, _ = await server.ask("GET", f"/jobs/{job_id}")
     assert body["data"]["job"]["state"] == "running"
     assert not [event for event in server.events if event["level"] == "error"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 import struct
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from tests.waiting import eventually_async
 
 from vault_agent.model.identifiers import identify
 
@@ -217,11 +217,7 @@ async def test_new_names_are_suggested_after_a_run(own_page, tmp_path: Path):
     assert await suggestions(own_page, "q=brandnew") == []
     (tmp_path / "vault" / "Brandnew.md").write_text("x")
     await own_page.engine.index_paths(["Brandnew.md"])
-    for _ in range(200):
-        if await suggestions(own_page, "q=brandnew"):
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("never suggested")
+    await eventually_async(lambda: suggestions(own_page, "q=brandnew"))
 
 
 async def test_the_numbers_of_a_vault(page):
@@ -237,7 +233,7 @@ async def test_the_numbers_of_a_vault(page):
 
 
 async def layout_of(server) -> tuple[bytes, str]:
-    for _ in range(400):
+    async def computed() -> tuple[bytes, str] | None:
         async with server.request("GET", "/graph/layout") as reply:
             if reply.status == 200:
                 return await reply.read(), reply.headers["ETag"]
@@ -245,8 +241,9 @@ async def layout_of(server) -> tuple[bytes, str]:
             assert reply.status == 409
             assert body["error"]["code"] == "LAYOUT_PENDING"
             assert body["error"]["details"]["retryAfter"] > 0
-        await asyncio.sleep(0.05)
-    raise AssertionError("never computed")
+            return None
+
+    return await eventually_async(computed)
 
 
 async def test_positions_are_those_of_the_graph(own_page, tmp_path: Path):
