@@ -40,6 +40,11 @@ def test_a_failure_names_the_condition_and_its_last_value():
         eventually(Counter().count, lambda _: False, seconds=0.01)
 
 
+def test_a_failure_shows_the_source_of_a_lambda():
+    with pytest.raises(AssertionError, match=r"eventually\(lambda: 1 - 1, seconds=0.01\): 0$"):
+        eventually(lambda: 1 - 1, seconds=0.01)
+
+
 async def test_a_failure_names_the_last_exception():
     def absent() -> None:
         raise FileNotFoundError("the note")

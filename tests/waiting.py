@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from tests.clocks import PATIENCE
@@ -98,5 +99,8 @@ def _pauses(seconds: float) -> Iterator[float]:
 
 def _failure(value: Callable[[], object], last: object, seconds: float) -> AssertionError:
     name = getattr(value, "__qualname__", repr(value)).rpartition("<locals>.")[2]
+    if name == "<lambda>":
+        with suppress(OSError):  # its source is not a file
+            name = " ".join(inspect.getsource(value).split())
     raised = " raised" if isinstance(last, Exception) else ":"
     return AssertionError(f"not within {seconds:g} s: {name}{raised} {last!r}")
