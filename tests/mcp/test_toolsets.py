@@ -101,11 +101,23 @@ def test_the_tools_of_co_cli_search_list_and_read(seeds):
     assert wrong.startswith("NOTE_NOT_FOUND: no such note. Did you mean:\n- Garden/Late frost.md")
 
 
-def test_a_note_that_does_not_fit_says_how_much_is_left_out(seeds):
-    text = seeds.call_as("", "read_note", filename="Long.md")
-    assert len(text.encode()) <= 24_000
-    left = int(text.split("[cut: ")[1].split(" ")[0].replace(",", ""))
-    assert text.count("A line about lamps.") + left == 3_000
+def test_read_note_of_co_cli_gives_a_long_note_in_parts_between_marks(seeds):
+    """What stands between marks is no raw note: nobody can take a part for the whole."""
+    whole, cursor = "", None
+    while True:
+        more = {} if cursor is None else {"cursor": cursor}
+        reply = seeds.call_as("", "read_note", filename="Long.md", **more)
+        assert len(reply.encode()) <= 24_000
+        opening, _, rest = reply.partition("\n")
+        digits = opening.removesuffix(">").rpartition("b=")[2]
+        assert opening.startswith('<note path="Long.md" lines="')
+        assert opening.partition("lines=")[2].split('"')[1].endswith(" of 3002")
+        part, _, end = rest.partition(f"</note {digits}>")
+        whole += part
+        if not end:
+            break
+        cursor = end.removeprefix("\nnext: ")
+    assert whole == "# Long\n\n" + "A line about lamps.\n" * 3_000
 
 
 def test_the_tools_of_obsidian_vault_mcp_see_one_repository(seeds):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import socket
 import threading
@@ -49,6 +50,11 @@ write = ["create"]
 [agents.iso]
 toolset = "agentiso"
 write = ["create", "append", "edit", "overwrite", "delete"]
+[agents.synk]
+toolset = "synk"
+write = ["create", "append", "edit", "overwrite", "delete"]
+[agents.co]
+toolset = "co-cli"
 [agents.third]
 toolset = "obsidian-vault-mcp"
 folder = "claude"
@@ -359,7 +365,7 @@ def test_agentiso_creates_with_every_mode_and_needs_no_hash(writers: Writers):
     writers.use("iso", "vault_replace", path="iso.md", search="two", replace="2")
     assert writers.text("iso.md") == "top\n2 2\nend\n"
     writers.use("iso", "vault_frontmatter", path="iso.md", action="set", key="k", value=3)
-    assert writers.use("iso", "vault_frontmatter", path="iso.md") == '{"k": "3"}'
+    assert writers.use("iso", "vault_frontmatter", path="iso.md") == '{"k": 3}'
     writers.use("iso", "vault_tags", path="iso.md", action="add", tag="q")
     # The list of tags is read from the index, which a busy machine brings up to date later.
     eventually(lambda: writers.use("iso", "vault_tags", path="iso.md"), lambda tags: tags == "#q")
@@ -389,6 +395,142 @@ def test_obsidian_vault_mcp_keeps_its_shapes(writers: Writers):
     assert ask("adr_new", title="Use steel") == {"path": "adr/ADR-001-use-steel.md"}
     assert ask("note_delete", **note) == {"deleted": True}
     assert ask("note_delete", **note) == {"deleted": False}
+
+
+# --- whole notes ------------------------------------------------------------------------------
+
+
+def reads(writers: Writers, agent: str, name: str, **named: str) -> list[dict[str, Any]]:
+    """Return the replies that a note comes in, as an agent gets them that follows each cursor."""
+    replies = [json.loads(writers.use(agent, name, **named))]
+    while "next" in replies[-1]:
+        cursor = replies[-1]["next"]
+        replies.append(json.loads(writers.use(agent, name, cursor=cursor, **named)))
+    return replies
+
+
+def notes_of_any_length() -> list[str]:
+    """Return texts of notes on both sides of what fits, with all that escapes differ about."""
+    chosen = random.Random(11)
+    pieces = (
+        "plain words ",
+        "ä€𝄞",
+        '"quoted" \\ ',
+        "\t",
+        "\n",
+        "\r\n",
+        "\x0c\x01\x7f\x85",
+        "\u2028",
+    )
+    notes = []
+    for length in (0, 1, 5_000, 21_000, 22_300, 22_600, 24_000, 50_000, 90_000):
+        kinds = [chosen.choice(pieces) for _ in range(chosen.randrange(1, 5))]
+        text = ""
+        while len(text.encode()) < length:
+            text += chosen.choice(kinds) * chosen.randrange(1, 40)
+        notes.append(text)
+    return [*notes, "x" * 60_000, "\x01" * 30_000, "a\n" * 30_000]
+
+
+@pytest.mark.parametrize("number", range(len(notes_of_any_length())))
+def test_what_comes_as_whole_is_whole_and_parts_make_the_whole_to_the_byte(writers, number):
+    path = f"claude/whole/n{number}.md"
+    content = f"---\nk: 1\n---\n{notes_of_any_length()[number]}"
+    writers.use("", "vault_write", path=path, content=content)
+    stored = (writers.vault / path).read_bytes().decode()
+    head = re.match(r"---\r?\nk: 1\r?\n---\r?\n", stored)
+    assert head is not None
+    for agent, name, named in (
+        ("iso", "vault_read", {"path": path, "format": "json"}),
+        ("third", "note_read", {"repository_name": "whole", "path": f"n{number}.md"}),
+        ("synk", "get_vault_note", {"noteId": path}),
+    ):
+        replies = reads(writers, agent, name, **named)
+        text = "".join(each.get("content", each.get("part")) for each in replies)
+        assert text == (stored if agent == "third" else stored[head.end() :]), (agent, name)
+        assert ("content" in replies[0]) == (len(replies) == 1 and "hash" not in replies[0])
+        assert all("content" not in each for each in replies) or len(replies) == 1
+
+
+@pytest.mark.parametrize(
+    ("agent", "read", "write", "name"),
+    [
+        ("iso", "vault_read", "vault_write", "path"),
+        ("synk", "get_vault_note", "update_vault_note", "noteId"),
+    ],
+)
+def test_a_part_of_a_note_cannot_be_written_back_as_the_whole(writers, agent, read, write, name):
+    path = f"long by {agent}.md"
+    lines = "".join(f"Line {number} of lamps.\n" for number in range(3_000))
+    writers.use("", "vault_write", path=path, content=lines)
+    form = {"format": "json"} if agent == "iso" else {}
+    replies = reads(writers, agent, read, **{name: path}, **form)
+    assert len(replies) > 2
+    part = replies[0]["part"].replace("Line 1 ", "The first line ")
+    mode = {"mode": "overwrite"} if agent == "iso" else {}
+    wrong = writers.refuse(agent, write, **{name: path}, content=part, **mode)
+    assert wrong.startswith("INVALID_REQUEST: the note is longer than a reply")
+    assert "expectedHash" in wrong
+    assert writers.text(path) == lines
+    # Who has read all of it has the hash.
+    known = replies[-1]["hash"]
+    writers.use(agent, write, **{name: path}, content="short\n", expectedHash=known, **mode)
+    assert writers.text(path) == "short\n"
+    lost = writers.refuse(agent, write, **{name: path}, content="x", expectedHash=known, **mode)
+    assert lost.startswith("HASH_MISMATCH: ")
+    # A note that fits into a reply needs none.
+    writers.use(agent, write, **{name: path}, content="other\n", **mode)
+    assert writers.text(path) == "other\n"
+
+
+@pytest.mark.parametrize("agent", ["", "iso"])
+def test_a_copy_of_a_reply_is_not_written_as_a_note(writers, agent):
+    path = f"copied{agent}.md"
+    writers.use("", "vault_write", path=path, content="Text.\n")
+    shown = writers.use(agent, "vault_read", path=path)
+    assert shown.startswith("<note ")
+    for content in (shown, "Text.\n[cut: 2,193 more lines do not fit into a reply]\n"):
+        for mode in ("append", "overwrite"):
+            wrong = writers.refuse(agent, "vault_write", path=path, content=content, mode=mode)
+            assert "a copy of a reply" in wrong
+    assert writers.text(path) == "Text.\n"
+
+
+def test_frontmatter_of_agentiso_keeps_types_and_letter_case(writers):
+    text = '---\nAuthor: Me\nn: 3\nok: true\nf: 1.5\nlst: [1, true, "3"]\n---\nBody.\n'
+    writers.use("", "vault_write", path="typed.md", content=text)
+    expected = {"Author": "Me", "n": 3, "ok": True, "f": 1.5, "lst": [1, True, "3"]}
+    got = json.loads(writers.use("iso", "vault_frontmatter", path="typed.md"))
+    assert got == expected
+    assert [type(each) for each in got["lst"]] == [int, bool, str]
+    read = json.loads(writers.use("iso", "vault_read", path="typed.md", format="json"))
+    assert read["frontmatter"] == expected
+    assert writers.use("iso", "vault_frontmatter", path="typed.md", key="author") == '"Me"'
+    assert writers.use("iso", "vault_frontmatter", path="typed.md", key="none") == "null"
+    for key, value in got.items():
+        writers.use("iso", "vault_frontmatter", path="typed.md", action="set", key=key, value=value)
+    assert writers.text("typed.md") == text
+
+
+def test_agentiso_reads_a_note_whose_frontmatter_is_no_yaml(writers):
+    text = "---\nkey: [1,\n---\nBody.\n"
+    writers.use("", "vault_write", path="broken.md", content=text)
+    read = json.loads(writers.use("iso", "vault_read", path="broken.md", format="json"))
+    assert (read["frontmatter"], read["content"]) == (None, text)
+    wrong = writers.refuse("iso", "vault_frontmatter", path="broken.md")
+    assert wrong.startswith("FRONTMATTER_INVALID")
+
+
+def test_a_note_of_obsidian_vault_mcp_has_one_name_in_all_of_its_tools(writers):
+    def ask(name: str, **arguments: Any) -> Any:
+        sent = {"repository_name": "names", "path": "plain", **arguments}
+        return json.loads(writers.use("third", name, **sent))
+
+    assert ask("note_upsert", content="- [ ] one\n") == {"created": True}
+    assert ask("note_read") == {"content": "- [ ] one\n", "exists": True}
+    assert ask("task_done", line=1)["changed"] is True
+    assert ask("note_delete") == {"deleted": True}
+    assert ask("note_read") == {"content": "", "exists": False}
 
 
 # --- the relay --------------------------------------------------------------------------------

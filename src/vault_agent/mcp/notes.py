@@ -15,6 +15,8 @@ from vault_agent.wire.lists import NotesRequest
 from vault_agent.wire.writing import NoteParams
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from vault_agent.mcp.view import View
 
 
@@ -28,12 +30,18 @@ async def frontmatter_json(view: View, path: str, key: str | None) -> str:
     values = (await view.perform(FRONTMATTER, NoteParams(note_id=note.note_id))).data.frontmatter
     shown = values
     if key is not None:
-        name = key if key in values else next((e for e in values if fold(e) == fold(key)), None)
+        name = key_of(values, key)
         if name is None:
             return "The note has no such key."
         shown = values[name]
     text = json.dumps(shown, ensure_ascii=False)
     return fenced(visible(note.path), "properties", printable(text))
+
+
+def key_of(values: Iterable[str], key: str) -> str | None:
+    """Return the name in a frontmatter that is `key`, or else one that differs in letter case."""
+    names = list(values)
+    return key if key in names else next((e for e in names if fold(e) == fold(key)), None)
 
 
 async def tags_of(view: View, path: str) -> str:

@@ -39,13 +39,17 @@ async def _read(view: View, given: Mapping[str, Any]) -> str:
             "section": given.get("section") or (None if "lines" in given else found.heading),
             "firstLine": first,
             "lastLine": last,
-            # Control characters become U+FFFD, which takes three bytes.
-            "maxBytes": max(view.max_bytes - _ENVELOPE_BYTES - 2 * size(note.path), 500),
+            "maxBytes": text_room(view, note.path),
             "cursor": given.get("cursor"),
         },
     )
     reply = await view.perform(READ, request)
     return "\n".join([*_page(view, reply.data, given["view"]), *warning_lines(reply.warnings)])
+
+
+def text_room(view: View, path: str) -> int:
+    """Return the bytes that the text of a note may have in a reply."""
+    return max(view.max_bytes - _ENVELOPE_BYTES - 2 * size(path), 500)
 
 
 def _page(view: View, page: PartData, shown: str) -> list[str]:

@@ -25,6 +25,10 @@ _INVISIBLE = re.compile(
 # In text, tab and line ends stay.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
+_FENCE = re.compile(r'\s*<note path="[^"\n]*" lines="[^"\n]*" b=[0-9a-f]{8}>\r?\n')
+# The last line of a reply of earlier versions. Notes may be cut there.
+_CUT = re.compile(r"^\[cut: [0-9,]+ more lines do not fit into a reply\]\s*$", re.MULTILINE)
+
 
 def visible(name: str) -> str:
     r"""Return a name with invisible characters as `\u{…}`. The name can still be copied back."""
@@ -58,6 +62,11 @@ def printable(text: str) -> str:
     return _CONTROL.sub("\ufffd", text)
 
 
+def escaped(json_text: str) -> str:
+    """Return JSON with its control characters as escapes of JSON, which lose nothing."""
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
+
+
 def excerpt(snippet: str, matches: Iterable[tuple[int, int]]) -> str:
     """Return the part of a snippet around its first match: one line, at most 120 characters."""
     line = printable(snippet).replace("\n", " ")
@@ -81,6 +90,11 @@ def fenced(path: str, lines: str, text: str) -> str:
     end = "" if text.endswith("\n") else "\n"
     shown = path.replace('"', "\\u{22}")
     return f'<note path="{shown}" lines="{lines}" b={digits}>\n{text}{end}</note {digits}>'
+
+
+def has_marks(text: str) -> bool:
+    """Whether a text is a reply of ours and not only the text of a note."""
+    return _FENCE.match(text) is not None or _CUT.search(text) is not None
 
 
 def size(text: str) -> int:

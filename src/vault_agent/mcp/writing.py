@@ -19,7 +19,7 @@ from vault_agent.mcp.named import named_note
 from vault_agent.mcp.notes import frontmatter_json, tags_of
 from vault_agent.mcp.reading import HASH_DIGITS
 from vault_agent.mcp.searching import warning_lines
-from vault_agent.mcp.text import fenced, hidden, printable, visible
+from vault_agent.mcp.text import fenced, has_marks, hidden, printable, visible
 from vault_agent.mcp.tool import PATH, Tool
 from vault_agent.model.writing import Right
 from vault_agent.wire.base import parse_values
@@ -60,9 +60,17 @@ async def perform(
     """Run an operation that writes. Paths in the body are those of the client.
 
     Raises:
+        InvalidRequest: `INVALID_REQUEST` if the text has marks of a reply.
         NotFound: `NOTE_NOT_FOUND` with similar paths in `details.suggestions`.
         VaultAgentError: as the operation.
     """
+    if has_marks(str(body.get("content", ""))):
+        raise InvalidRequest(
+            "INVALID_REQUEST",
+            "content has a line that only replies have (`<note … b=…>` or `[cut: …]`): it is a"
+            " copy of a reply, and may be a part of the note. Read all of the note, and send its"
+            " text without these lines.",
+        )
     sent = dict(body)
     for name in ("path", "to"):
         if name in sent:

@@ -6,28 +6,30 @@ keeps the old bytes. Every mode of `vault_write` creates a missing note.
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.files import DELETE
-from vault_agent.api.reading import READ
-from vault_agent.api.writing import CHANGE_TAGS, REPLACE, SET_FRONTMATTER, WRITE_NOTE
+from vault_agent.api.writing import CHANGE_TAGS, FRONTMATTER, REPLACE, SET_FRONTMATTER, WRITE_NOTE
 from vault_agent.errors import Conflict, InvalidRequest
-from vault_agent.markdown import frontmatter
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL
 from vault_agent.mcp.named import named_note
-from vault_agent.mcp.notes import tags_of
+from vault_agent.mcp.notes import key_of, tags_of
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.searching import SEARCH_TOOL
 from vault_agent.mcp.text import visible
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
-from vault_agent.mcp.toolsets.whole import whole_text
+from vault_agent.mcp.toolsets.whole import (
+    EXPECTED_HASH,
+    as_json,
+    overwrite_body,
+    text_fields,
+    whole_note,
+)
 from vault_agent.mcp.writing import at_this_moment, change
 from vault_agent.model.writing import Right
-from vault_agent.wire.base import parse_values
-from vault_agent.wire.reading import PartRequest
+from vault_agent.wire.writing import NoteParams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,14 +51,19 @@ async def _read(view: View, given: Mapping[str, Any]) -> str:
     if given["format"] == "markdown":
         return await _ours(READ_TOOL, view, given, path="path", cursor="cursor")
     note, _ = await named_note(view, given["path"])
-    text = await whole_text(view, note.note_id)
-    end = frontmatter.read(text).end
+    whole = await whole_note(view, note.note_id)
+    try:
+        properties = await _properties(view, note.note_id)
+    except Conflict as error:
+        if error.code != "FRONTMATTER_INVALID":
+            raise
+        properties, whole = None, whole._replace(body=0)  # it comes as text, with the rest
     content = {
         "path": visible(note.path),
-        "frontmatter": await _properties(view, note.note_id),
-        "content": text[end:],
+        "frontmatter": properties,
+        **text_fields(whole, given.get("cursor")),
     }
-    return json.dumps(content, ensure_ascii=False)
+    return as_json(content)
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> str:
@@ -80,9 +87,11 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
 async def _frontmatter(view: View, given: Mapping[str, Any]) -> str:
     if given["action"] == "get":
         note, _ = await named_note(view, given["path"])
-        found = await _properties(view, note.note_id)
-        shown = found.get(given["key"].lower()) if "key" in given else found
-        return json.dumps(shown, ensure_ascii=False)
+        found = await _properties(view, note.note_id) or {}
+        if "key" not in given:
+            return as_json(found)
+        name = key_of(found, given["key"])
+        return as_json(None if name is None else found[name])
     if "key" not in given:
         raise InvalidRequest("INVALID_REQUEST", "key is missing. Give it as text.")
     if given["action"] == "set" and "value" not in given:
@@ -92,11 +101,12 @@ async def _frontmatter(view: View, given: Mapping[str, Any]) -> str:
     return await change(view, SET_FRONTMATTER, {"path": given["path"], **what})
 
 
-async def _properties(view: View, note_id: str) -> dict[str, Any]:
-    """Return the frontmatter of a note: names in lower case, values as text or lists."""
-    request = {"noteId": note_id, "view": "properties", "maxBytes": frontmatter.MAX_BYTES}
-    page = (await view.perform(READ, parse_values(PartRequest, request))).data
-    return dict(frontmatter.read(page.text).values)
+async def _properties(view: View, note_id: str) -> dict[str, Any] | None:
+    """Return the frontmatter of a note, with its names and types as they are."""
+    found: dict[str, Any] = (
+        await view.perform(FRONTMATTER, NoteParams(note_id=note_id))
+    ).data.frontmatter
+    return found
 
 
 async def _tags(view: View, given: Mapping[str, Any]) -> str:
@@ -120,7 +130,8 @@ async def _write(view: View, given: Mapping[str, Any]) -> str:
                 raise
     body = {**note, "mode": given["mode"]}
     if given["mode"] == "overwrite":
-        body = await at_this_moment(view, WRITE_NOTE, body)
+        expected = {name: given[name] for name in ("expectedHash",) if name in given}
+        body = await overwrite_body(view, {**body, **expected})
     return await change(view, WRITE_NOTE, body)
 
 
@@ -223,6 +234,7 @@ def agentiso_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
                     "path": PATH,
                     "content": {"type": "string"},
                     "mode": {"type": "string", "enum": modes, "default": modes[0]},
+                    **({"expectedHash": EXPECTED_HASH} if "overwrite" in modes else {}),
                 },
                 ("path", "content"),
                 _write,

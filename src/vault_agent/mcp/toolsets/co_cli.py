@@ -9,9 +9,9 @@ from vault_agent.api.lists import NOTES
 from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import fitting
-from vault_agent.mcp.text import excerpt
-from vault_agent.mcp.tool import PATH, Tool, limit
-from vault_agent.mcp.toolsets.whole import whole_text
+from vault_agent.mcp.text import excerpt, fenced, printable
+from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
+from vault_agent.mcp.toolsets.whole import part_of, whole_note
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.lists import NotesRequest
 from vault_agent.wire.requests import RelatedBody, SearchBody
@@ -86,7 +86,13 @@ def _json(view: View, lines: list[str], count: int, **more: bool) -> str:
 
 async def _read(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["filename"])
-    return await whole_text(view, note.note_id)
+    whole = await whole_note(view, note.note_id)
+    if whole.fits and "cursor" not in given and printable(whole.text) == whole.text:
+        return whole.text
+    # Between marks, which tell a part from the note.
+    part = part_of(whole._replace(body=0), given.get("cursor"))
+    text = fenced(view.shown(note.path), part.lines, printable(part.text))
+    return text if part.next is None else f"{text}\nnext: {part.next}"
 
 
 _TEXT = {"type": "string", "minLength": 1, "maxLength": 1000}
@@ -107,7 +113,13 @@ CO_CLI = (
         _list,
         structured=True,
     ),
-    Tool("read_note", "Read a note.", {"filename": PATH}, ("filename",), _read),
+    Tool(
+        "read_note",
+        "Read a note. A long one comes in parts: pass `next` as `cursor`.",
+        {"filename": PATH, "cursor": CURSOR},
+        ("filename",),
+        _read,
+    ),
     Tool(
         "get_related",
         "Find notes similar to a note or linked with it.",

@@ -5,7 +5,6 @@ Each call names a repository: a folder below what the client sees. Paths are rel
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,12 +15,13 @@ from vault_agent.api.lists import GREP, TASKS
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.mcp.text import hidden, printable, size
-from vault_agent.mcp.tool import PATH, Tool
-from vault_agent.mcp.toolsets.whole import whole_text
+from vault_agent.mcp.tool import CURSOR, PATH, Tool
+from vault_agent.mcp.toolsets.whole import as_json, text_fields, whole_note
 from vault_agent.mcp.writing import at_this_moment, perform
 from vault_agent.model.identifiers import identify
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
+from vault_agent.text.names import NOTE_SUFFIXES
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.lists import GrepBody, TasksRequest
 
@@ -51,12 +51,12 @@ async def _read(view: View, given: Mapping[str, Any]) -> str:
     if ".." in path.split("/"):
         raise Forbidden("PATH_OUTSIDE_VAULT", "The path is outside the vault.")
     try:
-        content = await whole_text(inside, identify(inside.caller.scope.outer(path)))
+        note = await whole_note(inside, identify(inside.caller.scope.outer(_note(path))))
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
         return _json({"content": "", "exists": False})
-    return _json({"content": content, "exists": True})
+    return _json({**text_fields(note._replace(body=0), given.get("cursor")), "exists": True})
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> str:
@@ -107,7 +107,7 @@ async def _upsert(view: View, given: Mapping[str, Any]) -> str:
 
 async def _delete(view: View, given: Mapping[str, Any]) -> str:
     inside = _inside(view, given)
-    body = {"path": _exact(given["path"]), "confirm": True}
+    body = {"path": _note(given["path"]), "confirm": True}
     try:
         await perform(inside, DELETE, await at_this_moment(inside, DELETE, body))
     except NotFound as error:
@@ -121,13 +121,13 @@ async def _add_task(view: View, given: Mapping[str, Any]) -> str:
     inside = _inside(view, given)
     names = ("text", "section", "due", "priority")
     body = {name: given[name] for name in names if name in given}
-    done = (await perform(inside, ADD_TASK, {**body, "path": _exact(given["path"])})).data
+    done = (await perform(inside, ADD_TASK, {**body, "path": _note(given["path"])})).data
     return _json({"path": inside.shown(done.path), "line": done.line})
 
 
 async def _set_task(view: View, given: Mapping[str, Any], status: str) -> str:
     inside = _inside(view, given)
-    body = {"path": _exact(given["path"]), "line": given["line"], "status": status}
+    body = {"path": _note(given["path"]), "line": given["line"], "status": status}
     done = (await perform(inside, SET_TASK, body)).data
     return _json({"path": inside.shown(done.path), "line": done.line, "changed": done.changed})
 
@@ -157,6 +157,12 @@ def _exact(path: str) -> str:
     return hidden(path).strip("/")
 
 
+def _note(path: str) -> str:
+    """Return the path of a note that exists. `.md` may be left out, as when it was created."""
+    exact = _exact(path)
+    return exact if exact.lower().endswith(NOTE_SUFFIXES) else f"{exact}{NOTE_SUFFIXES[0]}"
+
+
 def _fitting(view: View, name: str, rows: list[dict[str, Any]]) -> str:
     """Return as many of the rows as fit. They are in a reply twice."""
     left = view.max_bytes // 2
@@ -169,8 +175,7 @@ def _fitting(view: View, name: str, rows: list[dict[str, Any]]) -> str:
     return _json({name: kept})
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+_json = as_json
 
 
 _REPOSITORY = {"type": "string", "minLength": 1, "maxLength": 64}
@@ -178,7 +183,7 @@ _READING = (
     Tool(
         "note_read",
         "Read a note.",
-        {"repository_name": _REPOSITORY, "path": PATH},
+        {"repository_name": _REPOSITORY, "path": PATH, "cursor": CURSOR},
         ("repository_name", "path"),
         _read,
         structured=True,

@@ -20,14 +20,19 @@ from vault_agent.api.operation import perform as perform_it
 from vault_agent.api.operations import REINDEX, SEARCH
 from vault_agent.api.writing import FRONTMATTER, SET_FRONTMATTER, WRITE_NOTE
 from vault_agent.errors import NotFound
-from vault_agent.markdown import frontmatter
 from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.promotion import PROMOTE_TOOL
 from vault_agent.mcp.text import excerpt, visible
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
-from vault_agent.mcp.toolsets.whole import whole_text
+from vault_agent.mcp.toolsets.whole import (
+    EXPECTED_HASH,
+    as_json,
+    overwrite_body,
+    text_fields,
+    whole_note,
+)
 from vault_agent.mcp.writing import at_this_moment, change, perform
 from vault_agent.model.writing import Right
 from vault_agent.wire.base import parse_values
@@ -97,20 +102,19 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
 
 async def _get(view: View, given: Mapping[str, Any]) -> str:
     note = await _named(view, given["noteId"])
-    text = await whole_text(view, note.note_id)
+    whole = await whole_note(view, note.note_id)
     values = (await view.perform(FRONTMATTER, NoteParams(note_id=note.note_id))).data.frontmatter
-    asked = {"noteId": note.note_id, "limit": _BACKLINKS}
-    linked = (await view.perform(BACKLINKS, parse_values(BacklinksRequest, asked))).data.backlinks
+    linked = await _backlinks(view, note.note_id)
     return _json(
         {
             "id": values.get("id") or note.note_id,
             "type": values.get("type") or "note",
             "title": visible(note.title),
-            "content": text[frontmatter.read(text).end :],
+            **text_fields(whole, given.get("cursor")),
             "tags": _texts(values.get("tags")),
             "files": _texts(values.get("files")),
             "links": _texts(values.get("links")),
-            "backlinks": [view.shown(each.path) for each in linked],
+            "backlinks": linked,
             "project": values.get("project") or _project(view),
             "session": values.get("session"),
             "agent": values.get("agent"),
@@ -120,6 +124,15 @@ async def _get(view: View, given: Mapping[str, Any]) -> str:
             "filePath": view.shown(note.path),
         }
     )
+
+
+async def _backlinks(view: View, note_id: str) -> list[str] | None:
+    """Return the notes that link to a note; None for an agent, which may not see all of them."""
+    if not view.caller.may_do_everything:
+        return None
+    asked = parse_values(BacklinksRequest, {"noteId": note_id, "limit": _BACKLINKS})
+    found = (await view.perform(BACKLINKS, asked)).data.backlinks
+    return [view.shown(each.path) for each in found]
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> str:
@@ -176,14 +189,17 @@ async def _update(view: View, given: Mapping[str, Any]) -> str:
     path = visible(note.path)
     more = {name: given[name] for name in ("title", "tags", "files", "links") if name in given}
     lines = []
+    # The content first: what is refused then has changed nothing, and the hash is still that of
+    # the note as it was read.
+    if "content" in given:
+        now = await whole_note(view, note.note_id)
+        body = {"path": path, "mode": "overwrite", "content": now.text[: now.body]}
+        body["content"] += given["content"]
+        expected = {name: given[name] for name in ("expectedHash",) if name in given}
+        body = await overwrite_body(view, {**body, **expected})
+        lines.append(await change(view, WRITE_NOTE, body))
     if more:
         lines.append(await change(view, SET_FRONTMATTER, {"path": path, "set": more}))
-    if "content" in given:
-        text = await whole_text(view, note.note_id)
-        whole = text[: frontmatter.read(text).end] + given["content"]
-        body = {"path": path, "mode": "overwrite", "content": whole}
-        body = await at_this_moment(view, WRITE_NOTE, body)
-        lines.append(await change(view, WRITE_NOTE, body))
     return "\n".join(lines) or "Nothing is to be changed."
 
 
@@ -204,8 +220,7 @@ def _texts(value: Any) -> list[str]:
     return [visible(str(each)) for each in found if each not in (None, "")]
 
 
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False)
+_json = as_json
 
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1000}
@@ -234,7 +249,7 @@ _READING = (
     Tool(
         "get_vault_note",
         "Get a note with its content, links and backlinks.",
-        {"noteId": _NOTE_ID},
+        {"noteId": _NOTE_ID, "cursor": CURSOR},
         ("noteId",),
         _get,
         structured=True,
@@ -292,6 +307,7 @@ def synk_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
         }
         if Right.OVERWRITE in rights:
             fields["content"] = _CONTENT
+            fields["expectedHash"] = EXPECTED_HASH
         tools.append(
             Tool(
                 "update_vault_note",

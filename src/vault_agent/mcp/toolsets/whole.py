@@ -1,30 +1,164 @@
-"""The text of a whole note, for toolsets without pages."""
+"""The text of a note for toolsets that promise a whole note.
+
+A note that fits into a reply comes whole, to the byte, as `content`. A longer one comes in parts,
+under another name, with a cursor to the next. The last part has the note's hash. A write of the
+whole text of such a note needs that hash: nobody has it who has read a part only.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.api.reading import READ
-from vault_agent.mcp.text import printable
+from vault_agent.api.writing import WRITE_NOTE
+from vault_agent.errors import InvalidRequest
+from vault_agent.markdown import frontmatter
+from vault_agent.mcp.reading import HASH_DIGITS, text_room
+from vault_agent.mcp.text import escaped, size
+from vault_agent.mcp.writing import perform
+from vault_agent.model.identifiers import identify
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.reading import PartRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vault_agent.mcp.view import View
 
-_RESERVED_BYTES = 500
+_WHOLE_FILE = 1 << 30
+"""More bytes than a note may have: `read` refuses larger ones itself."""
+_CURSOR = re.compile(rf"([0-9a-f]{{{HASH_DIGITS}}}):([0-9]{{1,12}})")
+
+EXPECTED_HASH: dict[str, Any] = {
+    "type": "string",
+    "description": "For a note that comes in parts: the `hash` of its last part",
+}
 
 
-async def whole_text(view: View, note_id: str) -> str:
-    """Return a note's text. A longer one than a reply ends with a line that says so.
+class WholeNote(NamedTuple):
+    """The text of a note, the offset of the text below the frontmatter, and its hash.
+
+    `room` is the number of bytes that a text may have in a reply, as JSON.
+    """
+
+    text: str
+    body: int
+    hash: str
+    room: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether the note comes in one reply, in any form."""
+        return _json_size(self.text) <= self.room
+
+
+class Part(NamedTuple):
+    """A part of the text below the frontmatter, its lines, and the cursor to the next part."""
+
+    text: str
+    lines: str
+    next: str | None
+
+
+async def whole_note(view: View, note_id: str) -> WholeNote:
+    """Return a note, as its file is now.
 
     Raises:
         VaultAgentError: as the operation `read`.
     """
-    request = {"noteId": note_id, "maxBytes": view.max_bytes - _RESERVED_BYTES}
-    page = (await view.perform(READ, parse_values(PartRequest, request))).data
-    text = printable(page.text)
-    if page.next_cursor is None:
-        return text
-    end = "" if text.endswith("\n") else "\n"
-    return f"{text}{end}[cut: {page.lines - page.end_line:,} more lines do not fit into a reply]\n"
+    request = parse_values(PartRequest, {"noteId": note_id, "maxBytes": _WHOLE_FILE})
+    page = (await view.perform(READ, request)).data
+    end = frontmatter.read(page.text).end
+    known = (page.note_hash or "")[:HASH_DIGITS]
+    return WholeNote(page.text, end, known, text_room(view, page.path))
+
+
+def text_fields(note: WholeNote, cursor: str | None) -> dict[str, Any]:
+    """Return the members of a JSON reply that hold the text below the frontmatter.
+
+    `content` is all of it. Else there is `part` with its `lines`, and `next` or, with the last
+    part, `hash`. The parts, one after the other, are the text.
+
+    Raises:
+        InvalidRequest: `CURSOR_EXPIRED`, `INVALID_CURSOR`.
+    """
+    if note.fits and cursor is None:
+        return {"content": note.text[note.body :]}
+    part = part_of(note, cursor)
+    known = {"next": part.next} if part.next is not None else {"hash": note.hash}
+    return {"part": part.text, "lines": part.lines, **known}
+
+
+def part_of(note: WholeNote, cursor: str | None) -> Part:
+    """Return the first part of a note, or the one that a cursor names.
+
+    Raises:
+        InvalidRequest: `CURSOR_EXPIRED` if the note has changed, `INVALID_CURSOR`.
+    """
+    begin = note.body
+    if cursor is not None:
+        named = _CURSOR.fullmatch(cursor)
+        if named is None:
+            raise InvalidRequest("INVALID_CURSOR", "cursor must be the `next` of a reply.")
+        if named[1] != note.hash:
+            raise InvalidRequest(
+                "CURSOR_EXPIRED", "the note has changed. Read it from the start again.", remedy=""
+            )
+        begin = min(int(named[2]), len(note.text))
+    end = _end(note.text, begin, note.room)
+    first = note.text.count("\n", 0, begin) + 1
+    last = note.text.count("\n", 0, max(begin, end - 1)) + 1
+    count = note.text.count("\n", 0, max(0, len(note.text) - 1)) + 1
+    following = f"{note.hash}:{end}" if end < len(note.text) else None
+    return Part(note.text[begin:end], f"{first}-{last} of {count}", following)
+
+
+async def overwrite_body(view: View, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the request that replaces a note's text, with the hash that the note has now.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if the note comes in parts only, and `body` has not the
+            hash that comes with the last of them.
+        VaultAgentError: as the operation `write_note`.
+    """
+    if body.get("expectedHash"):
+        return dict(body)
+    now = (await perform(view, WRITE_NOTE, {**body, "dryRun": True})).data
+    if now.hash_before is None:
+        return dict(body)
+    if not (await whole_note(view, identify(now.path))).fits:
+        raise InvalidRequest(
+            "INVALID_REQUEST",
+            "the note is longer than a reply, so a read shows a part of it, and writing that back"
+            " would lose the rest. Read the note to its last part, and send all of the text with"
+            " that part's `hash` as `expectedHash`.",
+        )
+    return {**body, "expectedHash": now.hash_before}
+
+
+def as_json(value: object) -> str:
+    """Return JSON without control characters: they are escaped, so that nothing is lost."""
+    return escaped(json.dumps(value, ensure_ascii=False))
+
+
+def _json_size(text: str) -> int:
+    return size(as_json(text))
+
+
+def _end(text: str, begin: int, room: int) -> int:
+    """Return where the part that begins at `begin` ends: after a line, if one ends in it."""
+    least, most = begin + 1, min(len(text), begin + room)
+    if most <= least or _json_size(text[begin:most]) <= room:
+        end = most
+    else:
+        while most - least > 1:
+            middle = (least + most) // 2
+            least, most = (
+                (middle, most) if _json_size(text[begin:middle]) <= room else (least, middle)
+            )
+        end = least
+    if end >= len(text):
+        return len(text)
+    return text.rfind("\n", begin, end) + 1 or end
