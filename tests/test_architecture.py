@@ -50,6 +50,7 @@ STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "writes", "sessions"}
 LAZY_SERVER = {"cli/serve.py", "cli/demo.py"}
 # The relay for agents must start faster than the SDK can be imported.
 ONLY_RELAY = {"cli/relay.py"}
+RELAY = {f"vault_agent.mcp.{name}" for name in ("relay", "lists", "connections")}
 # One contacts the embedding endpoint itself, because it works without a server.
 LAZY_EMBEDDING = {"cli/embedding.py"}
 # One checks an endpoint by the server's own rule when it is set.
@@ -135,7 +136,7 @@ def violations(module: Path, source: str) -> list[str]:
             own = target in ("", room, "__version__")
             places = LAZY.get(target, set())
             lazy = place in places and column > 0
-            relay = name == "vault_agent.mcp.relay" and place in ONLY_RELAY
+            relay = name in RELAY and place in ONLY_RELAY
             allowed = own or lazy or relay or may_import(room, target)
             if room == target == "store" and crosses_groups(module, name):
                 allowed = False

@@ -17,7 +17,8 @@ from tests.server.conftest import run
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.mcp import service
-from vault_agent.mcp.relay import Relay, ServerAt
+from vault_agent.mcp.connections import ServerAt
+from vault_agent.mcp.relay import Relay
 from vault_agent.model.jobs import Job, JobKind, JobState, PhaseProgress
 from vault_agent.server import mcp
 

@@ -123,24 +123,118 @@ async def test_the_official_client_speaks_with_it_in_both_eras(agent, mode):
 
 @pytest.mark.real_start
 def test_it_imports_nothing_slow(agent):
+    asked = (PING, HANDSHAKE, {**PING, "id": 2, "method": "tools/list"})
     script = (
         "import os, sys\n"
         "def leave(code):\n"
         f"    print(*({SLOW!r} & set(sys.modules)), file=sys.stderr)\n"
         "    sys.exit(code)\n"
         "os._exit = leave\n"
-        "sys.argv[1:] = ['mcp']\n"
+        "sys.argv[1:] = ['mcp', '--no-start']\n"
         "from vault_agent.cli.main import main; main()"
     )
     done = subprocess.run(
         [sys.executable, "-P", "-c", script],
         env=agent.environment,
-        input=json.dumps(PING).encode() + b"\n",
+        input=b"".join(json.dumps(each).encode() + b"\n" for each in asked),
         capture_output=True,
         check=False,
         timeout=PATIENCE,
     )
     assert done.stderr.split() == []
+
+
+# --- without a server -------------------------------------------------------------------------
+
+CLIENT = {"name": "test", "version": "1"}
+HANDSHAKE = {
+    "jsonrpc": "2.0",
+    "id": "shake",
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT},
+}
+LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+
+
+def asks(pipe: Pipe, method: str, **params: Any) -> dict[str, Any]:
+    """Return the result of a request, by the newest revision."""
+    sent = {"jsonrpc": "2.0", "id": method, "method": method, "params": {**params, "_meta": META}}
+    result: dict[str, Any] = pipe.ask(sent)["result"]
+    return result
+
+
+def no_server_ever(program: Agent) -> bool:
+    return not list(program.home.rglob("server.address"))
+
+
+@pytest.mark.parametrize("where", ["no vault", "no server"])
+def test_the_handshake_and_the_lists_need_neither_a_vault_nor_a_server(alone, where):
+    if where == "no vault":
+        del alone.variables["VAULT_AGENT_VAULT_ROOT"]
+    with relay(alone, "--no-start") as pipe:
+        result = pipe.ask(HANDSHAKE)["result"]
+        assert (result["protocolVersion"], result["serverInfo"]["name"]) == (
+            "2025-11-25",
+            "vault-agent",
+        )
+        legacy = pipe.ask({**PING, "method": "tools/list"})["result"]
+        assert [tool["name"] for tool in legacy["tools"]][:2] == ["vault_search", "vault_read"]
+        for method in LISTS:
+            assert asks(pipe, method)["ttlMs"] == 300_000
+        assert "instructions" in asks(pipe, "server/discover")
+        called = asks(pipe, "tools/call", name="vault_search", arguments={"query": "dough"})
+        assert called["isError"] is True
+        assert "vault-agent" in called["content"][0]["text"]
+    assert no_server_ever(alone)
+
+
+def test_a_call_without_a_vault_says_what_to_do(alone):
+    del alone.variables["VAULT_AGENT_VAULT_ROOT"]
+    with relay(alone) as pipe:
+        pipe.ask(HANDSHAKE)
+        text = pipe.call(1, "vault_search", query="dough")
+    assert text.startswith("VAULT_NOT_FOUND: ")
+    assert "vault-agent config set vault.root" in text
+
+
+def test_a_call_after_a_handshake_waits_for_the_server(alone):
+    with relay(alone) as pipe:
+        pipe.ask(HANDSHAKE)
+        assert pipe.ask({**PING, "method": "tools/list"})["result"]["tools"]
+        assert "Bread.md:1-3" in pipe.call(2, "vault_search", query="dough")
+
+
+def test_the_lists_are_those_of_the_running_server(alone):
+    """The relay and the server have other settings here: the server's count."""
+    alone.variables["VAULT_AGENT_MCP_TOOLSET"] = "co-cli"
+    alone.start("--mcp")
+    with relay(alone) as pipe:
+        assert asks(pipe, "tools/list")["tools"][0]["name"] == "search_notes"
+        assert asks(pipe, "prompts/list")["prompts"] == []
+
+
+def test_only_the_server_of_the_configured_vault_is_used(alone, agent):
+    """Another user's or vault's server may listen where ours would."""
+    alone.variables["VAULT_AGENT_SERVER_PORT"] = agent.endpoint.rpartition(":")[2]
+    with relay(alone, "--no-start") as pipe:
+        text = pipe.call(1, "vault_search", query="fleece")
+    assert text.startswith("SERVER_UNAVAILABLE: ")
+    del alone.variables["VAULT_AGENT_VAULT_ROOT"]
+    with relay(alone) as pipe:
+        text = pipe.call(1, "vault_search", query="fleece")
+    assert text.startswith("VAULT_NOT_FOUND: ")
+
+
+def test_an_address_that_a_killed_server_left_behind_is_not_used(alone, agent):
+    with relay(alone) as pipe:
+        assert "Bread.md" in pipe.call(1, "vault_search", query="dough")
+    noted = next(alone.indexes.rglob("server.address"))
+    os.kill(server_processes(alone), signal.SIGKILL)
+    _, *rest = noted.read_text().splitlines()
+    noted.write_text("\n".join([agent.endpoint, *rest]) + "\n")
+    with relay(alone) as pipe:
+        assert "Bread.md" in pipe.call(1, "vault_search", query="dough")
+    assert agent.endpoint not in noted.read_text()
 
 
 def test_it_ends_with_its_input_at_once_and_with_code_0(agent):

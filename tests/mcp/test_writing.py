@@ -17,7 +17,9 @@ from tests.mcp.conftest import META, Agent
 from tests.mcp.test_relay import relay
 from tests.waiting import eventually
 
-from vault_agent.mcp.relay import _READING_TOOLS, Relay, ServerAt
+from vault_agent.mcp.connections import ServerAt
+from vault_agent.mcp.lists import reading_tools
+from vault_agent.mcp.relay import Relay
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.model.writing import Right
 
@@ -183,7 +185,7 @@ def test_a_restarted_relay_knows_which_tools_only_read():
     for make in TOOLSETS.values():
         for rights in (frozenset(), frozenset(Right)):
             for tool in make(rights):
-                if tool.name in _READING_TOOLS:
+                if tool.name in reading_tools():
                     assert not tool.writes, tool.name
 
 

@@ -127,6 +127,8 @@ async def check(invocation: Invocation, agent: str | None) -> None:
         handshake = {"protocolVersion": _REVISION, "capabilities": {}, "clientInfo": client}
         started = _ask(process, "initialize", handshake)
         milliseconds = round((time.perf_counter() - began) * 1000)
+        # The relay has answered that itself. Only the server answers this.
+        _ask(process, "ping", {})
         tools = _ask(process, "tools/list", {})["tools"]
         # The tool for searches, in any toolset. One of them has none that takes a query alone.
         searching = [tool for tool in tools if tool["inputSchema"].get("required") == ["query"]]

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from vault_agent import __version__
@@ -15,12 +15,16 @@ from vault_agent.config import rules
 from vault_agent.config.connection import connection, index_folder, several_vaults
 from vault_agent.config.keys import DEFAULT_MAX_BODY_BYTES
 from vault_agent.config.layers import read_layers
+from vault_agent.config.rights import OWN_TOOLSET, ToolsFor, tools_for
 from vault_agent.errors import VaultAgentError
-from vault_agent.mcp.relay import MAX_LINE_BYTES, Refused, ServerAt, run_relay
-from vault_agent.system.address import noted_address
+from vault_agent.mcp.connections import ServerAt
+from vault_agent.mcp.lists import is_handshake, is_list, result_for
+from vault_agent.mcp.relay import MAX_LINE_BYTES, Refused, run_relay
+from vault_agent.system.address import live_address
 
 if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
+    from vault_agent.system.address import ServerAddress
 
 PROGRAM = (sys.executable, "-P", "-m", "vault_agent")
 _SECONDS_TO_START = 60.0
@@ -82,7 +86,14 @@ def relay(options: Options) -> None:
     finder = _Finder(options)
     path = "/mcp" if options.agent is None else f"/mcp/{options.agent}"
     vault = finder.vault_here() if options.agent is None else None
-    run_relay(finder.find, path, max_line=finder.max_line, vault=vault)
+    run_relay(
+        finder.find,
+        path,
+        max_line=finder.max_line,
+        vault=vault,
+        own=finder.own,
+        is_up=finder.is_up,
+    )
 
 
 class _Finder:
@@ -137,6 +148,33 @@ class _Finder:
             print("VAULT_NOT_TRUSTED: run `vault-agent trust` in the project.", file=sys.stderr)
         return entry.identity if entry is not None else None
 
+    def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the result of a handshake or list; None if only the server has it.
+
+        The settings of a server on another computer are not known here.
+        """
+        tools: ToolsFor | None = ToolsFor(OWN_TOOLSET, frozenset(), frozenset(), agent=False)
+        if is_list(message):
+            try:
+                local = _is_local(connection(self._layers).endpoint)
+                tools = tools_for(self._layers, self._options.agent) if local else None
+            except (ValueError, VaultAgentError):
+                tools = None
+        elif not is_handshake(message):
+            return None
+        if tools is None:
+            return None
+        return result_for(
+            message, tools.toolset, tools.rights, tools.switched_on, agent=tools.agent
+        )
+
+    def is_up(self) -> bool:
+        """Whether a server runs that can be asked."""
+        try:
+            return self._is_fixed() or self._live() is not None
+        except VaultAgentError:
+            return False
+
     def find(self, failed: bool) -> ServerAt:
         """Return the server. `failed`: the one that was returned before does not answer.
 
@@ -151,12 +189,19 @@ class _Finder:
 
     def _found(self, *, failed: bool) -> ServerAt:
         chosen = connection(self._layers)
-        fixed = any("server.endpoint" in layer.values for layer in self._layers)
+        fixed = self._is_fixed()
         if fixed and not _is_local(chosen.endpoint):
             return ServerAt(chosen.endpoint, chosen.api_key)
-        endpoint = chosen.endpoint if fixed else self._noted() or chosen.endpoint
-        usable = fixed or self._folder() is None or endpoint == self._noted()
-        if usable and not failed and _answers(endpoint) and not self._ended(endpoint, fixed=fixed):
+        # Only a server that was named, or one that holds the lock of this vault's index. Whatever
+        # else listens at the usual port may serve another vault.
+        live = None if fixed else self._live()
+        endpoint = chosen.endpoint if fixed else live and live.endpoint
+        if (
+            endpoint is not None
+            and not failed
+            and _answers(endpoint)
+            and not self._ended(endpoint, fixed=fixed)
+        ):
             return ServerAt(endpoint, chosen.api_key)
         if fixed or self._options.no_start:
             raise Refused(
@@ -170,8 +215,7 @@ class _Finder:
 
         Another one may be what its user wants, so it only gets a warning.
         """
-        folder = self._folder()
-        noted = noted_address(folder) if folder is not None else None
+        noted = self._live()
         if noted is None or noted.endpoint != endpoint or noted.version == __version__:
             return False
         if not noted.until_idle or fixed or self._options.no_start:
@@ -187,14 +231,14 @@ class _Finder:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         return True
 
-    def _folder(self) -> Path | None:
-        return index_folder(self._layers)
+    def _is_fixed(self) -> bool:
+        """Whether the settings name the server."""
+        return any("server.endpoint" in layer.values for layer in self._layers)
 
-    def _noted(self) -> str | None:
-        """Return the address that a server of this vault has recorded. It may have ended."""
-        folder = self._folder()
-        noted = noted_address(folder) if folder is not None else None
-        return noted.endpoint if noted is not None else None
+    def _live(self) -> ServerAddress | None:
+        """Return where the server of this vault listens, if one runs. It may still be starting."""
+        folder = index_folder(self._layers)
+        return live_address(folder) if folder is not None else None
 
     def _started(self) -> str:
         """Start a server in the background, or wait for one that another relay has started."""
@@ -221,9 +265,9 @@ class _Finder:
                 raise Refused(lines[-1] if lines else "SERVER_FAILED: the server did not start.")
             # The server that holds the index is starting or ending.
             time.sleep(_SECONDS_BETWEEN_LOOKS)
-            noted = self._noted()
-            if noted is not None and _answers(noted):
-                return noted
+            live = self._live()
+            if live is not None and _answers(live.endpoint):
+                return live.endpoint
 
     def _same(self) -> list[str]:
         """Return the flags that name the same vault."""

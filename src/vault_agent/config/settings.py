@@ -36,6 +36,7 @@ from vault_agent.config.keys import (
     KEYS,
 )
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
+from vault_agent.config.rights import DEFAULT_ALLOW
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -131,11 +132,7 @@ class WriteSettings(_Section):
 
     enabled: Switch = False
     folders: Annotated[tuple[str, ...], BeforeValidator(rules.writable_folders)] = ()
-    allow: Annotated[tuple[WriteRight, ...], BeforeValidator(rules.once)] = (
-        "create",
-        "append",
-        "edit",
-    )
+    allow: Annotated[tuple[WriteRight, ...], BeforeValidator(rules.once)] = DEFAULT_ALLOW
     quiet_seconds: Annotated[float, BeforeValidator(_number), Field(ge=0, le=60)] = 2.0
     max_note_bytes: Annotated[Count, Field(ge=1, le=64 * MIB)] = 4 * MIB
     max_body_bytes: Annotated[Count, Field(ge=64 * 1024, le=64 * MIB)] = DEFAULT_MAX_BODY_BYTES

@@ -116,14 +116,16 @@ def prompts_for(view: View) -> dict[str, Prompt]:
 
 def prompt_list(view: View) -> list[dict[str, Any]]:
     """Return the prompts as `prompts/list` describes them."""
-    return [
-        {
-            "name": name,
-            "description": prompt.description,
-            "arguments": [{"name": prompt.argument, "required": True}],
-        }
-        for name, prompt in prompts_for(view).items()
-    ]
+    return [prompt_entry(name, prompt) for name, prompt in prompts_for(view).items()]
+
+
+def prompt_entry(name: str, prompt: Prompt) -> dict[str, Any]:
+    """Return a prompt as lists have it."""
+    return {
+        "name": name,
+        "description": prompt.description,
+        "arguments": [{"name": prompt.argument, "required": True}],
+    }
 
 
 def prompt_text(name: str, arguments: dict[str, str], view: View) -> str | None:

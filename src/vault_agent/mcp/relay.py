@@ -1,7 +1,8 @@
 """The relay: JSON-RPC lines on standard input to `POST /mcp` of a server, and its replies back.
 
 Clients start one relay each, and wait only seconds for its first reply. So it starts fast: it
-imports the standard library only, and no other room. It does not know the protocol, except for what
+imports the standard library only, and no other room. It gives the handshake and the lists itself
+(`lists.py`), while a server is found or started. Of the rest of the protocol it knows only what
 HTTP asks of a client: the headers, and that a cancelled request closes its connection.
 
 Threads, because they need no import of asyncio: one reads lines, and one for each request waits for
@@ -18,13 +19,17 @@ import signal
 import sys
 import threading
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.mcp.connections import Connections
+from vault_agent.mcp.lists import is_handshake, reading_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from http.client import HTTPResponse
+    from http.client import HTTPConnection, HTTPResponse
+
+    from vault_agent.mcp.connections import ServerAt
 
 MAX_LINE_BYTES = 64 * 1024
 """The longest line, unless writing is on: then it is the largest body of a write."""
@@ -37,42 +42,19 @@ VAULT_HEADER = "Vault-Agent-Vault"
 
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT = "io.modelcontextprotocol/clientInfo"
-_READING_TOOLS = frozenset(
-    (
-        "vault_search",
-        "vault_read",
-        "vault_list",
-        "vault_related",
-        "vault_context",
-        "task_list",
-        "get_agent_memory",
-        "note_read",
-        "search_notes",
-        "list_notes",
-        "read_note",
-        "get_related",
-        "list_vault_notes",
-        "get_vault_note",
-        "search_vault",
-        "get_vault_graph",
-    )
-)
-"""The tools that may be called again after a server has died in mid-call. A test compares them."""
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _SERVER_ERROR = -32000
 _INVALID_REQUEST = -32600
 _PARSE_ERROR = -32700
-_SECONDS_TO_CONNECT = 10.0
+_OUTCOME_UNKNOWN = (
+    "WRITE_OUTCOME_UNKNOWN: the server ended during the call, so the write is there once or not"
+    " at all. Read the note first."
+)
 _BLOCK_BYTES = 64 * 1024
-
-
-class ServerAt(NamedTuple):
-    """Where the server listens, and its key."""
-
-    endpoint: str
-    api_key: str | None
+_SECONDS_FOR_LISTS = 0.25
+"""How long a running server has to give a list, which may differ from the relay's."""
 
 
 class Refused(Exception):
@@ -85,7 +67,8 @@ class Relay:
     `find` returns the server. It is called with True if the one that it returned before does not
     answer any more, and then may start another one. It may take seconds. `path` is that of the
     endpoint, and `max_line` the longest line in bytes. `vault` is what the tools are about, by its
-    identity; None for the default vault.
+    identity; None for the default vault. `own` returns the result of a handshake or list without a
+    server, or None if only a server has it, and `is_up` whether one runs.
     """
 
     def __init__(
@@ -97,8 +80,13 @@ class Relay:
         *,
         max_line: int = MAX_LINE_BYTES,
         vault: str | None = None,
+        own: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None,
+        is_up: Callable[[], bool] = lambda: True,
     ) -> None:
         self._find = find
+        self._own = own
+        self._is_up = is_up
+        self._warming = False
         self._vault = vault
         self._path = path
         self._source = source
@@ -108,7 +96,7 @@ class Relay:
         self._finding = threading.Lock()
         self._writing = threading.Lock()
         self._places = threading.BoundedSemaphore(IN_FLIGHT)
-        self._connections = _Connections()
+        self._connections = Connections()
         self._active: dict[Any, _Request] = {}
         self._version: str | None = None  # negotiated by `initialize`
         self._client: str | None = None  # its name, for the log of writes
@@ -184,10 +172,28 @@ class Relay:
     # --- one request ----------------------------------------------------------------------------
 
     def _serve(self, request: _Request) -> None:
+        own = None
         try:
-            self._ask(request)
+            own = self._own(request.message)
+            if own is None:
+                self._ask(request)
+            elif is_handshake(request.message) or not self._is_up():
+                self._answer(request, own)
+                self._warm()
+            else:
+                late = threading.Timer(_SECONDS_FOR_LISTS, self._answer, (request, own))
+                late.daemon = True
+                late.start()
+                self._ask(request)
+                late.cancel()
         except Refused as error:
-            self._refuse(request.id, _SERVER_ERROR, str(error), request)
+            if own is not None:
+                self._answer(request, own)
+            elif request.message["method"] == "tools/call":
+                # As a result, which models see.
+                self._write(_failed_call(request.id, str(error)), request)
+            else:
+                self._refuse(request.id, _SERVER_ERROR, str(error), request)
         except Exception as error:  # noqa: BLE001 - a reply is owed, and nothing else handles it
             text = f"INTERNAL_ERROR: the relay failed ({type(error).__name__})."
             self._refuse(request.id, _SERVER_ERROR, text, request)
@@ -199,6 +205,24 @@ class Relay:
         """Let the client use the request's ID again."""
         if self._active.get(request.id) is request:
             del self._active[request.id]
+
+    def _answer(self, request: _Request, result: dict[str, Any]) -> None:
+        """Give the relay's own answer, unless the server's was sent."""
+        message = request.message
+        if message["method"] == "initialize":
+            self._version = str(result["protocolVersion"])
+            self._know_client(message)
+        line = json.dumps({"jsonrpc": "2.0", "id": request.id, "result": result}).encode()
+        self._free(request)
+        self._write(line, request, only=True)
+
+    def _warm(self) -> None:
+        """Find or start the server, for the first call."""
+        if self._warming:
+            return
+        self._warming = True
+        with suppress(Refused):  # the call gets the reason
+            self._located(None)
 
     def _ask(self, request: _Request) -> None:
         """Send a request, and once more if the server has ended meanwhile.
@@ -214,7 +238,7 @@ class Relay:
                     return
                 if request.sent and _may_write(request.message):
                     self._located(server)
-                    self._write(_outcome_unknown(request.id), request)
+                    self._write(_failed_call(request.id, _OUTCOME_UNKNOWN), request)
                     return
                 if last or request.answered:
                     raise Refused(
@@ -269,11 +293,7 @@ class Relay:
         meta = params.get("_meta")
         version = meta.get(_VERSION) if isinstance(meta, dict) else None
         method = message["method"]
-        info = params.get("clientInfo") if method == "initialize" else None
-        info = meta.get(_CLIENT, info) if isinstance(meta, dict) else info
-        name = info.get("name") if isinstance(info, dict) else None
-        if isinstance(name, str) and _NAME.fullmatch(name):
-            self._client = name
+        self._know_client(message)
         if self._client is not None:
             headers["User-Agent"] = self._client
         if isinstance(version, str) and isinstance(method, str):
@@ -285,6 +305,17 @@ class Relay:
         elif self._version is not None and method != "initialize":
             headers["MCP-Protocol-Version"] = self._version
         return headers
+
+    def _know_client(self, message: dict[str, Any]) -> None:
+        """Keep the name of the program that a message gives."""
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        meta = params.get("_meta")
+        info = params.get("clientInfo") if message["method"] == "initialize" else None
+        info = meta.get(_CLIENT, info) if isinstance(meta, dict) else info
+        name = info.get("name") if isinstance(info, dict) else None
+        if isinstance(name, str) and _NAME.fullmatch(name):
+            self._client = name
 
     def _forward(self, request: _Request, response: HTTPResponse) -> None:
         """Write a reply, or each event of one that streams, as a line."""
@@ -326,13 +357,16 @@ class Relay:
             self._free(request)
         self._write(line, request)
 
-    def _write(self, line: bytes, request: _Request | None = None) -> None:
-        """Write a line. Wait while the client does not read, which stops the reading too."""
+    def _write(self, line: bytes, request: _Request | None = None, *, only: bool = False) -> None:
+        """Write a line. Wait while the client does not read, which stops the reading too.
+
+        `only`: it is the relay's own answer, and the only one that the request gets.
+        """
         with self._writing:
-            if request is not None and request.cancelled:
-                return
             if request is not None:
-                request.answered = True
+                if request.cancelled or request.closed or (only and request.answered):
+                    return
+                request.answered, request.closed = True, only
             rest = memoryview(line.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n")
             try:
                 while rest:
@@ -352,6 +386,7 @@ class _Request:
         self.cancelled = False
         self.sent = False  # whether a server may have it
         self.answered = False
+        self.closed = False  # whether the relay has answered it
 
     def cancel(self) -> None:
         """Stop the request: the server stops the work once the connection is closed."""
@@ -362,57 +397,15 @@ class _Request:
                 self.connection.sock.shutdown(2)
 
 
-class _Connections:
-    """Idle connections to the server."""
-
-    def __init__(self) -> None:
-        self._idle: list[tuple[ServerAt, HTTPConnection]] = []
-        self._lock = threading.Lock()
-
-    def take(self, server: ServerAt, *, reused: bool) -> HTTPConnection | None:
-        """Return an idle connection, None if there is none, or with `reused` False a new one."""
-        if reused:
-            with self._lock:
-                while self._idle:
-                    known, connection = self._idle.pop()
-                    if known == server:
-                        return connection
-                    connection.close()
-            return None
-        parts = urlsplit(server.endpoint)
-        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=_SECONDS_TO_CONNECT)
-        connection.connect()
-        connection.sock.settimeout(None)
-        return connection
-
-    def close(self) -> None:
-        """Close all idle connections."""
-        with self._lock:
-            while self._idle:
-                self._idle.pop()[1].close()
-
-    def put(self, server: ServerAt, connection: HTTPConnection) -> None:
-        """Keep a connection for the next request, unless the server closes it."""
-        if connection.sock is None:
-            return
-        with self._lock:
-            self._idle.append((server, connection))
-
-
 def _may_write(message: dict[str, Any]) -> bool:
     """Whether a request may change notes: the call of a tool that is not known to read."""
     params = message.get("params")
     name = params.get("name") if isinstance(params, dict) else None
-    return message.get("method") == "tools/call" and name not in _READING_TOOLS
+    return message.get("method") == "tools/call" and name not in reading_tools()
 
 
-def _outcome_unknown(number: str | int) -> bytes:
-    """Return the result of a call that a server may or may not have carried out."""
-    text = (
-        "WRITE_OUTCOME_UNKNOWN: the server ended during the call, so the write is there once or not"
-        " at all. Read the note first."
-    )
+def _failed_call(number: str | int, text: str) -> bytes:
+    """Return the result of a call that has failed."""
     content = [{"type": "text", "text": text}]
     result = {"resultType": "complete", "content": content, "isError": True}
     return json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode()
@@ -424,6 +417,8 @@ def run_relay(
     *,
     max_line: int = MAX_LINE_BYTES,
     vault: str | None = None,
+    own: Callable[[dict[str, Any]], dict[str, Any] | None],
+    is_up: Callable[[], bool],
 ) -> None:
     """Relay between standard input and output, and end the process with code 0.
 
@@ -437,7 +432,7 @@ def run_relay(
 
         for descriptor in (0, sink):
             msvcrt.setmode(descriptor, os.O_BINARY)
-    relay = Relay(find, path, 0, sink, max_line=max_line, vault=vault)
+    relay = Relay(find, path, 0, sink, max_line=max_line, vault=vault, own=own, is_up=is_up)
     for name in ("SIGTERM", "SIGHUP", "SIGINT"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: relay.ended.set())

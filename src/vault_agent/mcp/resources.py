@@ -67,10 +67,13 @@ _MEMORY = {
     "mimeType": MEDIA,
 }
 
+TEMPLATES = ((_NOTE, None), (_MEMORY, MEMORY.needs))
+"""The templates, each with the setting that it needs."""
+
 
 def templates_for(view: View) -> list[dict[str, str]]:
     """Return the templates of resources for a client."""
-    return [_NOTE, *([_MEMORY] if view.has(MEMORY.needs) else [])]
+    return [template for template, needs in TEMPLATES if view.has(needs)]
 
 
 async def read_resource(view: View, uri: str) -> str:

@@ -12,14 +12,13 @@ from aiohttp import web
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.config.registry import GLOBAL
+from vault_agent.config.rights import allowed_rights
 from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.body import MAX_BODY_BYTES, check_media, check_size, read_body
 from vault_agent.server.keys import CONFIG, LIBRARY, MCP, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
-from vault_agent.text.names import fold
-from vault_agent.vault.paths import lies_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -157,13 +156,9 @@ def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
     write = config.write
     if not write.enabled:
         return frozenset()
-    allowed = frozenset(map(Right, write.allow))
     if agent is None:
-        return allowed
-    mine = fold(agent.folder)
-    folders = [fold("" if folder == "." else folder) for folder in write.folders]
-    reachable = any(lies_in(mine, folder) or lies_in(folder, mine) for folder in folders)
-    return allowed & frozenset(map(Right, agent.write)) if reachable else frozenset()
+        return frozenset(map(Right, write.allow))
+    return allowed_rights(write.allow, write.folders, agent.folder, agent.write)
 
 
 def _limit(request: web.Request) -> int:

@@ -1,0 +1,85 @@
+"""What a client may write, and which tools it gets, by the settings.
+
+Imports no pydantic: the relay answers for the server before that could be imported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from vault_agent.config import rules
+from vault_agent.model.writing import Right
+from vault_agent.text.names import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vault_agent.config.layers import Layer
+
+DEFAULT_ALLOW: tuple[Literal["create", "append", "edit"], ...] = ("create", "append", "edit")
+OWN_TOOLSET = "vault-agent"
+SWITCHES = ("memory.enabled", "journal.enabled")
+"""The settings that enable tools, prompts and resources."""
+
+
+class ToolsFor(NamedTuple):
+    """What decides which tools a client gets. `agent` is False for the owner."""
+
+    toolset: str
+    rights: frozenset[str]
+    switched_on: frozenset[str]
+    agent: bool
+
+
+def allowed_rights(
+    allow: Iterable[str], folders: Iterable[str], folder: str, write: Iterable[str]
+) -> frozenset[Right]:
+    """Return what an agent may write, where writing is on.
+
+    Args:
+        allow: `write.allow`.
+        folders: `write.folders`.
+        folder: that of the agent.
+        write: what the agent may write.
+    """
+    mine = fold(folder)
+    given = [fold("" if each == "." else each) for each in folders]
+    if not any(_lies_in(mine, each) or _lies_in(each, mine) for each in given):
+        return frozenset()
+    return frozenset(map(Right, allow)) & frozenset(map(Right, write))
+
+
+def tools_for(layers: Iterable[Layer], agent: str | None) -> ToolsFor | None:
+    """Return which tools the owner or an agent gets; None if there is no such agent.
+
+    Raises:
+        ValueError: if a setting is wrong. The server names it.
+    """
+    values: dict[str, Any] = {}
+    agents: dict[str, Any] = {}
+    for layer in reversed(tuple(layers)):
+        values.update(layer.values)
+        agents.update(layer.agents)
+    own = agents.get(agent, {}) if agent is not None else {}
+    if (agent is not None and agent not in agents) or not isinstance(own, dict):
+        return None
+    rights: frozenset[Right] = frozenset()
+    if rules.switch(values.get("write.enabled", False)):
+        allow = rules.once(values.get("write.allow", DEFAULT_ALLOW))
+        rights = frozenset(map(Right, allow))
+        if agent is not None:
+            folders = rules.writable_folders(values.get("write.folders", ()))
+            folder = rules.vault_folder(str(own.get("folder", "")))
+            rights = allowed_rights(allow, folders, folder, own.get("write", ()))
+    toolset = own.get("toolset") or values.get("mcp.toolset", OWN_TOOLSET)
+    switched_on = {name for name in SWITCHES if rules.switch(values.get(name, False))}
+    return ToolsFor(
+        str(toolset),
+        frozenset(right.value for right in rights),
+        frozenset(switched_on),
+        agent is not None,
+    )
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return not folder or path == folder or path.startswith(f"{folder}/")

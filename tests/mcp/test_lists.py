@@ -1,0 +1,135 @@
+"""The handshake and the lists that the relay gives: the same as the server's."""
+
+from __future__ import annotations
+
+import json
+import random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from tests.mcp.conftest import META
+
+from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.config.agents import AgentSettings
+from vault_agent.config.layers import Layer
+from vault_agent.config.rights import tools_for
+from vault_agent.config.settings import Config
+from vault_agent.mcp.exchange import Post, exchange
+from vault_agent.mcp.lists import FILE, RIGHTS, result_for
+from vault_agent.mcp.recorded import recorded, text_of
+from vault_agent.mcp.service import make_server
+from vault_agent.mcp.toolsets import TOOLSETS
+from vault_agent.mcp.view import View
+from vault_agent.model.writing import Right
+from vault_agent.server.mcp import rights_of
+
+METHODS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "1999-01-01")
+
+
+async def test_the_recorded_lists_are_those_of_the_server():
+    """If not, run `python -m vault_agent.mcp.recorded`."""
+    assert FILE.read_text(encoding="utf-8") == text_of(await recorded())
+
+
+async def asked(view: View, message: dict[str, Any], headers: dict[str, str]) -> dict[str, Any]:
+    post = Post(headers, tuple(headers), json.dumps(message).encode())
+    reply: dict[str, Any] = json.loads((await exchange(make_server(), view, post)).body)
+    return reply
+
+
+def view_of(config: Config, caller: Caller, toolset: str, rights: frozenset[Right]) -> View:
+    vault = cast("Any", SimpleNamespace(config=config))
+    return View(vault, caller, max_bytes=24_000, toolset=toolset, rights=rights)
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+async def test_a_list_is_the_same_with_and_without_a_server(toolset):
+    chosen = random.Random(toolset)
+    for _ in range(12):
+        rights = frozenset(Right(each) for each in RIGHTS if chosen.random() < 0.6)
+        memory, journal = chosen.random() < 0.5, chosen.random() < 0.5
+        config = Config(
+            memory={"enabled": memory}, journal={"enabled": journal}, vaults={"enabled": True}
+        )
+        on = {
+            name
+            for name, value in (("memory.enabled", memory), ("journal.enabled", journal))
+            if value
+        }
+        agent = chosen.random() < 0.5
+        caller = Caller(CallerKind.AGENT, "one") if agent else OWNER
+        view = view_of(config, caller, toolset, rights)
+        for method in METHODS:
+            for meta in ({}, META):
+                message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}}
+                headers = {"mcp-protocol-version": "2025-11-25"}
+                if meta:
+                    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": method}
+                expected = (await asked(view, message, headers))["result"]
+                names = [right.value for right in rights]
+                assert result_for(message, toolset, names, on, agent=agent) == expected
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_handshake_is_the_same_with_and_without_a_server(version):
+    client = {"name": "test", "version": "1"}
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    view = view_of(Config(), OWNER, "vault-agent", frozenset())
+    expected = (await asked(view, message, {}))["result"]
+    assert result_for(message, "vault-agent", (), (), agent=False) == expected
+
+
+async def test_discovery_is_the_same_with_and_without_a_server():
+    message = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": META}}
+    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover"}
+    view = view_of(Config(), OWNER, "vault-agent", frozenset())
+    expected = (await asked(view, message, headers))["result"]
+    assert result_for(message, "vault-agent", (), (), agent=False) == expected
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        [],
+        {"cursor": "x"},
+        {"_meta": []},
+        {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}},
+        {"_meta": {**META, "io.modelcontextprotocol/protocolVersion": "1999-01-01"}},
+    ],
+)
+def test_what_is_not_plain_is_left_to_the_server(params):
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}
+    assert result_for(message, "vault-agent", (), (), agent=False) is None
+    broken = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+    assert result_for(broken, "vault-agent", (), (), agent=False) is None
+
+
+@pytest.mark.parametrize("enabled", [True, "on", False, "false"])
+@pytest.mark.parametrize(
+    ("folders", "agent"),
+    [
+        (["."], None),
+        (["Notes"], {"write": ["create", "delete"], "folder": "Notes/a"}),
+        (["Notes"], {"write": ["create", "edit"], "folder": "notes"}),
+        (["Notes"], {"write": ["create"], "folder": "Other", "toolset": "synk"}),
+        (["Notes/a"], {"write": ["append"]}),
+        (["."], {}),
+    ],
+)
+def test_rights_and_tools_are_those_of_the_full_settings(enabled, folders, agent):
+    agents = {} if agent is None else {"one": agent}
+    values = {"write.enabled": enabled, "write.folders": folders, "mcp.toolset": "agentiso"}
+    config = Config(
+        write={"enabled": enabled, "folders": folders},
+        mcp={"toolset": "agentiso"},
+        agents=agents,
+    )
+    settings = None if agent is None else AgentSettings(**agent)
+    found = tools_for([Layer("file", values, agents)], None if agent is None else "one")
+    assert found is not None
+    assert found.rights == {right.value for right in rights_of(config, settings)}
+    assert found.toolset == ((settings and settings.toolset) or config.mcp.toolset)
+    assert tools_for([Layer("file", values, agents)], "nobody") is None
