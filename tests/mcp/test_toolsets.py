@@ -142,6 +142,27 @@ def test_the_tools_of_obsidian_vault_mcp_see_one_repository(seeds):
     assert wrong.startswith("PATH_OUTSIDE_VAULT: ")
 
 
+def test_a_search_of_obsidian_vault_mcp_says_that_there_is_more(seeds):
+    seeds.write("claude/many/lines.md", "A line about lamps.\n" * 1_800)
+    made = seeds.run("index")
+    assert made.returncode == 0, made.stderr
+    found = seeds.call_as("third", "vault_search", repository_name="many", query="lamps")
+    shown = len(found["results"])
+    assert 0 < shown <= 200
+    assert found["warnings"] == [
+        f"There are more than these {shown} results. Find fewer by query or path_filter."
+    ]
+
+
+def test_empty_text_for_an_optional_argument_is_as_left_out(seeds):
+    everything = seeds.call_as("iso", "vault_list")
+    assert seeds.call_as("iso", "vault_list", path="", cursor="") == everything
+    assert seeds.call_as("own", "vault_list", path="", kind="") == everything
+    plain = seeds.call_as("", "search_notes", query="fleece")
+    assert seeds.call_as("", "search_notes", query="fleece", folder="", tag="") == plain
+    assert seeds.failing_as("own", "vault_search", query="").startswith("INVALID_QUERY: ")
+
+
 def test_the_tools_of_agentiso_read(seeds):
     def ask(name: str, **arguments: Any) -> str:
         return seeds.call_as("iso", name, **arguments)

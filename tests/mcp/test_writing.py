@@ -387,7 +387,10 @@ def test_obsidian_vault_mcp_keeps_its_shapes(writers: Writers):
     assert ask("note_upsert", **note, content="one", frontmatter={"topic": "lamp"}) == {
         "created": True
     }
-    assert ask("note_upsert", **note, content="two", frontmatter={"x": 1}) == {"created": False}
+    assert ask("note_upsert", **note, content="two", frontmatter={"x": 1}) == {
+        "created": False,
+        "warnings": ["FRONTMATTER_IGNORED: The note exists, so only the text was appended."],
+    }
     assert writers.text("claude/shop/devlog/lamp.md") == "---\ntopic: lamp\n---\none\ntwo"
     assert ask("task_add", **note, text="Buy a fuse") == {**note, "line": 6}
     assert ask("task_done", **note, line=6) == {**note, "line": 6, "changed": True}
@@ -399,7 +402,31 @@ def test_obsidian_vault_mcp_keeps_its_shapes(writers: Writers):
     assert ask("note_delete", **note) == {"deleted": False}
 
 
+@pytest.mark.parametrize(
+    ("tool", "sent", "expected"),
+    [
+        ("vault_delete", {"path": "x"}, "confirm is missing. Give it as true or false."),
+        ("vault_context", {}, "queries is missing. Give it as a list."),
+        ("task_set", {"path": "x"}, "line is missing. Give it as a whole number."),
+    ],
+)
+def test_what_is_missing_is_asked_for_in_its_own_type(writers, tool, sent, expected):
+    assert writers.refuse("", tool, **sent) == f"INVALID_REQUEST: {expected}"
+
+
 # --- whole notes ------------------------------------------------------------------------------
+
+
+def make(writers: Writers, path: str, content: str) -> None:
+    """Create a note and wait until it can be read: it is indexed a moment later."""
+    writers.use("", "vault_write", path=path, content=content)
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        named = {"name": "vault_read", "arguments": {"path": path, "lines": "1"}}
+        if not writers.ask("", "tools/call", **named)["result"]["isError"]:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the note is not indexed")
 
 
 def reads(writers: Writers, agent: str, name: str, **named: str) -> list[dict[str, Any]]:
@@ -438,7 +465,7 @@ def notes_of_any_length() -> list[str]:
 def test_what_comes_as_whole_is_whole_and_parts_make_the_whole_to_the_byte(writers, number):
     path = f"claude/whole/n{number}.md"
     content = f"---\nk: 1\n---\n{notes_of_any_length()[number]}"
-    writers.use("", "vault_write", path=path, content=content)
+    make(writers, path, content)
     stored = (writers.vault / path).read_bytes().decode()
     head = re.match(r"---\r?\nk: 1\r?\n---\r?\n", stored)
     assert head is not None
@@ -464,7 +491,7 @@ def test_what_comes_as_whole_is_whole_and_parts_make_the_whole_to_the_byte(write
 def test_a_part_of_a_note_cannot_be_written_back_as_the_whole(writers, agent, read, write, name):
     path = f"long by {agent}.md"
     lines = "".join(f"Line {number} of lamps.\n" for number in range(3_000))
-    writers.use("", "vault_write", path=path, content=lines)
+    make(writers, path, lines)
     form = {"format": "json"} if agent == "iso" else {}
     replies = reads(writers, agent, read, **{name: path}, **form)
     assert len(replies) > 2
@@ -488,7 +515,7 @@ def test_a_part_of_a_note_cannot_be_written_back_as_the_whole(writers, agent, re
 @pytest.mark.parametrize("agent", ["", "iso"])
 def test_a_copy_of_a_reply_is_not_written_as_a_note(writers, agent):
     path = f"copied{agent}.md"
-    writers.use("", "vault_write", path=path, content="Text.\n")
+    make(writers, path, "Text.\n")
     shown = writers.use(agent, "vault_read", path=path)
     assert shown.startswith("<note ")
     for content in (shown, "Text.\n[cut: 2,193 more lines do not fit into a reply]\n"):
@@ -500,7 +527,7 @@ def test_a_copy_of_a_reply_is_not_written_as_a_note(writers, agent):
 
 def test_frontmatter_of_agentiso_keeps_types_and_letter_case(writers):
     text = '---\nAuthor: Me\nn: 3\nok: true\nf: 1.5\nlst: [1, true, "3"]\n---\nBody.\n'
-    writers.use("", "vault_write", path="typed.md", content=text)
+    make(writers, "typed.md", text)
     expected = {"Author": "Me", "n": 3, "ok": True, "f": 1.5, "lst": [1, True, "3"]}
     got = json.loads(writers.use("iso", "vault_frontmatter", path="typed.md"))
     assert got == expected
@@ -516,11 +543,26 @@ def test_frontmatter_of_agentiso_keeps_types_and_letter_case(writers):
 
 def test_agentiso_reads_a_note_whose_frontmatter_is_no_yaml(writers):
     text = "---\nkey: [1,\n---\nBody.\n"
-    writers.use("", "vault_write", path="broken.md", content=text)
+    make(writers, "broken.md", text)
     read = json.loads(writers.use("iso", "vault_read", path="broken.md", format="json"))
     assert (read["frontmatter"], read["content"]) == (None, text)
     wrong = writers.refuse("iso", "vault_frontmatter", path="broken.md")
     assert wrong.startswith("FRONTMATTER_INVALID")
+
+
+def test_what_was_not_appended_because_it_is_there_is_said_in_json_too(writers):
+    def ask(name: str, **arguments: Any) -> Any:
+        sent = {"repository_name": "twice", "path": "log.md", **arguments}
+        return json.loads(writers.use("third", name, **sent))
+
+    assert ask("note_upsert", content="# Log\n") == {"created": True}
+    assert ask("note_upsert", content="a line\n") == {"created": False}
+    again = ask("note_upsert", content="a line\n")
+    assert again["created"] is False
+    assert again["warnings"][0].startswith("APPEND_ALREADY_THERE: ")
+    assert writers.text("claude/twice/log.md") == "# Log\na line\n"
+    assert "warnings" not in ask("task_add", text="Buy a fuse")
+    assert ask("task_add", text="Buy a fuse")["warnings"][0].startswith("APPEND_ALREADY_THERE: ")
 
 
 def test_a_note_of_obsidian_vault_mcp_has_one_name_in_all_of_its_tools(writers):
@@ -529,6 +571,9 @@ def test_a_note_of_obsidian_vault_mcp_has_one_name_in_all_of_its_tools(writers):
         return json.loads(writers.use("third", name, **sent))
 
     assert ask("note_upsert", content="- [ ] one\n") == {"created": True}
+    deadline = time.monotonic() + PATIENCE
+    while not ask("note_read")["exists"] and time.monotonic() < deadline:
+        time.sleep(0.05)  # it is indexed a moment later
     assert ask("note_read") == {"content": "- [ ] one\n", "exists": True}
     assert ask("task_done", line=1)["changed"] is True
     assert ask("note_delete") == {"deleted": True}

@@ -84,6 +84,7 @@ def check(tool: str, schema: Mapping[str, Any], given: object) -> dict[str, Any]
     arguments = {} if given is None else given
     if not isinstance(arguments, dict):
         raise InvalidRequest("INVALID_REQUEST", f"{tool} takes an object of arguments.")
+    arguments = _without_left_out(schema, arguments)
     _check_object(tool, schema, arguments, "")
     defaults = {
         name: each["default"] for name, each in schema["properties"].items() if "default" in each
@@ -92,6 +93,21 @@ def check(tool: str, schema: Mapping[str, Any], given: object) -> dict[str, Any]
     free = {name for name, each in schema["properties"].items() if "type" not in each}
     sent = {name: each for name, each in arguments.items() if each is not None or name in free}
     return {**defaults, **sent}
+
+
+def _without_left_out(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments without optional ones that are empty text.
+
+    Models send that for what they leave out.
+    """
+    required = schema.get("required", ())
+    return {
+        name: value
+        for name, value in given.items()
+        if value != ""
+        or name in required
+        or schema["properties"].get(name, {}).get("type") != "string"
+    }
 
 
 def _check_object(
@@ -111,7 +127,8 @@ def _check_object(
         raise InvalidRequest("INVALID_REQUEST", f"unknown argument; {takes}{''.join(known)}")
     missing = [name for name in schema.get("required", ()) if given.get(name) is None]
     if missing:
-        raise InvalidRequest("INVALID_REQUEST", f"{missing[0]} is missing. Give it as text.")
+        kind = _KINDS.get(properties[missing[0]].get("type"), "JSON")
+        raise InvalidRequest("INVALID_REQUEST", f"{missing[0]} is missing. Give it as {kind}.")
     for name, value in given.items():
         if value is not None:  # models send null for what they leave out
             _check_value(tool, properties[name], value, f"{place}.{name}" if place else name)

@@ -16,7 +16,7 @@ from vault_agent.wire.lists import GrepBody
 from vault_agent.wire.requests import RelatedBody, SearchBody
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from vault_agent.mcp.view import View
     from vault_agent.wire.lists import GrepData, GrepLineData
@@ -136,6 +136,12 @@ def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
 def warning_lines(warnings: list[WarningData]) -> list[str]:
     """Return the lines at the end of a reply that show its warnings."""
     return [f"! {warning.code}: {warning.message}" for warning in warnings]
+
+
+def warnings_of(warnings: Iterable[WarningData]) -> dict[str, list[str]]:
+    """Return the member of a JSON reply that shows warnings; nothing if there are none."""
+    found = [f"{warning.code}: {warning.message}" for warning in warnings]
+    return {"warnings": found} if found else {}
 
 
 def fitting(lines: list[str], last: list[str], max_bytes: int) -> str:

@@ -18,7 +18,7 @@ from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, error_
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.notes import frontmatter_json, tags_of
 from vault_agent.mcp.reading import HASH_DIGITS
-from vault_agent.mcp.searching import warning_lines
+from vault_agent.mcp.searching import warning_lines, warnings_of
 from vault_agent.mcp.text import fenced, has_marks, hidden, printable, visible
 from vault_agent.mcp.tool import PATH, Tool
 from vault_agent.model.writing import Right
@@ -139,6 +139,15 @@ def written_text(view: View, reply: Reply[WriteData]) -> str:
     if data.changed and not is_new and data.operation != "delete":
         lines += _diff(view, data)
     return "\n".join([*lines, *warning_lines([_for_model(each) for each in reply.warnings])])
+
+
+def write_warnings(reply: Reply[WriteData]) -> dict[str, list[str]]:
+    """Return the member of a JSON reply that shows the warnings of a write.
+
+    That a search finds the change a moment later is nothing to act on.
+    """
+    shown = (each for each in reply.warnings if each.code != "INDEX_PENDING")
+    return warnings_of(map(_for_model, shown))
 
 
 def _for_model(warning: WarningData) -> WarningData:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.lists import NOTES
 from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.mcp.named import named_note
-from vault_agent.mcp.searching import fitting
+from vault_agent.mcp.searching import fitting, warnings_of
 from vault_agent.mcp.text import excerpt, fenced, printable
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.mcp.toolsets.whole import part_of, whole_note
@@ -38,18 +38,19 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
             "tags": (given["tag"],) if "tag" in given else (),
         },
     }
-    found = (await view.perform(SEARCH, parse_values(SearchBody, body))).data
-    return _shown(view, found.results, has_more=found.has_more)
+    reply = await view.perform(SEARCH, parse_values(SearchBody, body))
+    more = {"has_more": reply.data.has_more, **warnings_of(reply.warnings)}
+    return _shown(view, reply.data.results, **more)
 
 
 async def _related(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["filename"])
     body = {"id": note.note_id, "limit": given["limit"]}
-    found = (await view.perform(RELATED, parse_values(RelatedBody, body))).data
-    return _shown(view, found.results)
+    reply = await view.perform(RELATED, parse_values(RelatedBody, body))
+    return _shown(view, reply.data.results, **warnings_of(reply.warnings))
 
 
-def _shown(view: View, results: list[ResultData], **more: bool) -> str:
+def _shown(view: View, results: list[ResultData], **more: Any) -> str:
     lines = [
         f"- {view.shown(each.path)}: {excerpt(each.snippet, each.matches)}" for each in results
     ]
@@ -70,16 +71,17 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
                 "cursor": cursor,
             },
         )
-        found = (await view.perform(NOTES, request)).data
+        reply = await view.perform(NOTES, request)
+        found = reply.data
         lines += [f"- {view.shown(note.path)}" for note in found.notes]
         size += sum(len(note.path) for note in found.notes)
         cursor, total = found.next_cursor, found.total
         if cursor is None or size > view.max_bytes:
             break
-    return _json(view, lines, total)
+    return _json(view, lines, total, **warnings_of(reply.warnings))
 
 
-def _json(view: View, lines: list[str], count: int, **more: bool) -> str:
+def _json(view: View, lines: list[str], count: int, **more: Any) -> str:
     display = fitting(lines, [], view.max_bytes // _JSON_SHARE)
     return json.dumps({"display": display, "count": count, **more}, ensure_ascii=False)
 

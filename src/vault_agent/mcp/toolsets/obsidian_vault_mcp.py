@@ -14,10 +14,11 @@ from vault_agent.api.files import DELETE
 from vault_agent.api.lists import GREP, TASKS
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
+from vault_agent.mcp.searching import warnings_of
 from vault_agent.mcp.text import hidden, printable, size
 from vault_agent.mcp.tool import CURSOR, PATH, Tool
 from vault_agent.mcp.toolsets.whole import as_json, text_fields, whole_note
-from vault_agent.mcp.writing import at_this_moment, perform
+from vault_agent.mcp.writing import at_this_moment, perform, write_warnings
 from vault_agent.model.identifiers import identify
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.mcp.view import View
+    from vault_agent.wire.replies import Reply
 
 _LINES = 200
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -66,19 +68,21 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
         wanted = hidden(given["path_filter"]).strip("/")
         paths = [inside.pattern(wanted if wanted.startswith("**/") else f"**/{wanted}")]
     body = {"pattern": given["query"], "limit": _LINES, "filters": {"paths": paths}}
-    found = (await inside.perform(GREP, parse_values(GrepBody, body))).data
+    reply = await inside.perform(GREP, parse_values(GrepBody, body))
+    found = reply.data
     rows = [
         {"path": inside.shown(each.path), "line": each.line, "text": printable(each.text)}
         for each in found.lines
     ]
-    return _fitting(view, "results", rows)
+    return _fitting(view, "results", rows, reply, "query or path_filter")
 
 
 async def _tasks(view: View, given: Mapping[str, Any]) -> str:
     inside = _inside(view, given)
     paths = [inside.pattern(given["path"])] if "path" in given else []
     request = {"path": paths, "status": given["status"], "limit": _LINES}
-    found = (await inside.perform(TASKS, parse_values(TasksRequest, request))).data
+    reply = await inside.perform(TASKS, parse_values(TasksRequest, request))
+    found = reply.data
     rows = [
         {
             "path": inside.shown(each.path),
@@ -89,7 +93,7 @@ async def _tasks(view: View, given: Mapping[str, Any]) -> str:
         }
         for each in found.tasks
     ]
-    return _fitting(view, "tasks", rows)
+    return _fitting(view, "tasks", rows, reply, "path or status")
 
 
 async def _upsert(view: View, given: Mapping[str, Any]) -> str:
@@ -102,7 +106,8 @@ async def _upsert(view: View, given: Mapping[str, Any]) -> str:
     }
     if "frontmatter" in given:
         body["frontmatter"] = given["frontmatter"]
-    return _json({"created": (await perform(inside, WRITE_NOTE, body)).data.created})
+    reply = await perform(inside, WRITE_NOTE, body)
+    return _json({"created": reply.data.created, **write_warnings(reply)})
 
 
 async def _delete(view: View, given: Mapping[str, Any]) -> str:
@@ -121,15 +126,18 @@ async def _add_task(view: View, given: Mapping[str, Any]) -> str:
     inside = _inside(view, given)
     names = ("text", "section", "due", "priority")
     body = {name: given[name] for name in names if name in given}
-    done = (await perform(inside, ADD_TASK, {**body, "path": _note(given["path"])})).data
-    return _json({"path": inside.shown(done.path), "line": done.line})
+    reply = await perform(inside, ADD_TASK, {**body, "path": _note(given["path"])})
+    done = reply.data
+    return _json({"path": inside.shown(done.path), "line": done.line, **write_warnings(reply)})
 
 
 async def _set_task(view: View, given: Mapping[str, Any], status: str) -> str:
     inside = _inside(view, given)
     body = {"path": _note(given["path"]), "line": given["line"], "status": status}
-    done = (await perform(inside, SET_TASK, body)).data
-    return _json({"path": inside.shown(done.path), "line": done.line, "changed": done.changed})
+    reply = await perform(inside, SET_TASK, body)
+    done = reply.data
+    shown = {"path": inside.shown(done.path), "line": done.line, "changed": done.changed}
+    return _json({**shown, **write_warnings(reply)})
 
 
 async def _done(view: View, given: Mapping[str, Any]) -> str:
@@ -143,13 +151,15 @@ async def _toggle(view: View, given: Mapping[str, Any]) -> str:
 async def _devlog(view: View, given: Mapping[str, Any]) -> str:
     inside = _inside(view, given)
     body = {name: given[name] for name in ("kind", "topic", "text")}
-    return _json({"path": inside.shown((await perform(inside, ADD_TO_DEVLOG, body)).data.path)})
+    reply = await perform(inside, ADD_TO_DEVLOG, body)
+    return _json({"path": inside.shown(reply.data.path), **write_warnings(reply)})
 
 
 async def _adr(view: View, given: Mapping[str, Any]) -> str:
     inside = _inside(view, given)
     body = {name: given[name] for name in ("title", "content") if name in given}
-    return _json({"path": inside.shown((await perform(inside, NEW_DECISION, body)).data.path)})
+    reply = await perform(inside, NEW_DECISION, body)
+    return _json({"path": inside.shown(reply.data.path), **write_warnings(reply)})
 
 
 def _exact(path: str) -> str:
@@ -163,8 +173,13 @@ def _note(path: str) -> str:
     return exact if exact.lower().endswith(NOTE_SUFFIXES) else f"{exact}{NOTE_SUFFIXES[0]}"
 
 
-def _fitting(view: View, name: str, rows: list[dict[str, Any]]) -> str:
-    """Return as many of the rows as fit. They are in a reply twice."""
+def _fitting(
+    view: View, name: str, rows: list[dict[str, Any]], reply: Reply[Any], narrower: str
+) -> str:
+    """Return as many of the rows as fit, and whether there are more. They are in a reply twice.
+
+    `narrower` names the arguments that find fewer.
+    """
     left = view.max_bytes // 2
     kept = []
     for row in rows:
@@ -172,7 +187,11 @@ def _fitting(view: View, name: str, rows: list[dict[str, Any]]) -> str:
         if left < 0:
             break
         kept.append(row)
-    return _json({name: kept})
+    more = warnings_of(reply.warnings)
+    if len(kept) < len(rows) or reply.data.has_more:
+        text = f"There are more than these {len(kept)} {name}. Find fewer by {narrower}."
+        more = {"warnings": [*more.get("warnings", ()), text]}
+    return _json({name: kept, **more})
 
 
 _json = as_json

@@ -24,6 +24,7 @@ from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.promotion import PROMOTE_TOOL
+from vault_agent.mcp.searching import warnings_of
 from vault_agent.mcp.text import excerpt, visible
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.mcp.toolsets.whole import (
@@ -33,7 +34,7 @@ from vault_agent.mcp.toolsets.whole import (
     text_fields,
     whole_note,
 )
-from vault_agent.mcp.writing import at_this_moment, change, perform
+from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
 from vault_agent.model.writing import Right
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.graph import GraphRequest
@@ -95,9 +96,14 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
         "limit": given["limit"],
         "cursor": given.get("cursor"),
     }
-    found = (await view.perform(NOTES, parse_values(NotesRequest, request))).data
-    notes = [_row(view, note) for note in found.notes]
-    return _json({"notes": notes, "total": found.total, "nextCursor": found.next_cursor})
+    reply = await view.perform(NOTES, parse_values(NotesRequest, request))
+    found = reply.data
+    page = {
+        "notes": [_row(view, note) for note in found.notes],
+        "total": found.total,
+        "nextCursor": found.next_cursor,
+    }
+    return _json({**page, **warnings_of(reply.warnings)})
 
 
 async def _get(view: View, given: Mapping[str, Any]) -> str:
@@ -142,7 +148,8 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
         "filters": {"tags": given.get("tags", []), "files": given.get("filePaths", [])},
         "vaults": view.vaults,
     }
-    found = (await view.perform(SEARCH, parse_values(SearchBody, body))).data
+    reply = await view.perform(SEARCH, parse_values(SearchBody, body))
+    found = reply.data
     return _json(
         {
             "results": [
@@ -157,7 +164,8 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
                     "createdAt": each.metadata.created or each.metadata.date,
                 }
                 for each in found.results
-            ]
+            ],
+            **warnings_of(reply.warnings),
         }
     )
 
@@ -180,8 +188,10 @@ async def _create(view: View, given: Mapping[str, Any]) -> str:
     more = {name: given[name] for name in ("tags", "files", "links") if name in given}
     if more:
         body["frontmatter"] = more
-    done = (await perform(view, NEW_FROM_TEMPLATE, body)).data
-    return _json({"filePath": view.shown(done.path), "created": done.created})
+    reply = await perform(view, NEW_FROM_TEMPLATE, body)
+    done = reply.data
+    shown = {"filePath": view.shown(done.path), "created": done.created}
+    return _json({**shown, **write_warnings(reply)})
 
 
 async def _update(view: View, given: Mapping[str, Any]) -> str:
