@@ -631,12 +631,16 @@ def through(server: Dying, tool: str) -> str:
     to_relay, ours = os.pipe()
     theirs, from_relay = os.pipe()
     running = Relay(lambda _: ServerAt(server.endpoint, None), "/mcp", to_relay, from_relay)
-    threading.Thread(target=running.run, daemon=True).start()
+    relaying = threading.Thread(target=running.run, daemon=True)
+    relaying.start()
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool}}
     os.write(ours, json.dumps(call).encode() + b"\n")
     with os.fdopen(theirs, "rb") as replies:
         line = replies.readline().decode()
     os.close(ours)
+    relaying.join(PATIENCE)
+    for descriptor in (to_relay, from_relay):
+        os.close(descriptor)
     return line
 
 
