@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import subprocess
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -306,9 +306,8 @@ async def test_a_damaged_record_is_set_aside(world: World):
     (world.data / "sessions.db").write_bytes(b"no database" * 100)
     async with opened(world) as (_, agent):
         assert await agent.starts()
-    assert sqlite3.connect(world.data / "sessions.db").execute(
-        "SELECT count(*) FROM delivery"
-    ).fetchone() == (1,)
+    with closing(sqlite3.connect(world.data / "sessions.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM delivery").fetchone() == (1,)
 
 
 async def test_a_start_looks_at_the_last_commit_and_at_the_branch(world: World):

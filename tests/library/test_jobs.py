@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -347,7 +348,8 @@ async def test_a_damaged_job_database_is_set_aside_and_replaced(tmp_path: Path):
     async with open_jobs(path) as store:
         assert await store.list() == ()
     assert path.with_suffix(".damaged").exists()
-    assert sqlite3.connect(path).execute("SELECT count(*) FROM job").fetchone() == (0,)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM job").fetchone() == (0,)
 
 
 async def test_the_journal_of_a_damaged_job_database_is_not_reused(tmp_path: Path):
