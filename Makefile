@@ -2,7 +2,13 @@
 # if these have changed.
 
 VENV ?= .venv
+# Where Python puts the programs of an environment. Windows sets OS; there, `make` runs in Git's bash.
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+EXE := .exe
+else
 BIN := $(VENV)/bin
+endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # The checks of the web page, from the npm registry. Node itself is in requirements/dev.txt.
 NPM := web/node_modules/.locked
@@ -13,7 +19,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--no-header --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 
 # The first of these that is Python 3.11 or newer. `make PYTHON=/path/to/python3.12` overrides it.
-PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$name; break; }; \
 	done)
 
@@ -26,7 +32,7 @@ ARGS ?=
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench long browser vendor recording screens build lock clean
+.PHONY: help demo test pytest lint format bench long browser vendor recording screens build lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -39,10 +45,14 @@ test: lint  ## Check the code and the links of the documentation, and run all bu
 	@if [ -n "$$CI" ] && command -v apt-get >/dev/null; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-lint: $(NPM)  ## Run the linters, the format checks and the type checkers
+pytest: $(VENV)/.dev  ## Run tests alone, e.g. make pytest ARGS=tests/cli
+	$(BIN)/pytest $(PARALLEL) $(ARGS)
+
+lint: $(NPM)  ## Run the linters, the format checks and the type checkers; check the workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIOME) ci --error-on-warnings
 	$(BIN)/node web/check.mjs
 
@@ -91,14 +101,14 @@ clean:  ## Remove everything that these commands created
 	rm -rf $(VENV) web/node_modules .tox build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(BIN)/python:
+$(BIN)/python$(EXE):
 	@test -n "$(PYTHON)" || { \
 		echo "vault-agent needs Python 3.11 or newer, but found none." >&2; \
 		echo "Install it, or give its path: make PYTHON=/path/to/python3.12" >&2; exit 1; }
 	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python
+$(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python$(EXE)
 	@echo "Installing vault-agent and its locked dependencies into $(VENV)"
 	@$(INSTALL) -r requirements/runtime.txt -r requirements/build.txt
 	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .

@@ -9,8 +9,10 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from vault_agent import __version__
 from vault_agent.config.keys import KEYS
@@ -167,3 +169,32 @@ def test_the_lock_covers_every_dependency():
         re.match(r"[A-Za-z0-9._-]+", each)[0].lower() for each in project["project"]["dependencies"]
     }
     assert needed <= locked["runtime"] <= locked["dev"]
+
+
+def workflow(name: str) -> Any:
+    return yaml.safe_load((ROOT / ".github/workflows" / f"{name}.yml").read_text("utf-8"))
+
+
+def test_the_workflow_tests_every_supported_python_on_every_system():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    matrix = workflow("test")["jobs"]["test"]["strategy"]["matrix"]
+    assert {f"Programming Language :: Python :: {version}" for version in matrix["python"]} == {
+        each for each in project["classifiers"] if "Python :: " in each
+    }
+    assert [system.partition("-")[0] for system in matrix["os"]] == ["ubuntu", "macos", "windows"]
+
+
+@pytest.mark.parametrize("name", ["test", "nightly"])
+def test_workflows_call_only_make_and_pinned_actions_and_may_only_read(name: str):
+    read = workflow(name)
+    assert read["permissions"] == {"contents": "read"}
+    for job in read["jobs"].values():
+        assert job["timeout-minutes"] <= 90
+        assert "permissions" not in job
+        for step in job["steps"]:
+            if "uses" in step:
+                assert re.fullmatch(r"actions/(checkout|setup-python)@[0-9a-f]{40}", step["uses"])
+            else:
+                targets = step["run"].removeprefix("make ").split()
+                known = (ROOT / "Makefile").read_text("utf-8")
+                assert re.search(rf"^{targets[0]}:", known, re.MULTILINE), step["run"]
