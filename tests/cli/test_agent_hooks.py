@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.node import node
+from tests.systems import posix
 
 from vault_agent.cli.agent_hooks import AGENTS, hook_command, install, remove, state
 from vault_agent.cli.jsonc import loads
@@ -120,6 +121,7 @@ def test_the_events_stand_in_the_order_of_a_session(tmp_path: Path, name: str):
     assert [event for event, _ in entries(path)] == [event for event, _ in AGENTS[name].events]
 
 
+@posix("modes of POSIX")
 def test_the_first_original_is_kept_beside_the_file(tmp_path: Path):
     path = tmp_path / "settings.json"
     path.write_text('{"a": 1}')

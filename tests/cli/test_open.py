@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pty
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +46,8 @@ def vault(tmp_path: Path, environment: dict[str, str], server: FakeServer) -> Pa
 
 async def at_a_terminal(environment: Mapping[str, str], *arguments: str) -> str:
     """Run the program at a pseudo-terminal and return the little that it shows."""
+    import pty
+
     ours, theirs = pty.openpty()
     process = await asyncio.create_subprocess_exec(
         *PROGRAM, *arguments, env=environment, stdout=theirs, stderr=theirs
@@ -247,6 +248,8 @@ def test_hyperlinks_need_a_terminal_that_shows_them(
     monkeypatch.setenv("TERM", "xterm-256color")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
+    import pty
+
     ours, theirs = pty.openpty()
     with os.fdopen(theirs, "w") as terminal:
         assert has_links(terminal) is links

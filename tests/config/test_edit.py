@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.systems import posix
 
 from vault_agent.config import load_config
 from vault_agent.config.access import require_key
@@ -37,12 +38,14 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
+@posix("modes of POSIX")
 def test_the_config_file_and_its_folder_are_created_private(file: Path):
     set_value(file, "vault.root", "~/notes")
     assert tomllib.loads(file.read_text("utf-8")) == {"vault": {"root": "~/notes"}}
     assert (mode(file), mode(file.parent)) == (0o600, 0o700)
 
 
+@posix("modes of POSIX")
 def test_a_readable_file_becomes_private_before_a_key_is_written(file: Path):
     write(file, "[server]\nport = 1001\n")
     file.chmod(0o644)
@@ -55,6 +58,7 @@ def test_a_readable_file_becomes_private_before_a_key_is_written(file: Path):
     assert list(file.parent.iterdir()) == [file]
 
 
+@posix("modes of POSIX")
 def test_a_key_is_never_in_a_readable_file(file: Path, monkeypatch: pytest.MonkeyPatch):
     held = []
     fsync = os.fsync
@@ -320,6 +324,7 @@ def test_a_loopback_server_needs_no_key():
     assert not default_config_path().exists()
 
 
+@posix("modes of POSIX")
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "laptop.local"])
 def test_off_loopback_a_key_is_generated_once_and_stored_privately(host: str):
     config, made = require_key(load_config({"server.host": host}, environ={}), None, {})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.index_runs import MAX_NOTE_BYTES, Vault
+from tests.systems import posix
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.indexing.compare import compare
@@ -58,6 +59,7 @@ async def test_the_first_run_indexes_everything(vault: Vault):
     assert vault.heard.phases[-1] == ("store", 6, 6)
 
 
+@posix("modes of POSIX")
 async def test_only_the_owner_can_read_the_index(vault: Vault):
     vault.directory.create()
     await vault.index()

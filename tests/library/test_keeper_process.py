@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.clocks import PATIENCE
 from tests.product.processes import alive
+from tests.systems import posix
 from tests.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, Misconfigured
@@ -271,6 +272,7 @@ async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: 
         await asyncio.wait(tasks)
 
 
+@posix("signals of POSIX")
 async def test_a_run_succeeds_after_the_idle_process_died(speaking: Any):
     async with speaking(ANSWERS) as kept:
         await kept.run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -153,8 +153,8 @@ async def test_prompts_and_messages_are_not_in_the_database(world: World, clock:
         await sessions.take(event(world, "compact", summary="CANARY-3"))
     path = world.data / "sessions.db"
     assert b"CANARY" not in path.read_bytes()
-    assert path.stat().st_mode & 0o777 == 0o600
-    with sqlite3.connect(path) as connection:
+    assert os.name == "nt" or path.stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT prompts FROM session").fetchall() == [(1,)]
 
 

@@ -16,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters
 from tests.clocks import PATIENCE
 from tests.mcp.conftest import META, Agent
 from tests.product.program import PROGRAM
+from tests.systems import posix
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
@@ -350,6 +351,7 @@ def test_a_server_is_started_if_none_runs_and_shared(alone):
     assert server_processes(alone) == serving
 
 
+@posix("signals of POSIX")
 def test_a_killed_server_is_started_again_and_the_call_answered(alone):
     with relay(alone) as pipe:
         assert "Bread.md" in pipe.call(1, "vault_search", query="dough")

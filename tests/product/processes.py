@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.waiting import eventually
 from tests.warm import TITLE
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 def processes_of(program: Program) -> list[int]:
     """Return the server's process and those that it and its children have started."""
+    _skip_unless_linux()
     assert program.server is not None
     found, pending = [], [program.server.pid]
     while pending:
@@ -36,6 +39,7 @@ def command_line(pid: int) -> bytes:
 
 def alive(pid: int) -> bool:
     """Whether a process still runs. A zombie does not."""
+    _skip_unless_linux()
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -56,3 +60,8 @@ def indexers_of(program: Program) -> list[int]:
         for pid in processes_of(program)[1:]
         if b"vault_agent.indexing.keeper" in command_line(pid)
     ]
+
+
+def _skip_unless_linux() -> None:
+    if sys.platform != "linux":
+        pytest.skip("looks at processes as Linux has them")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -12,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program
+from tests.systems import NO_TERMINALS
 
 from vault_agent.api.cursors import encode_cursor
 from vault_agent.model.lists import Sort
@@ -53,7 +53,7 @@ def got(served: Program, path: str) -> Any:
 
 def at_terminal(served: Program, *arguments: str) -> str:
     """Return what a command prints at a terminal."""
-    ours, theirs = pty.openpty()
+    ours, theirs = pytest.importorskip("pty", reason=NO_TERMINALS).openpty()
     variables = {**served.environment, "TERM": "xterm"}
     del variables["NO_COLOR"]
     ended = subprocess.Popen([*PROGRAM, *arguments], env=variables, stdout=theirs, stdin=theirs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import subprocess
 import time
@@ -13,8 +12,10 @@ import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+import pytest
 from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program, Reply
+from tests.systems import NO_TERMINALS
 from tests.waiting import eventually
 
 from vault_agent.cli.exits import Exit
@@ -107,7 +108,7 @@ class Written(Program):
 
         Return its exit code and what the terminal shows.
         """
-        ours, theirs = pty.openpty()
+        ours, theirs = pytest.importorskip("pty", reason=NO_TERMINALS).openpty()
         process = subprocess.Popen(
             [*PROGRAM, *arguments], env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs
         )

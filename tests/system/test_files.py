@@ -97,6 +97,7 @@ def test_very_long_file_names_work(tmp_path: Path):
     assert path.read_bytes() == b"new"
 
 
+@posix
 def test_content_is_synced_before_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     synced = []
 

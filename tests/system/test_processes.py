@@ -89,6 +89,7 @@ def test_a_start_that_is_cancelled_leaves_no_process(monkeypatch: pytest.MonkeyP
     assert left == []
 
 
+@posix
 async def test_pipes_are_closed_even_if_a_grandchild_holds_them():
     """Also fails if asyncio no longer has the private name used here."""
     child = "import time; time.sleep(600)"

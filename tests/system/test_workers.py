@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.clocks import PATIENCE
+from tests.systems import posix
 
 from vault_agent.system import workers
 from vault_agent.system.workers import (
@@ -93,6 +94,7 @@ async def test_tasks_are_answered_and_workers_reused(pool: WorkerPool[str, str])
         assert await pool.run("pid", cpu_seconds=PATIENCE) == first
 
 
+@posix("signals of POSIX")
 async def test_a_dead_worker_loses_one_task(pool: WorkerPool[str, str]):
     async with pool:
         with pytest.raises(WorkerCrashed):
@@ -100,6 +102,7 @@ async def test_a_dead_worker_loses_one_task(pool: WorkerPool[str, str]):
         assert await pool.run("b", cpu_seconds=PATIENCE) == "B!"
 
 
+@posix("signals of POSIX")
 async def test_a_dead_idle_worker_is_replaced(pool: WorkerPool[str, str]):
     async with pool:
         pid = int(await pool.run("pid", cpu_seconds=PATIENCE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.systems import STRATEGIES
 from tests.vault.spellings import SECRET
 
 from vault_agent.vault.exclude import Exclusions
@@ -28,9 +29,9 @@ def folder(tmp_path: Path) -> Path:
     return vault
 
 
-@pytest.fixture(params=list(Strategy))
+@pytest.fixture(params=STRATEGIES)
 def strategy(request: pytest.FixtureRequest) -> Strategy:
-    """Use each opening strategy in turn."""
+    """Use each opening strategy of this system in turn."""
     return request.param
 
 

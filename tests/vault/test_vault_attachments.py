@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.systems import posix
 from tests.vault.spellings import SECRET, refused
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
@@ -120,6 +121,7 @@ def test_errors_do_not_reveal_whether_excluded_paths_exist(
     assert refusal(root, ".env").code == "ATTACHMENT_NOT_ALLOWED"
 
 
+@posix("pipes of POSIX")
 def test_missing_paths_and_folders_are_not_found(root: VaultRoot, folder: Path) -> None:
     (folder / "folder.png").mkdir()
     os.mkfifo(folder / "fifo.png")

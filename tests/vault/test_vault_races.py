@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.clocks import PATIENCE, patiently
+from tests.systems import posix
 from tests.vault.spellings import SECRET
 
 from vault_agent.vault import opening
@@ -94,6 +95,7 @@ def test_a_file_replaced_by_a_symlink_before_opening_is_not_followed(
     assert found in (b"text", b"vanished", b"outside")
 
 
+@posix("pipes of POSIX")
 @pytest.mark.parametrize("number", range(MOST_OPENINGS))
 def test_a_file_replaced_by_a_pipe_before_opening_is_refused(
     root: VaultRoot, secret_elsewhere: Path, monkeypatch: pytest.MonkeyPatch, number: int

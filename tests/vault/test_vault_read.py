@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.systems import posix
 
 from vault_agent.vault import read as reading
 from vault_agent.vault.read import MAX_ATTEMPTS, decode, read_bytes
@@ -53,6 +54,7 @@ def test_a_huge_file_is_read_only_up_to_the_limit(root: VaultRoot, folder: Path)
     assert not content.complete
 
 
+@posix("pipes of POSIX")
 @pytest.mark.parametrize(
     ("target", "code", "reason"),
     [

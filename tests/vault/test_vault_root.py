@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.clocks import patiently
+from tests.systems import NOT_ROOT, linux, posix
 from tests.vault.spellings import CLIMBING, LEAVING, MALFORMED, SECRET
 
 from vault_agent.errors import Failed, Misconfigured
@@ -42,7 +43,9 @@ def open_descriptors() -> int:
 # --- the root itself --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["missing", "file", "nul", "fifo"])
+@pytest.mark.parametrize(
+    "kind", ["missing", "file", "nul", pytest.param("fifo", marks=posix("pipes of POSIX"))]
+)
 def test_a_root_that_is_not_a_folder_is_a_configuration_error(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "canary"
     if kind == "file":
@@ -79,6 +82,7 @@ def test_a_renamed_vault_stays_open(folder: Path) -> None:
         assert read(root, "a.md") == b"text"
 
 
+@linux("looks at descriptors as Linux has them")
 def test_no_descriptor_is_leaked(root: VaultRoot, folder: Path) -> None:
     (folder / "d").mkdir()
     (folder / "d" / "a.md").write_bytes(b"")
@@ -297,6 +301,7 @@ def test_exclusions_apply_to_the_name_on_disk(
 # --- what is not a regular file ---------------------------------------------------------------
 
 
+@linux("binds a socket by a path of /proc")
 def test_fifo_socket_device_and_folder_are_never_opened(root: VaultRoot, folder: Path) -> None:
     os.mkfifo(folder / "fifo.md")
     (folder / "to-fifo.md").symlink_to("fifo.md")
@@ -324,6 +329,7 @@ def test_a_device_inside_the_vault_is_never_opened(root: VaultRoot, folder: Path
     assert cause_of(root, "zero.md") is Cause.IRREGULAR
 
 
+@posix("pipes of POSIX")
 def test_the_writer_of_a_fifo_is_not_disturbed(root: VaultRoot, folder: Path) -> None:
     # Opening a FIFO for reading, even without blocking, would let its writer go on.
     os.mkfifo(folder / "fifo.md")
@@ -332,7 +338,7 @@ def test_the_writer_of_a_fifo_is_not_disturbed(root: VaultRoot, folder: Path) ->
         os.close(os.open(folder / "fifo.md", os.O_WRONLY | os.O_NONBLOCK))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@NOT_ROOT
 def test_a_file_without_permission_is_unreadable(root: VaultRoot, folder: Path) -> None:
     (folder / "a.md").write_bytes(b"")
     (folder / "a.md").chmod(0)
@@ -373,6 +379,7 @@ def test_the_file_system_root_can_be_a_vault() -> None:
     assert platform.relative_to("/", "/") == ""
 
 
+@linux("openat2 is a call of Linux")
 def test_openat2_stays_below_the_root_and_follows_no_links(folder: Path) -> None:
     (folder / "d").mkdir()
     (folder / "link").symlink_to("d")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.clocks import assert_linear
+from tests.systems import posix
 
 from vault_agent.model.identifiers import identify
 from vault_agent.vault import opening, platform
@@ -89,6 +90,7 @@ def test_hidden_default_and_user_exclusions_are_skipped(
     assert not found.warnings
 
 
+@posix("pipes of POSIX")
 def test_hidden_names_are_skipped_without_any_pattern(root: VaultRoot, folder: Path) -> None:
     make(folder, "a.md", ".hidden.md", ".env", "x/.hidden.png", ".obsidian/b.md")
     os.mkfifo(folder / ".fifo.md")
@@ -98,6 +100,7 @@ def test_hidden_names_are_skipped_without_any_pattern(root: VaultRoot, folder: P
     assert not found.warnings
 
 
+@posix("pipes of POSIX")
 def test_excluded_symlinks_and_pipes_are_skipped_silently(
     open_root: Callable[..., VaultRoot], folder: Path
 ) -> None:
@@ -182,6 +185,7 @@ def test_unusual_names_are_notes_with_one_id_each(root: VaultRoot, folder: Path)
     assert len({identify(path) for path in notes(found)}) == len(names)
 
 
+@posix("pipes of POSIX")
 def test_special_files_are_skipped_with_warnings_only_for_notes(
     root: VaultRoot, folder: Path
 ) -> None:

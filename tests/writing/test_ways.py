@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.clocks import PATIENCE
+from tests.systems import STRATEGIES, posix
 from tests.waiting import eventually_async
 from tests.writing.opened import Vault, lingering, save_by_rename
 
@@ -18,7 +19,6 @@ from vault_agent.errors import Conflict, Failed, Forbidden, Unavailable
 from vault_agent.vault import write as writing
 from vault_agent.vault.folder import Folder
 from vault_agent.vault.mounts import file_system, is_remote
-from vault_agent.vault.root import Strategy
 from vault_agent.vault.write import Way
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.model.writing import WriteLimits
+    from vault_agent.vault.root import Strategy
 
 WEAKER = [Way.LINK, Way.RENAME]
 
@@ -114,7 +115,7 @@ async def test_an_editor_that_has_the_linked_old_file_open_loses_nothing(vault: 
     assert vault.tree() == {"A.md": b"one, edited\nours\n"}
 
 
-@pytest.mark.parametrize("strategy", list(Strategy))
+@pytest.mark.parametrize("strategy", STRATEGIES)
 async def test_writes_work_however_files_are_opened(closed: Vault, strategy: Strategy):
     closed.strategy = strategy
     outside = closed.root.parent / "outside"
@@ -201,6 +202,7 @@ async def test_a_file_of_another_owner_in_a_sticky_folder_keeps_its_owner(vault:
     assert (file.stat().st_uid, file.stat().st_gid) == (1234, 1234)
 
 
+@posix("pipes of POSIX")
 async def test_what_is_no_file_is_not_written(vault: Vault):
     (vault.root / "Folder.md").mkdir()
     os.mkfifo(vault.root / "Pipe.md")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.systems import posix
 from tests.writing.opened import QUIET, Vault, write
 
 from vault_agent.errors import Busy, Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
@@ -282,6 +283,7 @@ async def test_two_writers_of_a_note_lose_nothing(vault: Vault):
     assert sorted(map(int, vault.bytes("A.md").split())) == list(range(60))
 
 
+@posix("modes of POSIX")
 async def test_attributes_stay(vault: Vault):
     file = vault.put("A.md", "one\n")
     file.chmod(0o640)
@@ -300,6 +302,7 @@ async def test_attributes_stay(vault: Vault):
     assert names == {name: os.getxattr(file, name) for name in names}
 
 
+@posix("modes of POSIX")
 async def test_new_files_are_as_open_as_their_folder(vault: Vault):
     (vault.root / "Team").mkdir()
     (vault.root / "Team").chmod(0o2770)

@@ -1,0 +1,34 @@
+"""On which systems a test runs. A test that is left out on a system says why."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from vault_agent.vault.root import Strategy
+
+NO_TERMINALS = "pseudo-terminals are POSIX"
+
+NOT_ROOT = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything"
+)
+
+
+def posix(reason: str) -> pytest.MarkDecorator:
+    """Run the test on Linux and macOS only."""
+    return pytest.mark.skipif(sys.platform == "win32", reason=reason)
+
+
+def linux(reason: str) -> pytest.MarkDecorator:
+    """Run the test on Linux only."""
+    return pytest.mark.skipif(sys.platform != "linux", reason=reason)
+
+
+STRATEGIES = [
+    pytest.param(Strategy.KERNEL, marks=linux("openat2 is a call of Linux")),
+    pytest.param(Strategy.DESCRIPTOR, marks=posix("folders have no descriptors there")),
+    Strategy.PORTABLE,
+]
+"""The ways to open files of a vault that this system has."""
