@@ -198,3 +198,15 @@ def test_workflows_call_only_make_and_pinned_actions_and_may_only_read(name: str
                 targets = step["run"].removeprefix("make ").split()
                 known = (ROOT / "Makefile").read_text("utf-8")
                 assert re.search(rf"^{targets[0]}:", known, re.MULTILINE), step["run"]
+
+
+def test_windows_can_import_the_tests():
+    """Modules that only POSIX has are imported inside functions."""
+    missing = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
+    for file in (ROOT / "tests").rglob("*.py"):
+        if file.name != "sitecustomize.py":  # it is loaded on Linux only
+            for line in ast.parse(file.read_text("utf-8")).body:
+                if isinstance(line, ast.Import):
+                    assert not missing & {name.name for name in line.names}, file
+                elif isinstance(line, ast.ImportFrom):
+                    assert line.module not in missing, file
