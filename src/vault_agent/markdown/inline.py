@@ -69,7 +69,7 @@ def highlights(children: Sequence[Node]) -> dict[int, list[str]]:
         if child.kind == "text" and "==" in child.value
         for match in _MARK.finditer(child.value)
     ]
-    tags: dict[tuple[int, int], str] = {}
+    tags: dict[int, list[tuple[int, str]]] = {}  # by child: the places of marks, in order
     opened: tuple[int, int] | None = None
     for index, start in places:
         text = children[index].value
@@ -80,14 +80,15 @@ def highlights(children: Sequence[Node]) -> dict[int, list[str]]:
             if not after.isspace() and (after or index + 1 < len(children)):
                 opened = (index, start)
         elif not before.isspace():
-            tags[opened], tags[index, start] = "<mark>", "</mark>"
+            tags.setdefault(opened[0], []).append((opened[1], "<mark>"))
+            tags.setdefault(index, []).append((start, "</mark>"))
             opened = None
     found: dict[int, list[str]] = {}
-    for index in {index for index, _ in tags}:
+    for index, marks in tags.items():
         text, done = children[index].value, 0
         pieces: list[str] = []
-        for start in sorted(start for each, start in tags if each == index):
-            pieces += text[done:start], tags[index, start]
+        for start, tag in marks:
+            pieces += text[done:start], tag
             done = start + 2
         pieces.append(text[done:])
         found[index] = pieces

@@ -8,6 +8,7 @@ Over 300 lines: it has one short method for each kind of node.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from .tree import Tree
 
 MAX_EMBEDS = 200
+MAX_EMBEDDED_CHARACTERS = 8 << 20
+"""HTML of embedded notes on a page. The notes beyond it are links."""
 MAX_MATH_CHARACTERS = 5_000
 _KINDS = {
     **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp", "avif", "svg"), "image"),
@@ -72,6 +75,8 @@ class _Shared:
     vault: Vault
     depth: int  # how deep notes are embedded
     embeds: int = 0
+    embedded: int = 0  # characters of HTML
+    opened: Counter[str] = field(default_factory=Counter)  # elements of the notes' own HTML
     outline: list[OutlineEntry] = field(default_factory=list)
     assets: dict[str, Asset] = field(default_factory=dict)
 
@@ -110,7 +115,8 @@ class _Page:
         self._mark = f"e{shared.embeds}-" if self._embedded else ""
         self._ids: dict[str, int] = {}
         self._notes: dict[str, int] = {}  # the numbers of footnotes
-        self._own_html = Raw(self._raw_link, self._raw_image)
+        self._note_names: list[str] = []  # in the order of their numbers
+        self._own_html = Raw(self._raw_link, self._raw_image, shared.opened)
         self._linked = 0  # how many links are open
 
     def whole(self) -> str:
@@ -247,9 +253,7 @@ class _Page:
     def _footnotes(self) -> str:
         """Return the footnotes that were referred to, in the order of their numbers."""
         items: list[str] = []
-        while len(items) < len(self._notes):  # a footnote may refer to another
-            name = list(self._notes)[len(items)]
-            number = len(items) + 1
+        for number, name in enumerate(self._note_names, 1):  # grows: a footnote may name another
             note = self._tree.notes.get(name)
             inner = self._blocks(note.children) if note is not None else ""
             back = f' <a class="footnote-back" href="#{self._note_id("fnref", number)}">↩</a>'
@@ -302,6 +306,8 @@ class _Page:
         if node.value not in self._tree.notes:
             return f"[^{escape(node.value)}]"
         known = node.value in self._notes
+        if not known:
+            self._note_names.append(node.value)
         number = self._notes.setdefault(node.value, len(self._notes) + 1)
         name = "" if known else f' id="{self._note_id("fnref", number)}"'
         to = self._note_id("fn", number)
@@ -424,6 +430,7 @@ class _Page:
             or place in self._shown
             or len(self._shown) > shared.depth
             or shared.embeds >= MAX_EMBEDS
+            or shared.embedded >= MAX_EMBEDDED_CHARACTERS
         ):
             return self._internal(target, escape(shown_of(target)))
         shared.embeds += 1
@@ -431,6 +438,7 @@ class _Page:
         inner = page.whole() if target.fragment is None else page.part(target.fragment)
         if inner is None:
             return self._internal(target, escape(shown_of(target)))
+        shared.embedded += len(inner)
         title = self._internal(target, escape(shown_of(target._replace(target=source.title))))
         return (
             f'<div class="embed" data-note="{found.note_id}" data-path="{escape(found.path)}"'

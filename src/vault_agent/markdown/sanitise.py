@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import nh3
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable
 
 ID_PREFIX = "n-"
@@ -147,6 +148,17 @@ _DROPPED = frozenset(
     ]
 )
 _VOID = frozenset(("base", "embed", "frame", "link", "meta"))
+MAX_OPEN = 60
+"""Elements of a note's own HTML that may be open at once. Browsers open them again in each block."""
+# They have no end, or the next block or row ends them, so they do not pile up.
+_NOT_NESTED = frozenset(
+    (
+        "br", "caption", "col", "colgroup", "hr", "img", "input", "p", "tbody", "td", "tfoot", "th",
+        "thead", "tr", "wbr",
+    )
+)  # fmt: skip
+_ITEMS = {"li": "li", "dd": "dd", "dt": "dd"}  # the next of the same group ends them
+_LISTS = {"ul": "li", "ol": "li", "dl": "dd"}
 
 # Neither pattern looks beyond the next "<", so both are linear.
 _TAG = re.compile(r"<(?:(/?)([A-Za-z][A-Za-z0-9-]*+)((?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*')*+)>|!--)?")
@@ -183,11 +195,15 @@ def images_of(text: str) -> list[str]:
 class Raw:
     """Prepares the HTML of one note, piece by piece.
 
-    `open_link` and `image` return what stands for a link and an image, by their address.
+    `open_link` and `image` return what stands for a link and an image, by their address. `opened`
+    counts the open elements of the page by their names. A start tag beyond `MAX_OPEN` is shown as
+    text: without the limit, cleaning takes time by the product of open elements and blocks.
     """
 
-    def __init__(self, open_link: _Shown, image: _Shown) -> None:
+    def __init__(self, open_link: _Shown, image: _Shown, opened: Counter[str]) -> None:
         self._shown = {"a": open_link, "img": image}
+        self._opened = opened
+        self._last_item = ""  # the group of the item that was opened last
 
     def prepare(self, text: str, *, whole: bool) -> str:
         """Return a piece of HTML. `whole` says that it is a block, and not a single tag."""
@@ -219,10 +235,34 @@ class Raw:
     def _tag(self, match: re.Match[str], name: str) -> str:
         if name not in _TAGS:
             return f"&lt;{escape(match[0][1:])}"
+        if not self._fits(name, ends=bool(match[1])):
+            return f"&lt;{escape(match[0][1:])}"
         shown = self._shown.get(name)
         if shown is None or match[1]:
             return match[0]
         return shown(attributes_of(match[3]))
+
+    def _fits(self, name: str, *, ends: bool) -> bool:
+        """Count a tag. Return False for a start tag beyond the limit, which is not counted."""
+        if name in _NOT_NESTED:
+            return True
+        counts = self._opened
+        group = _ITEMS.get(name)
+        if ends:
+            if group is not None:
+                self._last_item = ""
+            elif counts[name] and name in _LISTS:
+                counts[_LISTS[name]] = max(0, counts[_LISTS[name]] - 1)
+            counts[group or name] = max(0, counts[group or name] - 1)
+            return True
+        if group is not None and group == self._last_item:
+            return True
+        if counts.total() >= MAX_OPEN:
+            return False
+        if group is not None:
+            self._last_item = group
+        counts[group or name] += 1
+        return True
 
 
 @cache

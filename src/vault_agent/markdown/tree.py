@@ -219,9 +219,9 @@ class _Builder:
         if escaped and self._stack[-1].kind != "code":
             text = ESCAPED + text
         if children and children[-1].kind == "text":
-            children[-1].value += text
+            children[-1].value.append(text)  # joined once, when the node around it ends
         else:
-            children.append(Node("text", 0, text))
+            children.append(Node("text", 0, [text]))
 
     def _leaf(self, event: dict[str, Any]) -> None:
         ((kind, value),) = event.items()
@@ -304,7 +304,10 @@ class _Builder:
             siblings[-1].block = siblings[-1].block or node.block
 
     def _close(self, node: Node) -> None:
-        """Put wikilinks back as nodes of their own, and drop what stands for comments."""
+        """Join texts, put wikilinks back as nodes of their own, and drop the signs of comments."""
+        for child in node.children:
+            if child.kind == "text":
+                child.value = "".join(child.value)
         if not self._marked or not node.children:
             return
         children: list[Node] = []

@@ -1,0 +1,98 @@
+"""Every operation that takes a note's text needs processor time that grows linearly with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.clocks import assert_linear
+from tests.markdown.rendering import html_of
+
+from vault_agent.errors import VaultAgentError
+from vault_agent.markdown.address import Address
+from vault_agent.markdown.heading_links import Headings
+from vault_agent.markdown.section_edit import edit_section
+from vault_agent.markdown.sections import outline
+from vault_agent.markdown.tag_edit import edit_tags
+from vault_agent.markdown.tasks import placed_tasks
+from vault_agent.markdown.unlink import whole_links
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+UNITS = (
+    "==a== *b* ", "\\* ", "^[a] ", "[^1] ", "^[", "![[", "[", "*a_ ", "<a ", "**a **", "![[a]] ",
+    "[a](b) ", "%% ", "> ", "- a\n", "# b\n", "a ^b\n\n", "|a|b|\n|-|-|\n", "#tag ", "~~a~~ ",
+    "<div>\n\n", "<details>", "<b title={}><p>", "<b title={}>\n\n", "<b><div>", "<dd><li>",
+    "<ul><dd><li>", "<table><b>", "> [!note] ",
+)  # fmt: skip
+"""Hostile pieces of text. `{}` is the number of the repetition."""
+
+CHARACTERS = 12_000
+
+
+def repeated(unit: str, times: int) -> str:
+    """Return a text of about `times` times `CHARACTERS` that repeats a unit."""
+    return "".join(unit.replace("{}", str(i)) for i in range(CHARACTERS // len(unit) * times))
+
+
+def refusable(work: Callable[[str], object]) -> Callable[[str], None]:
+    """Return the operation without its refusals: a hostile note may have no such part."""
+
+    def run(text: str) -> None:
+        try:
+            work(text)
+        except VaultAgentError:
+            pass
+
+    return run
+
+
+OPERATIONS = {
+    "outline": outline,
+    "tasks": placed_tasks,
+    "links": whole_links,
+    "headings": Headings,
+    "tags": lambda text: edit_tags(text.encode(), ["x"], ["b"], "both"),
+    "section": lambda text: edit_section(
+        text.encode(), Address(("b",)), "append", "x", create_if_missing=True
+    ),
+}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_rendering_takes_linear_time(unit: str):
+    assert_linear(lambda times: repeated(unit, times), html_of)
+
+
+@pytest.mark.parametrize(("unit", "size"), [("==a== *b* ", 4), ("^[a] ", 4), ("\\*", 16)])
+def test_rendering_a_large_hostile_note_takes_linear_time(unit: str, size: int):
+    assert_linear(lambda times: repeated(unit, size * times), html_of)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("unit", UNITS)
+def test_reading_and_editing_take_linear_time(name: str, unit: str):
+    assert_linear(lambda times: repeated(unit, times), refusable(OPERATIONS[name]))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_html_of_a_hostile_note_grows_linearly(unit: str):
+    small, large = (repeated(unit, times) for times in (1, 4))
+    assert len(html_of(large).html) < 5 * len(html_of(small).html) + len(large)
+
+
+def test_embedding_one_large_note_many_times_gives_a_page_of_bounded_size():
+    page = html_of("![[Big]]\n\n" * 200, Big="# A heading\n\n" * 20_000)
+    assert len(page.html) < 30 << 20
+    assert 'class="internal"' in page.html  # the notes that are not shown are links
+
+
+def test_unclosed_elements_beyond_the_limit_are_shown_as_text():
+    html = html_of("<b><i>" * 50).html
+    assert html.count("&lt;b&gt;") == html.count("&lt;i&gt;") == 20
+
+
+def test_elements_that_end_do_not_count_towards_the_limit():
+    listed = "<ul><li>a<li>b</ul> <dl><dt>c<dd>d</dl> <p>e <b>f</b> <details>g</details>\n\n"
+    assert "&lt;" not in html_of(listed * 100).html
