@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,15 @@ from aiohttp import web
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.config.registry import GLOBAL
 from vault_agent.config.rights import allowed_rights
-from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported
+from vault_agent.errors import Misconfigured, NotFound, Unsupported
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.body import MAX_BODY_BYTES, check_media, check_size, read_body
 from vault_agent.server.keys import CONFIG, LIBRARY, MCP, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
+from vault_agent.server.turns import Turns
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from mcp.server.lowlevel import Server
 
     from vault_agent.config import Config
@@ -32,7 +31,10 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 VAULT_HEADER = "Vault-Agent-Vault"  # as in the relay, whose room is imported only when needed
 IN_FLIGHT = 64
+IN_FLIGHT_EACH = 8
+"""Requests of one caller that run at once. The others of that caller wait for them."""
 WAITING = 256
+"""Requests of one caller that wait."""
 _CLIENT = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _LOOK_SECONDS = 0.1
 """Time until the disconnection of a client is noticed."""
@@ -44,31 +46,11 @@ class Endpoint:
     def __init__(self) -> None:
         # The import takes about a second of CPU. Clients wait only a few for their handshake.
         self._importing = asyncio.create_task(asyncio.to_thread(_make_server))
-        self._turns = asyncio.Semaphore(IN_FLIGHT)
-        self._waiting = 0
+        self.turns = Turns(IN_FLIGHT, each=IN_FLIGHT_EACH, waiting=WAITING)
 
     async def server(self) -> Server[Any]:
         """Return the SDK's server, as soon as it is imported."""
         return await asyncio.shield(self._importing)
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for one of the places in flight.
-
-        Raises:
-            Busy: `SERVER_BUSY` if too many wait already.
-        """
-        if self._waiting >= WAITING:
-            raise Busy("SERVER_BUSY", "Too many requests are waiting.")
-        self._waiting += 1
-        try:
-            await self._turns.acquire()
-        finally:
-            self._waiting -= 1
-        try:
-            yield
-        finally:
-            self._turns.release()
 
     async def close(self) -> None:
         """Stop waiting for the import."""
@@ -119,7 +101,7 @@ async def _post(request: web.Request) -> web.StreamResponse:
     check_size(request, limit)
     takes_stream = _accepted(request)
     body = await read_body(request, limit)
-    async with endpoint.turn():
+    async with endpoint.turns.of(caller.name):
         server = await endpoint.server()
         return await _answered(request, server, caller, body, takes_stream=takes_stream)
 
