@@ -134,26 +134,45 @@ def test_signing_out_everywhere_ends_all_sessions_and_tickets(make):
     assert is_refused(make(), token)
 
 
-@pytest.mark.parametrize("what", ["ticket", "session"])
-def test_more_than_ten_calls_a_minute_are_refused(make, clock: Clock, what: str):
+def test_more_than_ten_wrong_tickets_a_minute_are_refused(make, clock: Clock):
     sessions = make()
 
-    def call():
-        if what == "ticket":
-            return sessions.make_ticket()
-        with pytest.raises(Unauthorized):
+    def miss() -> str:
+        with pytest.raises((Busy, Unauthorized)) as refused:
             sessions.open("wrong")
-        return None
+        return refused.value.code
 
-    for _ in range(10):
-        call()
-    with pytest.raises(Busy) as refused:
-        sessions.make_ticket() if what == "ticket" else sessions.open("wrong")
-    assert refused.value.code == "TOO_MANY_REQUESTS"
+    assert [miss() for _ in range(11)] == ["SESSION_ENDED"] * 10 + ["TOO_MANY_REQUESTS"]
     clock.seconds += 61
-    call()
+    assert miss() == "SESSION_ENDED"
     clock.seconds -= 1_000  # the clock is set back
-    call()
+    assert miss() == "SESSION_ENDED"
+
+
+def test_wrong_tickets_do_not_keep_the_owner_out(make):
+    sessions = make()
+    for _ in range(50):
+        with pytest.raises((Busy, Unauthorized)):
+            sessions.open("wrong")
+    assert sessions.check(open_one(sessions))
+
+
+def test_the_owner_opens_the_page_as_often_as_wanted(make):
+    sessions = make()
+    first = sessions.make_ticket(printed=True).text
+    for _ in range(500):
+        assert sessions.check(open_one(sessions))
+    assert sessions.check(sessions.open(first).token)
+
+
+def test_the_number_of_tickets_that_are_kept_is_bounded(make):
+    sessions = make()
+    first = sessions.make_ticket().text
+    for _ in range(1_000):
+        last = sessions.make_ticket().text
+    with pytest.raises(Unauthorized):
+        sessions.open(first)
+    assert sessions.check(sessions.open(last).token)
 
 
 def test_a_damaged_record_of_ended_sessions_is_ignored(make, tmp_path: Path):

@@ -216,7 +216,6 @@ TICKET = Operation(
     TicketBody,
     _ticket,
     (Reply[TicketData],),
-    ("TOO_MANY_REQUESTS",),
     needs="web.enabled",
 )
 SESSION = Operation(

@@ -33,6 +33,7 @@ TICKET_SECONDS = 60
 PRINTED_TICKET_SECONDS = 300
 """A ticket that a person copies lives longer than one that is given to the browser."""
 CALLS_PER_MINUTE = 10
+_MAX_ISSUED = 1_000  # tickets that are kept
 _REMEMBERED_SECONDS = 3_600  # how long a used ticket is recognised
 _TOKEN = re.compile(
     r"va1\.(?P<expiry>[0-9]{1,12})\.(?P<name>[\w-]{22})\.(?P<mac>[\w-]{43})", re.ASCII
@@ -89,21 +90,17 @@ class Sessions:
         self._ended = _read(ended)
         self._now = now
         self._issued: dict[bytes, _Issued] = {}  # by the digest of the ticket
-        self._rates = {"ticket": Rate(now), "session": Rate(now)}
+        self._misses = Rate(now)
 
     def make_ticket(self, *, printed: bool = False) -> Ticket:
-        """Return a new ticket.
-
-        Raises:
-            Busy: `TOO_MANY_REQUESTS`.
-        """
-        self._rates["ticket"].count()
+        """Return a new ticket. Only who has the key can ask for one, so there is no limit."""
         now = self._now()
-        self._issued = {
-            digest: each
+        kept = [
+            (digest, each)
             for digest, each in self._issued.items()
             if each.until + _REMEMBERED_SECONDS > now
-        }
+        ]
+        self._issued = dict(kept[-_MAX_ISSUED + 1 :])  # the oldest come first
         seconds = PRINTED_TICKET_SECONDS if printed else TICKET_SECONDS
         text = secrets.token_urlsafe(32)
         self._issued[_digest(text)] = _Issued(now + seconds, None)
@@ -114,12 +111,13 @@ class Sessions:
 
         Raises:
             Unauthorized: `SESSION_ENDED`.
-            Busy: `TOO_MANY_REQUESTS`.
+            Busy: `TOO_MANY_REQUESTS` for a wrong ticket after ten others in a minute. A right one
+                is taken at any time: nobody guesses 256 bits.
         """
-        self._rates["session"].count()
         digest = _digest(ticket)
         issued = self._issued.get(digest)
         if issued is None:
+            self._misses.count()
             raise _ended("This ticket is not known.")
         if issued.session is not None:
             self._end(issued.session)
