@@ -12,6 +12,7 @@ import pytest_asyncio
 from tests.waiting import eventually_async
 
 from vault_agent.model.identifiers import identify
+from vault_agent.system.allowance import Allowance
 
 from .page import KEY, page_server
 
@@ -105,6 +106,35 @@ async def test_a_note_over_1_mib_is_not_rendered(tmp_path: Path):
     async with page_server(tmp_path, {"Long.md": "word " * 250_000}) as server:
         refusal = await server.refusal("GET", f"/notes/{identify('Long.md')}/html")
         assert refusal == (413, "NOTE_TOO_LARGE_TO_RENDER")
+
+
+async def test_a_large_note_is_read_in_a_worker_as_a_small_one_is_here(tmp_path: Path):
+    """The two ways differ in nothing but the size of the note."""
+    head = "---\nup: '[[Garden]]'\n---\n# One\n\n[[Frost]] ![[Beds#Fleece]] ![[photo.png]]\n\n"
+    long = head + "## Long\n\n" + "word " * 20_000
+    async with page_server(tmp_path, {**NOTES, "Short.md": head, "Long.md": long}) as server:
+        short, whole = [
+            await data(server, f"/notes/{identify(each)}/html") for each in ("Short.md", "Long.md")
+        ]
+        assert whole["html"].startswith(short["html"])
+        assert (whole["assets"], whole["properties"]) == (short["assets"], short["properties"])
+        assert 'class="embed"' in whole["html"]
+        outline = await data(server, f"/notes/{identify('Long.md')}/outline")
+        assert [each["text"] for each in outline["headings"]] == ["One", "Long"]
+
+
+async def test_a_note_that_takes_too_long_is_refused_and_can_be_read_by_lines(tmp_path: Path):
+    notes = {"Hostile.md": "^[a] " * 20_000, "Other.md": "# Other\n"}
+    async with page_server(tmp_path, notes) as server:
+        note = identify("Hostile.md")
+        async with Allowance(cpu_seconds=0.01) as allowance:
+            server.engine.pages._allowance = server.engine.texts._allowance = allowance
+            refusal = await server.refusal("GET", f"/notes/{note}/html")
+            assert refusal == (413, "NOTE_TOO_LARGE_TO_RENDER")
+            refusal = await server.refusal("GET", f"/notes/{note}/outline")
+            assert refusal == (413, "NOTE_TOO_LARGE")
+            assert (await data(server, f"/notes/{note}"))["content"].startswith("^[a] ")
+            assert "<h1" in (await data(server, f"/notes/{identify('Other.md')}/html"))["html"]
 
 
 async def signed(server, name: str) -> str:

@@ -283,6 +283,7 @@ async def open_library(
             embedder = HttpEmbedder(endpoint, on_query=announce_query)
             await stack.enter_async_context(embedder)
         shared = Shared(embedder, endpoint, on_crash)
+        await stack.enter_async_context(shared.texts)
         library = Library(config, shared, known=known)
         vault = await stack.enter_async_context(open_vault(config, shared))
         library.default = vault

@@ -156,9 +156,14 @@ class OpenVault:
         )
         self.typing = TypingHelp(self._read, self._open_vault, background)
         self.pages = Pages(
-            self._read, self._open_vault, self.secret, task.vault, lambda: self.address
+            self._read,
+            self._open_vault,
+            self.secret,
+            task.vault,
+            lambda: self.address,
+            allowance=shared.texts,
         )
-        self.texts = Texts(self._read, self._open_vault, warnings=self.warnings)
+        self.texts = Texts(self._read, self._open_vault, shared.texts, warnings=self.warnings)
         self.lists = Lists(
             self._read,
             (task.root, str(config.vault.root)),

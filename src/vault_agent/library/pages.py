@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from vault_agent.library.secret import Secret
     from vault_agent.library.shared import Read
     from vault_agent.model.pages import RenderedNote
+    from vault_agent.system.allowance import Allowance
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.root import VaultRoot
 
@@ -33,6 +34,7 @@ class Pages:
         secret: what addresses of files are signed with.
         vault: the identity of the vault.
         address: returns what requests call the vault.
+        allowance: renders the notes.
     """
 
     def __init__(
@@ -42,14 +44,17 @@ class Pages:
         secret: Secret,
         vault: str,
         address: Callable[[], str],
+        *,
+        allowance: Allowance,
     ) -> None:
         self._read = read
         self._open_vault = open_vault
+        self._allowance = allowance
         self._keys = FileKeys(secret, vault, lambda: _prefix(address()))
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""
-        look = Look(embeds, self._keys.address, self._keys.day)
+        look = Look(embeds, self._keys.address, self._keys.day, self._allowance)
         async with opened_in_thread(self._open_vault) as root:
             found: RenderedNote = await self._read(
                 lambda now: html_of_note(now, root, note_id, look)
@@ -58,7 +63,7 @@ class Pages:
 
     async def html_of_text(self, text: str, path: str, *, embeds: int) -> RenderedNote:
         """Return a text that is not saved as HTML, as if it were the note at `path`."""
-        look = Look(embeds, self._keys.address, self._keys.day)
+        look = Look(embeds, self._keys.address, self._keys.day, self._allowance)
         file = await in_thread(note_file, text)
         async with opened_in_thread(self._open_vault) as root:
             found: RenderedNote = await self._read(

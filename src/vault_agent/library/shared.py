@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from vault_agent.system.allowance import Allowance
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -32,3 +34,4 @@ class Shared:
     endpoint: EndpointSettings | None  # of the embedder; None without embeddings
     on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
+    texts: Allowance = field(default_factory=Allowance)  # for work on notes of any content

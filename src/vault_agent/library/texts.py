@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
     from vault_agent.search.outline import NoteFrontmatter, NoteOutline
+    from vault_agent.system.allowance import Allowance
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.root import VaultRoot
 
@@ -31,11 +32,13 @@ class Texts:
         self,
         read: Read,
         open_vault: Callable[[], VaultRoot],
+        allowance: Allowance,
         *,
         warnings: Callable[[], tuple[Warning, ...]],
     ) -> None:
         self._read = read
         self._open_vault = open_vault
+        self._allowance = allowance
         self._warnings = warnings
 
     async def note(self, note_id: str, *, allow_large: bool) -> NoteContent:
@@ -49,18 +52,22 @@ class Texts:
         """Return a page of a part of a note's current text."""
         async with opened_in_thread(self._open_vault) as root:
             return await self._read(
-                lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
+                lambda now: part(now, root, note_id, query, self._allowance, max_bytes=max_bytes)
             )
 
     async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
         """Return the headings and blocks of a note's current file."""
         async with opened_in_thread(self._open_vault) as root:
-            return await self._read(lambda now: note_outline(now, root, note_id, scope))
+            return await self._read(
+                lambda now: note_outline(now, root, note_id, self._allowance, scope)
+            )
 
     async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
         """Return the frontmatter of a note's current file."""
         async with opened_in_thread(self._open_vault) as root:
-            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
+            return await self._read(
+                lambda now: note_frontmatter(now, root, note_id, self._allowance, scope)
+            )
 
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""

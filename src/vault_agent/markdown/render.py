@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .tree import Tree
 
 MAX_EMBEDS = 200
-MAX_EMBEDDED_CHARACTERS = 8 << 20
-"""HTML of embedded notes on a page. The notes beyond it are links."""
+MAX_EMBEDDED_CHARACTERS = 8 << 20  # HTML of embedded notes; those beyond it are links
+MAX_OUTLINE = 10_000  # headings, as many as the index keeps of a note
 MAX_MATH_CHARACTERS = 5_000
 _KINDS = {
     **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp", "avif", "svg"), "image"),
@@ -171,7 +171,7 @@ class _Page:
     def _heading(self, node: Node) -> str:
         text = plain(node)
         name = self._id(heading_id(text))
-        if not self._embedded:
+        if not self._embedded and len(self._shared.outline) < MAX_OUTLINE:
             self._shared.outline.append(OutlineEntry(node.value, text, name, node.line))
         line = "" if self._embedded else f' data-line="{node.line}"'
         inner = self._inline(node.children)

@@ -149,7 +149,7 @@ _DROPPED = frozenset(
 )
 _VOID = frozenset(("base", "embed", "frame", "link", "meta"))
 MAX_OPEN = 60
-"""Elements of a note's own HTML that may be open at once. Browsers open them again in each block."""
+"""Elements of a note's own HTML that may be open at once. Each block may open them again."""
 # They have no end, or the next block or row ends them, so they do not pile up.
 _NOT_NESTED = frozenset(
     (

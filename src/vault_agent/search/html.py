@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +11,7 @@ from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown import frontmatter, links
 from vault_agent.markdown.render import Source, Vault, is_embeddable, render
 from vault_agent.markdown.resolve import LinkResolver, target_key
-from vault_agent.markdown.tree import Tree, build
+from vault_agent.markdown.tree import build
 from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile, Property, PropertyValue, RenderedNote
@@ -21,14 +22,18 @@ from vault_agent.store.index import notes as reading
 from vault_agent.store.index import places
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
+from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.names import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from vault_agent.markdown.frontmatter import Frontmatter
+    from vault_agent.markdown.render import Html
+    from vault_agent.markdown.tree import Target, Tree
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
+    from vault_agent.system.allowance import Allowance
     from vault_agent.vault.root import VaultRoot
 
 MAX_BYTES = 1 << 20
@@ -42,15 +47,20 @@ _RENDERER = 1  # raise it when the HTML of the same note changes
 
 
 class _Parsed(NamedTuple):
-    tree: Tree
+    """A note of a page. The tree of a large one is made where it is rendered, not copied there."""
+
+    text: str
+    size: int
     front: Frontmatter
+    links: tuple[Target, ...]
+    tree: Tree | None
 
 
 @dataclass(slots=True)
 class _Gathered:
     """What a page needs: the notes by path, and where their links lead."""
 
-    trees: dict[str, Tree]
+    notes: dict[str, _Parsed]
     titles: dict[str, str] = field(default_factory=dict)
     links: dict[tuple[str, str, LinkKind], LinkedFile | None] = field(default_factory=dict)
     embedded_bytes: int = 0
@@ -60,12 +70,13 @@ class Look(NamedTuple):
     """How a page is made.
 
     `embeds` is how deep notes are embedded. `address` returns the address of a file, and `day`
-    changes when the addresses do.
+    changes when the addresses do. `allowance` does the work.
     """
 
     embeds: int
     address: Callable[[str], str]
     day: int
+    allowance: Allowance
 
 
 async def html_of_note(
@@ -107,17 +118,12 @@ class _Shown(NamedTuple):
 
 async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -> RenderedNote:
     path, title, note_id, file = note
-    parsed = await in_thread(_parse, file.text)
-    gathered = _Gathered({path: parsed.tree})
-    await _gather(snapshot, root, gathered, path, look.embeds)
+    with _too_costly():
+        parsed = await _parsed(file, look.allowance)
+        gathered = _Gathered({path: parsed})
+        await _gather(snapshot, root, gathered, path, look)
+        shown = await _rendered(gathered, path, title, look)
     properties = await _properties(snapshot, parsed.front, path)
-    found = {key: value for key, value in gathered.links.items() if value is not None}
-    notes = {
-        each: Source(tree, identify(each), gathered.titles.get(each, title))
-        for each, tree in gathered.trees.items()
-    }
-    vault = Vault(found, notes, look.address)
-    shown = await in_thread(render, parsed.tree, path, vault, depth=look.embeds)
     described = (file.hash.hex(), _RENDERER, snapshot.revision, look.day, look.embeds)
     return RenderedNote(
         note_id=note_id,
@@ -139,23 +145,73 @@ def note_file(text: str) -> NoteFile:
     return NoteFile(data.decode(), len(data), content_hash(data), ())
 
 
-def _parse(text: str) -> _Parsed:
+@contextmanager
+def _too_costly() -> Iterator[None]:
+    try:
+        yield
+    except WorkerCrashed:
+        raise TooLarge(
+            "NOTE_TOO_LARGE_TO_RENDER",
+            "Rendering this note takes more time or memory than one request may use.",
+        ) from None
+
+
+async def _parsed(file: NoteFile, allowance: Allowance) -> _Parsed:
+    with_tree = allowance.is_small(file.size)
+    return await allowance.run(file.size, _parse, file.text, file.size, with_tree=with_tree)
+
+
+def _parse(text: str, size: int, *, with_tree: bool) -> _Parsed:
     front = frontmatter.read(text)
+    tree = _tree(text, front)
+    links = tuple(dict.fromkeys(tree.links))
+    return _Parsed(text, size, front, links, tree if with_tree else None)
+
+
+def _tree(text: str, front: Frontmatter) -> Tree:
     head = text[: front.end]
     first_line = 1 + head.count("\n") + head.count("\r") - head.count("\r\n")
-    return _Parsed(build(text[front.end :], first_line), front)
+    return build(text[front.end :], first_line)
+
+
+async def _rendered(gathered: _Gathered, path: str, title: str, look: Look) -> Html:
+    found = {key: value for key, value in gathered.links.items() if value is not None}
+    files = {each.path for each in found.values() if each.note_id is None}
+    addresses = await in_thread(lambda: {each: look.address(each) for each in files})
+    titles = {each: gathered.titles.get(each, title) for each in gathered.notes}
+    size = sum(each.size for each in gathered.notes.values())
+    return await look.allowance.run(
+        size, _render, gathered.notes, titles, found, addresses, path=path, depth=look.embeds
+    )
+
+
+def _render(
+    parsed: dict[str, _Parsed],
+    titles: dict[str, str],
+    found: dict[tuple[str, str, LinkKind], LinkedFile],
+    addresses: dict[str, str],
+    *,
+    path: str,
+    depth: int,
+) -> Html:
+    trees = {
+        each: note.tree if note.tree is not None else _tree(note.text, note.front)
+        for each, note in parsed.items()
+    }
+    notes = {each: Source(tree, identify(each), titles[each]) for each, tree in trees.items()}
+    return render(trees[path], path, Vault(found, notes, addresses.__getitem__), depth=depth)
 
 
 async def _gather(
-    snapshot: Snapshot, root: VaultRoot, gathered: _Gathered, path: str, depth: int
+    snapshot: Snapshot, root: VaultRoot, gathered: _Gathered, path: str, look: Look
 ) -> None:
     """Resolve the links of a note, and read what it embeds, level by level."""
     level = [path]
-    for remaining in range(depth, -1, -1):
+    for remaining in range(look.embeds, -1, -1):
         wanted = {
             (source, target.target, target.kind)
             for source in level
-            for target in gathered.trees[source].links
+            for target in gathered.notes[source].links
             if target.kind is not None
         }
         async with snapshot.connection() as connection:
@@ -165,22 +221,26 @@ async def _gather(
         embedded = dict.fromkeys(
             found.path
             for source in level
-            for target in gathered.trees[source].links
+            for target in gathered.notes[source].links
             if is_embeddable(target) and target.kind is not None
             for found in (gathered.links.get((source, target.target, target.kind)),)
-            if found is not None and found.note_id and found.path not in gathered.trees
+            if found is not None and found.note_id and found.path not in gathered.notes
         )
-        level = await _read(snapshot, root, gathered, embedded)
+        level = await _read(snapshot, root, gathered, embedded, look.allowance)
 
 
 async def _read(
-    snapshot: Snapshot, root: VaultRoot, gathered: _Gathered, paths: Iterable[str]
+    snapshot: Snapshot,
+    root: VaultRoot,
+    gathered: _Gathered,
+    paths: Iterable[str],
+    allowance: Allowance,
 ) -> list[str]:
     """Read and parse notes, and return the paths of those that could be."""
     done = []
     for path in paths:
         if (
-            len(gathered.trees) > MAX_EMBEDDED_NOTES
+            len(gathered.notes) > MAX_EMBEDDED_NOTES
             or gathered.embedded_bytes >= MAX_EMBEDDED_BYTES
         ):
             break
@@ -191,7 +251,7 @@ async def _read(
         if isinstance(file, int):
             continue
         gathered.embedded_bytes += file.size
-        gathered.trees[path] = (await in_thread(_parse, file.text)).tree
+        gathered.notes[path] = await _parsed(file, allowance)
         async with snapshot.connection() as connection:
             stored = await reading.note_by_id(connection, identify(path))
         gathered.titles[path] = stored.title if stored is not None else path

@@ -11,7 +11,7 @@ from vault_agent.markdown.sections import outline
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.fetch import read_file
 from vault_agent.search.named import named_note
-from vault_agent.search.part import MAX_BYTES
+from vault_agent.search.part import MAX_BYTES, too_costly
 from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
     from vault_agent.search.fetch import NoteFile
     from vault_agent.store.current import Snapshot
+    from vault_agent.system.allowance import Allowance
     from vault_agent.vault.root import VaultRoot
+
+
+MAX_PARTS = 20_000
+"""Headings and blocks of an outline."""
 
 
 class OutlineHeading(NamedTuple):
@@ -63,21 +68,30 @@ class NoteFrontmatter(NamedTuple):
 
 
 async def note_outline(
-    snapshot: Snapshot, root: VaultRoot, note_id: str, scope: Scope = EVERYTHING
+    snapshot: Snapshot,
+    root: VaultRoot,
+    note_id: str,
+    allowance: Allowance,
+    scope: Scope = EVERYTHING,
 ) -> NoteOutline:
     """Return the headings and blocks of a note's current file.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
-        TooLarge: `NOTE_TOO_LARGE` over 16 MiB.
+        TooLarge: `NOTE_TOO_LARGE` over 16 MiB or `MAX_PARTS`, or beyond the allowance.
     """
     path, file = await _read(snapshot, root, note_id, scope)
-    return await in_thread(_outline, note_id, path, file)
+    with too_costly():
+        return await allowance.run(file.size, _outline, note_id, path, file)
 
 
 async def note_frontmatter(
-    snapshot: Snapshot, root: VaultRoot, note_id: str, scope: Scope = EVERYTHING
+    snapshot: Snapshot,
+    root: VaultRoot,
+    note_id: str,
+    allowance: Allowance,
+    scope: Scope = EVERYTHING,
 ) -> NoteFrontmatter:
     """Return the frontmatter of a note's current file.
 
@@ -86,7 +100,8 @@ async def note_frontmatter(
         VaultAgentError: as `note_outline`.
     """
     path, file = await _read(snapshot, root, note_id, scope)
-    values = await in_thread(keys_of, file.text)
+    with too_costly():
+        values = await allowance.run(file.size, keys_of, file.text)
     return NoteFrontmatter(note_id, path, file.hash.hex(), values)
 
 
@@ -108,6 +123,13 @@ async def _read(
 
 def _outline(note_id: str, path: str, file: NoteFile) -> NoteOutline:
     found = outline(file.text)
+    if (count := len(found.sections) + len(found.blocks)) > MAX_PARTS:
+        raise TooLarge(
+            "NOTE_TOO_LARGE",
+            f"The note has over {MAX_PARTS:,} headings and blocks.",
+            {"parts": count, "limit": MAX_PARTS},
+            remedy="Search in it instead.",
+        )
     headings = tuple(
         OutlineHeading(
             each.id,

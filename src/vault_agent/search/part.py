@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown import frontmatter
-from vault_agent.markdown.sections import Outline, outline, section_lines
+from vault_agent.markdown.sections import Outline, line_starts, outline, section_lines
 from vault_agent.model.reading import NotePart, PartQuery
 from vault_agent.search.fetch import read_file
 from vault_agent.search.named import named_note
 from vault_agent.system.cancelling import in_thread
+from vault_agent.system.workers import WorkerCrashed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from vault_agent.search.fetch import NoteFile
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredNote
+    from vault_agent.system.allowance import Allowance
     from vault_agent.vault.root import VaultRoot
 
 MAX_BYTES = 16 << 20
@@ -26,7 +31,13 @@ MAX_HEADINGS = 20
 
 
 async def part(
-    snapshot: Snapshot, root: VaultRoot, note_id: str, query: PartQuery, *, max_bytes: int
+    snapshot: Snapshot,
+    root: VaultRoot,
+    note_id: str,
+    query: PartQuery,
+    allowance: Allowance,
+    *,
+    max_bytes: int,
 ) -> NotePart:
     """Return a page of a note's current text, at most `max_bytes` of UTF-8.
 
@@ -36,15 +47,11 @@ async def part(
         InvalidRequest: `INVALID_ID`; `INVALID_REQUEST` for lines that the note does not have.
         NotFound: `NOTE_NOT_FOUND`, also if the file is missing now; `HEADING_NOT_FOUND` with up to
             20 headings in `details.headings`.
-        TooLarge: `NOTE_TOO_LARGE` over 16 MiB.
+        TooLarge: `NOTE_TOO_LARGE` over 16 MiB, or if its headings take too long to find.
     """
     async with snapshot.connection() as connection:
         stored = await named_note(connection, note_id, query.scope)
-    return await in_thread(_part, root, stored, query, max_bytes)
-
-
-def _part(root: VaultRoot, stored: StoredNote, query: PartQuery, max_bytes: int) -> NotePart:
-    file = read_file(root, stored.path, MAX_BYTES)
+    file = await in_thread(read_file, root, stored.path, MAX_BYTES)
     if isinstance(file, int):
         raise TooLarge(
             "NOTE_TOO_LARGE",
@@ -52,7 +59,28 @@ def _part(root: VaultRoot, stored: StoredNote, query: PartQuery, max_bytes: int)
             {"size": file, "limit": MAX_BYTES},
             remedy="Search in it instead.",
         )
-    found = outline(file.text)
+    with too_costly():
+        return await allowance.run(file.size, _part, stored, file, query, max_bytes)
+
+
+@contextmanager
+def too_costly() -> Iterator[None]:
+    """Refuse a note whose parts cannot be read within the allowance: `NOTE_TOO_LARGE`."""
+    try:
+        yield
+    except WorkerCrashed:
+        raise TooLarge(
+            "NOTE_TOO_LARGE",
+            "Finding the parts of this note takes more time or memory than one request may use.",
+            remedy="Read it by lines, or search in it instead.",
+        ) from None
+
+
+def _part(stored: StoredNote, file: NoteFile, query: PartQuery, max_bytes: int) -> NotePart:
+    if query.view == "outline" or query.section is not None:
+        found = outline(file.text)
+    else:
+        found = Outline(line_starts(file.text), [], [])  # lines need no headings
     if query.view == "outline":
         return _page(
             stored, file, found, query, _outline_text(found), max_bytes=max_bytes, listed=True

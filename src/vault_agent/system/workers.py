@@ -22,6 +22,7 @@ import anyio
 
 from vault_agent.system.cpu_time import cpu_seconds as cpu_seconds_of
 from vault_agent.system.crash import CrashReport, describe_crash
+from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +123,7 @@ class WorkerPool(Generic[Task, Result]):
 
     async def _run(self, task: Task, cpu_seconds: float) -> Result:
         worker = self._take()
-        working = asyncio.ensure_future(asyncio.to_thread(worker.call, task, cpu_seconds))
+        working = asyncio.ensure_future(worker.thread.run(worker.call, task, cpu_seconds))
         try:
             result: Result = await asyncio.shield(working)
         except BaseException:
@@ -171,6 +172,8 @@ class _Worker:
         )
         self._process.start()
         theirs.close()  # so that the pipe ends when the process ends
+        # Not one of the event loop's threads: a long task would hold up what others do in them.
+        self.thread = Threads(1, "worker")
         self._ready = False
 
     @property
@@ -225,6 +228,7 @@ class _Worker:
         self._process.join()
 
     def close(self) -> None:
+        self.thread.close()
         self._connection.close()
 
 

@@ -1,0 +1,95 @@
+"""Work on texts that anyone may have written: its cost to others is bounded.
+
+Small texts are handled in threads of their own. Large ones go to worker processes, where the work
+has an allowance of processor time and ends when its caller is cancelled.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+
+from vault_agent.errors import VaultAgentError, error_of
+from vault_agent.system.threads import Threads
+from vault_agent.system.workers import WorkerPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+SMALL_BYTES = 32 << 10
+"""Texts up to this size are handled in threads: the worst of them takes half a second."""
+
+CPU_SECONDS = 20.0
+"""Processor time for one piece of work. The worst text of 1 MiB takes about as much."""
+
+_PROCESSES = 2
+
+
+class Allowance:
+    """Runs pure functions that take texts. Made once for each server."""
+
+    def __init__(self, *, cpu_seconds: float = CPU_SECONDS, small_bytes: int = SMALL_BYTES) -> None:
+        self._cpu_seconds = cpu_seconds
+        self._small_bytes = small_bytes
+        self._threads = Threads(_PROCESSES, "text")
+        self._workers: WorkerPool[Any, Any] = WorkerPool(_handler, size=_PROCESSES)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._threads.close()
+        await self._workers.__aexit__(kind, error, traceback)
+
+    def is_small(self, size: int) -> bool:
+        """Whether texts of so many bytes together are handled in a thread of this process."""
+        return size <= self._small_bytes
+
+    async def run(
+        self, size: int, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
+        """Return the result of `work` for texts of `size` bytes together.
+
+        For a large text, `work` must be importable by name, and its arguments and result are copied
+        between processes.
+
+        Raises:
+            WorkerCrashed: if it exceeds its allowance of processor time or memory.
+            VaultAgentError: as `work`.
+        """
+        if self.is_small(size):
+            return await self._threads.run(work, *args, **kwargs)
+        result = await self._workers.run((work, args, kwargs), cpu_seconds=self._cpu_seconds)
+        self._workers.trim(1)
+        if isinstance(result, _Refused):
+            raise error_of(*result.error)
+        done: _T = result
+        return done
+
+
+class _Refused:
+    """An error that `work` has raised: its code, message and details."""
+
+    def __init__(self, error: VaultAgentError) -> None:
+        self.error = (error.code, error.message, error.details)
+
+
+def _handler() -> Callable[[Any], Any]:
+    """Return the handler of tasks of a worker."""
+    return _handle
+
+
+def _handle(task: tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]) -> Any:
+    work, args, kwargs = task
+    try:
+        return work(*args, **kwargs)
+    except VaultAgentError as error:
+        return _Refused(error)
