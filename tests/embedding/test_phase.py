@@ -13,7 +13,7 @@ from tests.index_runs import Vault
 from tests.waiting import eventually_async
 
 from vault_agent.embedding.client import HttpEmbedder
-from vault_agent.errors import Busy
+from vault_agent.errors import Busy, Failed
 from vault_agent.indexing import embed as phase
 from vault_agent.indexing.embed import Account, embed
 from vault_agent.store.index import notes as reading
@@ -291,3 +291,37 @@ async def test_saved_vectors_are_published_even_if_no_more_arrive(
     run.cancel()
     await asyncio.wait([run])
     assert vault.matrix.count == 2
+
+
+async def test_a_note_that_is_saved_while_the_phase_begins_is_left_to_the_next_run(
+    vault: Embedded, endpoint, monkeypatch
+):
+    """Index runs of another process go on between the statements that read keys and texts."""
+    read = reading.chunk_texts_of
+    saved = []
+
+    async def read_later(connection, keys):
+        if not saved:
+            saved.append("1.md")
+            vault.write("1.md", "# Note 1\n\nSaved meanwhile.\n")
+            await vault.index()
+        return await read(connection, keys)
+
+    monkeypatch.setattr(reading, "chunk_texts_of", read_later)
+    account = await vault.embed()
+    assert account.embedded >= NOTES - 1
+    assert account.failed == 0
+    assert await vault.embed() == Account(NOTES - account.embedded, account.embedded, 0)
+
+
+async def test_an_error_while_vectors_are_published_is_the_error_of_the_phase(
+    vault: Embedded, endpoint, monkeypatch
+):
+    monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.0)
+
+    async def fail(self, plan):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(phase._Run, "_publish", fail)
+    with pytest.raises(Failed, match="DISK_FULL"):
+        await vault.embed()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -207,24 +208,19 @@ class _Run:
             self._report.phase("embed", settled, total, arrived.characters)
             self._arrived.set()
 
-        # In a separate task, so that publishing does not delay saving or wait for slow replies.
-        publishing = asyncio.create_task(self._publish_as_they_come(plan)) if gradual else None
-        try:
-            await embed_all(
-                self._embedder,
-                self._documents(plan),
-                save,
-                batch_size=self._settings.batch_size,
-                concurrency=self._settings.concurrency,
-            )
-        except Unavailable:
-            if gradual:
-                await self._publish(plan)
-            raise
-        finally:
-            if publishing is not None:
-                publishing.cancel()
-                await asyncio.wait([publishing])
+        async with self._publishing(plan) if gradual else nullcontext():
+            try:
+                await embed_all(
+                    self._embedder,
+                    self._documents(plan),
+                    save,
+                    batch_size=self._settings.batch_size,
+                    concurrency=self._settings.concurrency,
+                )
+            except Unavailable:
+                if gradual:
+                    await self._publish(plan)
+                raise
         await self._store.tidy(plan, self._map)
         self._report.published()
         await self._warn_of_gaps(plan)
@@ -305,6 +301,22 @@ class _Run:
         await self._store.publish(plan, self._map)
         self._report.published()
 
+    @asynccontextmanager
+    async def _publishing(self, plan: Plan) -> AsyncIterator[None]:
+        """Publish vectors as they are saved. On leaving the context, raise what failed in that.
+
+        In a separate task, so that publishing does not delay saving or wait for slow replies.
+        """
+        publishing = asyncio.create_task(self._publish_as_they_come(plan))
+        try:
+            yield
+        finally:
+            publishing.cancel()
+            await asyncio.wait([publishing])
+            failed = None if publishing.cancelled() else publishing.exception()
+        if failed is not None:
+            raise failed
+
     async def _publish_as_they_come(self, plan: Plan) -> None:
         while True:
             await self._arrived.wait()
@@ -320,8 +332,9 @@ async def _inputs(
 ) -> tuple[Integers, list[bytes]]:
     """Return the key of every chunk, and what its vector is known by.
 
-    Only the text of chunks that are not in `kept` is read and hashed. A changed or renamed note
-    gets new chunk keys, so a kept one stands for the same input.
+    Chunks that an index run removes while they are read are left out: the next phase has the new
+    ones. Only the text of chunks that are not in `kept` is read and hashed. A changed or renamed
+    note gets new chunk keys, so a kept one stands for the same input.
     """
     chunks = await reading.chunk_keys(connection)
     new = [chunk for chunk in chunks if chunk not in kept]
@@ -329,6 +342,7 @@ async def _inputs(
     for start in range(0, len(new), _HASHED):
         page = await reading.chunk_texts_of(connection, new[start : start + _HASHED])
         found |= {chunk.key: vector_key(settings.model, _input(chunk, settings)) for chunk in page}
+    chunks = [chunk for chunk in chunks if chunk in found]
     return np.array(chunks, np.int64), [found[chunk] for chunk in chunks]
 
 
