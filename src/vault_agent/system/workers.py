@@ -230,6 +230,7 @@ class _Worker:
     def close(self) -> None:
         self.thread.close()
         self._connection.close()
+        self._process.close()  # its descriptor; garbage collection would do it later
 
 
 def _serve(
