@@ -329,9 +329,7 @@ async def test_a_journal_stays_as_it_was_if_a_doubtful_new_text_is_rejected(desk
         assert rejected.state == "complete"
         assert desk.note() == before
         await library.journals.make(made.session_id, {"Goal": "Plain words", "Outcome": "Done."})
-        async with asyncio.timeout(PATIENCE):
-            while "Plain words" not in desk.note():  # noqa: ASYNC110 - nothing announces it
-                await asyncio.sleep(0.02)
+        await eventually_async(lambda: "Plain words" in desk.note())
 
 
 async def test_no_secret_is_in_a_journal_or_in_what_is_kept_for_it(desk: Desk):

@@ -420,13 +420,8 @@ def test_what_is_missing_is_asked_for_in_its_own_type(writers, tool, sent, expec
 def make(writers: Writers, path: str, content: str) -> None:
     """Create a note and wait until it can be read: it is indexed a moment later."""
     writers.use("", "vault_write", path=path, content=content)
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        named = {"name": "vault_read", "arguments": {"path": path, "lines": "1"}}
-        if not writers.ask("", "tools/call", **named)["result"]["isError"]:
-            return
-        time.sleep(0.05)
-    raise AssertionError("the note is not indexed")
+    named = {"name": "vault_read", "arguments": {"path": path, "lines": "1"}}
+    eventually(lambda: not writers.ask("", "tools/call", **named)["result"]["isError"])
 
 
 def reads(writers: Writers, agent: str, name: str, **named: str) -> list[dict[str, Any]]:
@@ -571,9 +566,7 @@ def test_a_note_of_obsidian_vault_mcp_has_one_name_in_all_of_its_tools(writers):
         return json.loads(writers.use("third", name, **sent))
 
     assert ask("note_upsert", content="- [ ] one\n") == {"created": True}
-    deadline = time.monotonic() + PATIENCE
-    while not ask("note_read")["exists"] and time.monotonic() < deadline:
-        time.sleep(0.05)  # it is indexed a moment later
+    eventually(lambda: ask("note_read")["exists"])  # it is indexed a moment later
     assert ask("note_read") == {"content": "- [ ] one\n", "exists": True}
     assert ask("task_done", line=1)["changed"] is True
     assert ask("note_delete") == {"deleted": True}

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 from tests.clocks import PATIENCE
+from tests.waiting import eventually_async
+from tests.writing.opened import lingering
 
 from vault_agent.model.writing import IndexState
-from vault_agent.writing import linger, write
+from vault_agent.writing import write
 from vault_agent.writing.linger import Linger
 
 if TYPE_CHECKING:
@@ -126,11 +128,10 @@ async def test_whoever_waits_for_searches_may_go_away(closed: Vault):
         goes_on.set()
 
 
+@pytest.mark.parametrize("limits", [lingering(0.0)])
 async def test_a_defect_does_not_end_the_looks_at_displaced_files(
     closed: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(linger, "SECONDS", 0.0)
-    monkeypatch.setattr(write, "_LOOK_SECONDS", 0.01)
     monkeypatch.setattr(write, "_FIRST_PAUSE", 0.01)
     look, failures = Linger.look, [ValueError("a defect"), OSError("no root")]
     states = []
@@ -148,8 +149,7 @@ async def test_a_defect_does_not_end_the_looks_at_displaced_files(
             while closed.temporaries():
                 states.append(writing.health().state)
                 await asyncio.sleep(0.002)
-            while writing.health().state != "ready":  # noqa: ASYNC110 - nothing announces it
-                await asyncio.sleep(0.01)
+        await eventually_async(lambda: writing.health().state == "ready")
     assert [report.error_type for report in closed.crashes] == ["ValueError"]
     assert "recovering" in states
     assert closed.bytes("A.md") == b"one\ntwo\n"
