@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     import aiosqlite
@@ -117,17 +117,25 @@ class Vault:
         """Run like `index`, and return the complete result."""
         self.heard = Heard()
         task = self.task(rebuild=rebuild, paths=paths, removable=removable)
-        with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
+        with self.parsing() as read:
 
             async def parse(batch: list[FileTask]) -> list[ParsedFile]:
                 return [
-                    ParsedFile(task.entry, Outcome.KEPT)
-                    if task.entry.path in self.unreadable
-                    else parse_file(root, task, MAX_NOTE_BYTES, self.fields)
-                    for task in batch
+                    ParsedFile(file.entry, Outcome.KEPT)
+                    if file.entry.path in self.unreadable
+                    else file
+                    for file in read(batch)
                 ]
 
             return await index(task, parse, self.heard)
+
+    @contextmanager
+    def parsing(self) -> Iterator[Callable[[list[FileTask]], list[ParsedFile]]]:
+        """Open the vault, and return what reads and parses a batch of its files."""
+        with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
+            yield lambda batch: [
+                parse_file(root, task, MAX_NOTE_BYTES, self.fields) for task in batch
+            ]
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[aiosqlite.Connection]:

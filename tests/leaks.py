@@ -13,6 +13,7 @@ import gc
 import os
 import threading
 import time
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,11 +22,16 @@ from tests.warm import AVAILABLE, children
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
+    from tests.warm import Starter
+
 _SECONDS_TO_SETTLE = 5.0
 """What was closed or killed may take a moment to be gone."""
 
 _ONCE = ("/dev/null", "/dev/urandom", "anon_inode:[eventfd]")
 """Targets of descriptors that a library opens once for the whole process."""
+
+OWN_FIXTURES = {"warm_starts", "tasks_left", "module_leaves_nothing"}
 
 _SHARED_PROCESSES = (b"multiprocessing.resource_tracker", b"warm_parent.py")
 
@@ -53,20 +59,47 @@ class Open(NamedTuple):
         ]
 
 
-def left_open(before: Open, reap: Callable[[], None]) -> list[str]:
-    """Return what is open now and was not before, after it had time to close.
+class LeakCheck:
+    """Compares what is open now with what is open when it is finished."""
 
-    `reap` ends the zombies that are nobody's.
-    """
-    if not (left := Open.now().since(before)):
-        return []
-    # What nobody refers to warns as it is collected, and the warning fails this test.
-    gc.collect()
-    deadline = time.monotonic() + _SECONDS_TO_SETTLE
-    while (left := Open.now().since(before)) and time.monotonic() < deadline:
-        reap()
-        time.sleep(0.01)
-    return left
+    def __init__(self, starter: Starter | None, tasks: Tasks) -> None:
+        self._starter = starter
+        self._tasks = tasks
+        self._before: Open | None = Open.now()
+
+    def skip(self) -> None:
+        """Compare nothing."""
+        self._before = None
+
+    def finish(self) -> None:
+        """Raise an `AssertionError` that names what was left open."""
+        left = self._tasks.take()
+        if self._before is not None and Open.now().since(self._before):
+            # What nobody refers to warns as it is collected, and the warning fails this test.
+            gc.collect()
+            left += self._left_after_a_while(self._before)
+        assert not left, "left open: " + "; ".join(left)
+
+    def _left_after_a_while(self, before: Open) -> list[str]:
+        deadline = time.monotonic() + _SECONDS_TO_SETTLE
+        while (left := Open.now().since(before)) and time.monotonic() < deadline:
+            if self._starter is not None:
+                self._starter.reap_strays()
+            time.sleep(0.01)
+        return left
+
+
+def shared_scopes(item: pytest.Item) -> set[str]:
+    """Return the scopes of what a test shares with others: its fixtures and its event loop."""
+    fixtures = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]
+    scopes = {
+        definitions[-1].scope
+        for name, definitions in fixtures.items()
+        if definitions[-1].baseid.startswith("tests/") and name not in OWN_FIXTURES
+    }
+    if (marker := item.get_closest_marker("asyncio")) is not None:
+        scopes.add(marker.kwargs.get("loop_scope", "function"))
+    return scopes - {"function"}
 
 
 class Tasks:
@@ -89,6 +122,8 @@ class Tasks:
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         assert self._cancel is not None
         for task in asyncio.all_tasks(loop):
+            if type(task.get_coro()).__name__ == "async_generator_athrow":
+                continue  # the loop itself closes a generator that nobody refers to
             name = getattr(task.get_coro(), "__qualname__", "")
             self.left.append(f"task {task.get_name()} of {name}")
         self._cancel(loop)
@@ -98,7 +133,11 @@ def _descriptors() -> list[str]:
     if not AVAILABLE:
         return []
     found = []
+    # Python starts its tracker of resources once for the whole process.
+    tracker = str(resource_tracker._resource_tracker._fd)  # type: ignore[attr-defined]
     for number in os.listdir("/proc/self/fd"):  # noqa: PTH208 - numbers
+        if number == tracker:
+            continue
         try:
             target = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115 - not a path
         except FileNotFoundError:  # that of the listing

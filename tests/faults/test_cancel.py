@@ -16,7 +16,6 @@ from tests.waiting import eventually_async
 
 from vault_agent.errors import Busy
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, ParsedFile, parser
 from vault_agent.indexing.verify import verify
 from vault_agent.store.current import READERS, CurrentIndex
 from vault_agent.store.database import open_reader
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
     from pathlib import Path
 
-    from vault_agent.model.jobs import JobSummary
+    from vault_agent.indexing.parse import FileTask, ParsedFile
+    from vault_agent.indexing.task import IndexRun
+
 
 MAX_NOTE_BYTES = 1 << 20
 
@@ -90,13 +91,13 @@ async def cancelled_at(work: Coroutine[Any, Any, Any], at: int) -> tuple[bool, i
     return False, stepping.waits
 
 
-def run_of(vault: Vault, *, rebuild: bool) -> Coroutine[Any, Any, JobSummary]:
-    handle = parser(str(vault.root), (), MAX_NOTE_BYTES)
+async def run_of(vault: Vault, *, rebuild: bool) -> IndexRun:
+    with vault.parsing() as read:
 
-    async def parse(batch: list[FileTask]) -> list[ParsedFile]:
-        return await asyncio.to_thread(handle, batch)
+        async def parse(batch: list[FileTask]) -> list[ParsedFile]:
+            return await asyncio.to_thread(read, batch)
 
-    return index(vault.task(rebuild=rebuild), parse, vault.heard)
+        return await index(vault.task(rebuild=rebuild), parse, vault.heard)
 
 
 def threads() -> Counter[str]:

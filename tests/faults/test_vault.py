@@ -14,7 +14,6 @@ from tests.index_runs import MAX_NOTE_BYTES, Vault
 from vault_agent.errors import Failed
 from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, ParsedFile, parser
 from vault_agent.vault import read as reading
 from vault_agent.vault.opening import CannotOpen, Cause, Descent
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from vault_agent.indexing.parse import FileTask, ParsedFile
     from vault_agent.vault.root import OpenedFile
 
 
@@ -43,7 +43,8 @@ async def test_notes_that_all_disappear_before_reading_are_kept(vault: Vault):
     async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
         for file in vault.root.rglob("*.md"):
             file.unlink()
-        return parser(str(vault.root), (), MAX_NOTE_BYTES)(tasks)
+        with vault.parsing() as read:
+            return read(tasks)
 
     for rebuild in (False, True):
         with pytest.raises(Failed, match="VAULT_EMPTY"):

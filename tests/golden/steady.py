@@ -36,6 +36,9 @@ NUMBERS = {
 }
 """Numbers that differ each time, also those in an object of this name."""
 
+SOON = {"beatAt": "<time or null>"}
+"""Fields that are null until something has happened, which is a matter of speed."""
+
 INDEXED = {"state": "<indexed or pending>", "generation": "<number>", "revision": "<number>"}
 """What a change says of the index: how soon it is there is a matter of speed."""
 
@@ -114,6 +117,8 @@ class Steady:
         if isinstance(value, list):
             rest = [each for each in value if not _is_pending(each)]
             return [self.replaced(each, key, varying) for each in rest]
+        if key in SOON:
+            return SOON[key]
         if key in FIELDS and isinstance(value, str):
             return value if value in PLAIN or "«" in value else FIELDS[key]
         if key in NUMBERS and type(value) in (int, float):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.index_runs import MAX_NOTE_BYTES, Vault
+from tests.index_runs import Vault
 from tests.indexing.test_paths import Editor, fresh_state, state
 
 from vault_agent.errors import Misconfigured
@@ -16,7 +16,6 @@ from vault_agent.indexing import changes
 from vault_agent.indexing import index as running
 from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import parser
 from vault_agent.library.waiting import Waiting
 from vault_agent.model.identifiers import identify
 from vault_agent.vault.watch import folder_at
@@ -112,29 +111,29 @@ async def test_many_missing_notes_are_only_counted(vault: Vault, monkeypatch: py
 
 
 async def test_a_note_that_vanishes_while_it_is_read_stays(vault: Vault):
-    handle = parser(str(vault.root), (), MAX_NOTE_BYTES)
     vault.write("3.md", "about to be replaced")
+    with vault.parsing() as read:
 
-    async def parse(batch: list[FileTask]) -> list[ParsedFile]:
-        (vault.root / "3.md").unlink()  # a program that unlinks and writes
-        return handle(batch)
+        async def parse(batch: list[FileTask]) -> list[ParsedFile]:
+            (vault.root / "3.md").unlink()  # a program that unlinks and writes
+            return read(batch)
 
-    run = await index(vault.task(paths=("3.md",), removable=()), parse, vault.heard)
+        run = await index(vault.task(paths=("3.md",), removable=()), parse, vault.heard)
     assert run.missing == ("3.md",)
     assert "3.md" in await paths_of(vault)
 
 
 async def test_a_run_in_another_folder_than_the_watched_one_is_refused(vault: Vault):
-    handle = parser(str(vault.root), (), MAX_NOTE_BYTES)
-
-    async def parse(batch: list[FileTask]) -> list[ParsedFile]:
-        return handle(batch)
-
     watched = folder_at(str(vault.root))
-    vault.root.rename(vault.root.with_name("unmounted"))
-    vault.write("Other.md", "another vault")
-    with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):
-        await index(replace(vault.task(), folder=watched), parse, vault.heard)
+    with vault.parsing() as read:
+
+        async def parse(batch: list[FileTask]) -> list[ParsedFile]:
+            return read(batch)
+
+        vault.root.rename(vault.root.with_name("unmounted"))
+        vault.write("Other.md", "another vault")
+        with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):
+            await index(replace(vault.task(), folder=watched), parse, vault.heard)
     assert len(await paths_of(vault)) == 12
 
 

@@ -152,7 +152,7 @@ def test_what_was_there_stays(note: bytes, content: str, blank_line: bool):
 
 @given(NOTES, TEXTS)
 def test_an_overwritten_note_has_the_lines_of_the_content(note: bytes, content: str):
-    wanted = [line.rstrip("\r\n") for line in lines(content.removeprefix("\ufeff"))]
+    wanted = [line.rstrip("\r\n") for line in lines(content.lstrip("\ufeff"))]
     after = editable(overwritten(note, content)).text
     assert [line.rstrip("\r\n") for line in lines(after)] == wanted
 

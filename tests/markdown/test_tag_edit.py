@@ -58,6 +58,7 @@ def test_frontmatter_keeps_its_style(old: str, add: list[str], remove: list[str]
         ("x #a, y (#a) #ab #a/b", [], ["a"], "x, y () #ab #a/b"),
         ("x\n#a\ny", [], ["a"], "x\ny"),
         ("#a #b\n", [], ["a"], "#b\n"),
+        ("   #b #b #a\n", [], ["b"], "   #a\n"),
         ("x #a #b #a\n", [], ["a", "b"], "x\n"),
         ("`#a` [[#a]] [x](#a) #a\n", [], ["a"], "`#a` [[#a]] [x](#a)\n"),
         ("x #a", ["b"], ["a"], "x\n\n#b"),

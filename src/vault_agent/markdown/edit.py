@@ -205,7 +205,7 @@ def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
         InvalidRequest: `INVALID_REQUEST` if a note cannot contain the text.
     """
     text = editable(note)
-    content = text.own(content.removeprefix("\ufeff"))
+    content = text.own(content.lstrip("\ufeff"))
     old, new = lines(text.text), lines(content)
     first = _equal_lines(old, new)
     last = _equal_lines(old[first:][::-1], new[first:][::-1])

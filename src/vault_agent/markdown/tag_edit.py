@@ -145,7 +145,7 @@ def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     changes = [
         _removal(text.text, body, start, end) for tag, start, end in found if fold(tag) in unwanted
     ]
-    changes = _joined(changes)
+    changes = _joined(text.text, changes)
     missing = [tag for name, tag in wanted.items() if name not in held]
     stay = [tag for tag, _, _ in found if fold(tag) not in unwanted]
     if not missing:
@@ -198,12 +198,19 @@ def _removal(text: str, body: int, start: int, end: int) -> Change:
     return Change(start, end + (text[end : end + 1] in (" ", "\t")), "")
 
 
-def _joined(changes: list[Change]) -> list[Change]:
-    """Return removals without overlaps: tags in a row may share a space."""
+def _joined(text: str, changes: list[Change]) -> list[Change]:
+    """Return removals without overlaps: tags in a row may share a space.
+
+    A row at the start of its line takes the space after it, as one tag there does. The space would
+    indent what is left, and four of them are code.
+    """
     found: list[Change] = []
     for change in changes:
         if found and change.start < found[-1].end:
-            found[-1] = Change(found[-1].start, max(found[-1].end, change.end), "")
+            start, end = found[-1].start, max(found[-1].end, change.end)
+            if text[start] == "#" and text[end : end + 1] in (" ", "\t"):
+                end += 1
+            found[-1] = Change(start, end, "")
         else:
             found.append(change)
     return found
