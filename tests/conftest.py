@@ -8,7 +8,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from tests.leaks import LeakCheck, Tasks, shared_scopes
 from tests.warm import AVAILABLE, Starter
 
@@ -19,7 +19,13 @@ NO_BROWSER = "no Chromium"
 
 # The same cases in each run: chance would fail the work of somebody who has changed nothing. The
 # long tests look for new ones.
-settings.register_profile("same", derandomize=True, deadline=None, database=None)
+settings.register_profile(
+    "same",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],  # on a busy machine
+)
 settings.register_profile("new", deadline=None)
 
 

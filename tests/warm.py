@@ -60,6 +60,7 @@ class Starter:
 
     def install(self) -> None:
         """Replace the function that starts processes, in this process."""
+        subprocess._USE_POSIX_SPAWN = False  # else it replaces `_fork_exec` from 3.13 on
         subprocess._fork_exec = self.fork_exec  # type: ignore[attr-defined]
         multiprocessing.util.spawnv_passfds = self.spawnv_passfds  # type: ignore[attr-defined]
 

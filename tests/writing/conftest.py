@@ -24,9 +24,11 @@ def limits() -> WriteLimits:
 
 
 @pytest.fixture
-def closed(tmp_path: Path, limits: WriteLimits) -> Vault:
+def closed(tmp_path: Path, limits: WriteLimits) -> Iterator[Vault]:
     """Return a vault that nobody has opened."""
-    return Vault(tmp_path, limits)
+    made = Vault(tmp_path, limits)
+    yield made
+    made.bury()
 
 
 @pytest_asyncio.fixture

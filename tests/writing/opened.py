@@ -44,6 +44,7 @@ class Vault:
         self.events: list[LoggedWrite] = []
         self.crashes: list[CrashReport] = []
         self.writing: Writing
+        self.killed: list[Writing] = []
         self.strategy: Strategy | None = None  # how files are kept inside the vault
 
     def journal(self) -> Journal:
@@ -62,7 +63,7 @@ class Vault:
 
     @asynccontextmanager
     async def opened(self, *, close: bool = True) -> AsyncIterator[Writing]:
-        """Open the vault, recover, and run."""
+        """Open the vault, recover, and run. Without `close` it ends as a killed process does."""
         self.writing = Writing(
             self.journal(),
             self.follow,
@@ -79,6 +80,15 @@ class Vault:
                 await running
             if close:
                 await self.writing.close()
+            else:
+                self.killed.append(self.writing)
+
+    def bury(self) -> None:
+        """Close what the system closes when it kills a process: logs and threads."""
+        for writing in self.killed:
+            writing._looking.close()
+            writing._threads.close()
+            writing._journal.log.close()
 
     # --- files ----------------------------------------------------------------------------------
 
