@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -140,7 +140,7 @@ def test_a_damaged_job_database_is_set_aside_at_the_start(program: Program):
     program.index()
     program.stop()
     jobs = index_folder(program) / "jobs.db"
-    with sqlite3.connect(jobs) as connection:
+    with closing(sqlite3.connect(jobs)) as connection, connection:
         connection.execute("UPDATE job SET document = '{\"id\": 7'")
     connection.close()
     program.start()

@@ -7,6 +7,7 @@ import random
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -303,7 +304,7 @@ async def test_an_index_with_another_text_version_is_incompatible(
 
 async def test_an_index_of_another_version_is_incompatible(vault: Vault):
     await vault.index()
-    with sqlite3.connect(vault.directory.database(1)) as connection:
+    with closing(sqlite3.connect(vault.directory.database(1))) as connection, connection:
         connection.execute("PRAGMA user_version = 999")
     connection.close()
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):

@@ -8,7 +8,7 @@ import random
 import shutil
 import sqlite3
 import unicodedata
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -347,7 +347,7 @@ async def test_many_paths_are_indexed_in_one_run(vault: Vault, walks: list[bool]
 @pytest.mark.parametrize("damage", ["DELETE FROM name", "UPDATE name SET handle = handle + 1"])
 async def test_a_changed_link_key_is_detected_as_damage(vault: Vault, damage: str):
     await vault.index()
-    with sqlite3.connect(vault.directory.database(1)) as connection:
+    with closing(sqlite3.connect(vault.directory.database(1))) as connection, connection:
         connection.execute(damage)
     connection.close()
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):

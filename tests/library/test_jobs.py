@@ -227,7 +227,7 @@ async def test_jobs_without_triggers_are_read_from_older_versions(tmp_path: Path
         jobs = Jobs(store)
         job = await jobs.submit(JobKind.INDEX, work.run)
         await jobs.close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
             "UPDATE job SET document = json_remove(document, '$.trigger', '$.index_finished')"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -98,7 +99,7 @@ async def refused(vault: Vault) -> bool:
 )
 async def test_damage_that_is_valid_sql_is_detected(vault: Vault, statement: str):
     assert not await refused(vault)
-    with sqlite3.connect(vault.directory.database(1)) as connection:
+    with closing(sqlite3.connect(vault.directory.database(1))) as connection, connection:
         connection.executescript(statement)
     connection.close()
     assert await refused(vault)
@@ -114,7 +115,7 @@ async def test_damage_that_is_valid_sql_is_detected(vault: Vault, statement: str
     ],
 )
 async def test_an_index_with_missing_metadata_is_reported_as_damaged(vault: Vault, statement: str):
-    with sqlite3.connect(vault.directory.database(1)) as connection:
+    with closing(sqlite3.connect(vault.directory.database(1))) as connection, connection:
         connection.execute(statement)
     connection.close()
     task = vault.task()
@@ -188,7 +189,7 @@ async def test_a_job_database_with_a_damaged_index_is_set_aside(tmp_path: Path):
     file = tmp_path / "jobs.db"
     async with open_jobs(file) as jobs:
         await jobs.insert(Job("1" * 16, JobKind.INDEX, JobState.RUNNING, created_at="2024-01-01"))
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         [(page,)] = connection.execute(
             "SELECT rootpage FROM sqlite_schema WHERE name = 'one_active_job'"
         )

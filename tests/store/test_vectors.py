@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import anyio
@@ -351,7 +352,7 @@ async def test_a_valid_checksum_with_impossible_values_is_rejected(
 async def test_a_database_with_another_schema_is_set_aside(database):
     async with open_vectors(database) as store:
         await store.use(space())
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("ALTER TABLE vector RENAME COLUMN crc TO checksum")
     connection.close()
     async with open_vectors(database) as store:
