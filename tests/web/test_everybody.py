@@ -198,8 +198,11 @@ def test_everything_by_keys_alone(visit: Callable[..., Page]):
     page.keyboard.press("l")
     page.locator(".graph-list .entry", has_text="Sensor script").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".preview")).to_contain_text("Sensor script")
-    page.locator(".preview").get_by_role("link", name="Open note").press("Enter")
+    expect(page.locator(".preview")).to_contain_text("3 connections")  # all of it is there
+    opens = page.locator(".preview").get_by_role("link", name="Open note")
+    opens.focus()
+    expect(opens).to_be_focused()
+    page.keyboard.press("Enter")
     expect(page.locator(".doc header h1")).to_have_text("Sensor script")
     page.keyboard.press("?")
     expect(page.get_by_role("heading", name="Keys")).to_be_visible()

@@ -53,6 +53,8 @@ class Watch:
         """Close the page, and fail if it misbehaved."""
         reports = self.page.evaluate("window.reports ?? []")
         hit = self.page.evaluate("window.hit ?? null")
+        for routed in (self.page, self.context):  # what a route still fetches is not waited for
+            routed.unroute_all(behavior="ignoreErrors")
         self.context.close()
         self.elsewhere.close()
         found = {
