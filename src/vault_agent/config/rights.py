@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vault_agent.config import rules
 from vault_agent.model.writing import Right
-from vault_agent.text.names import fold
+from vault_agent.text.names import fold, lies_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,7 +44,7 @@ def allowed_rights(
     """
     mine = fold(folder)
     given = [fold("" if each == "." else each) for each in folders]
-    if not any(_lies_in(mine, each) or _lies_in(each, mine) for each in given):
+    if not any(lies_in(mine, each) or lies_in(each, mine) for each in given):
         return frozenset()
     return frozenset(map(Right, allow)) & frozenset(map(Right, write))
 
@@ -79,7 +79,3 @@ def tools_for(layers: Iterable[Layer], agent: str | None) -> ToolsFor | None:
         frozenset(switched_on),
         agent is not None,
     )
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    return not folder or path == folder or path.startswith(f"{folder}/")

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown.anchors import anchor_key
+from vault_agent.markdown.resolve import joined
 from vault_agent.model.notes import LinkKind
 from vault_agent.text.names import fold, is_note
 
@@ -94,13 +95,9 @@ def names_folder(source_path: str, kind: LinkKind, target: str, folders: Collect
     if kind is not LinkKind.MARKDOWN:
         return False
     path = fold(target.strip())
-    parts = [] if path.startswith("/") else fold(source_path).split("/")[:-1]
-    for part in path.split("/"):
-        if part == "..":
-            del parts[-1:]
-        elif part not in ("", "."):
-            parts.append(part)
-    return not parts or "/".join(parts) in folders
+    folder = "" if path.startswith("/") else fold(source_path).rpartition("/")[0]
+    named = joined(folder, path)
+    return not named or named in folders
 
 
 def faults(

@@ -102,16 +102,8 @@ def is_relative_to(target: str, places: Places) -> bool:
     target = target.strip().replace("\\", "/")
     if not target.startswith(_EXPLICIT):
         return False
-    parts = places.source.split("/")[:-1]
-    for part in target.split("/"):
-        if part == "..":
-            if not parts:
-                return False
-            del parts[-1]
-        elif part not in ("", "."):
-            parts.append(part)
-    named, dest = fold("/".join(parts)), fold(places.dest)
-    return named in (dest, _without_suffix(dest))
+    named, dest = _path_from(places.source, target), fold(places.dest)
+    return named is not None and fold(named) in (dest, _without_suffix(dest))
 
 
 def leads_by_path(kind: str, target: str, places: Places) -> bool:
@@ -121,15 +113,20 @@ def leads_by_path(kind: str, target: str, places: Places) -> bool:
     """
     if kind not in ADDRESSES or target.startswith("/"):
         return False
-    parts = places.source.split("/")[:-1]
+    return _path_from(places.source, target) == places.dest
+
+
+def _path_from(source: str, target: str) -> str | None:
+    """Return the path that a target names from its note, None if it leads out of the vault."""
+    parts = source.split("/")[:-1]
     for part in target.split("/"):
         if part == "..":
             if not parts:
-                return False
+                return None
             del parts[-1]
         elif part not in ("", "."):
             parts.append(part)
-    return "/".join(parts) == places.dest
+    return "/".join(parts)
 
 
 # --- which target -------------------------------------------------------------------------------

@@ -170,9 +170,9 @@ class LinkResolver:
 def _asked(folded: str, folder: str) -> tuple[str, str]:
     """Return the path that a folded target asks for, and the folder beside which it may lie."""
     if folded.startswith("/"):
-        return _joined("", folded), ""
+        return joined("", folded), ""
     if folded.startswith(("./", "../")):
-        return _joined(folder, folded), ""
+        return joined(folder, folded), ""
     return folded, folder
 
 
@@ -270,7 +270,7 @@ def _best_below(candidates: list[_Candidate]) -> dict[str, Resolution]:
     return {folder: _choice(paths) for folder, paths in below.items()}
 
 
-def _joined(folder: str, relative: str) -> str:
+def joined(folder: str, relative: str) -> str:
     """Return a path relative to a folder as a path from the root. ".." stops at the root."""
     parts = folder.split("/") if folder else []
     for part in relative.split("/"):

@@ -21,7 +21,7 @@ FILE = Path(__file__).with_name("lists.json")
 RIGHTS = ("create", "append", "edit", "overwrite", "move", "delete")
 """The rights that decide about tools. The bits of a mask, in this order."""
 VERSION_META = "io.modelcontextprotocol/protocolVersion"
-_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+CAPABILITIES_META = "io.modelcontextprotocol/clientCapabilities"
 _SERVER_META = "io.modelcontextprotocol/serverInfo"
 _LISTS = {
     "tools/list": "tools",
@@ -73,7 +73,7 @@ def result_for(
     modern = VERSION_META in meta
     if modern and (
         meta[VERSION_META] not in recorded["modernVersions"]
-        or not isinstance(meta.get(_CAPABILITIES), dict)
+        or not isinstance(meta.get(CAPABILITIES_META), dict)
     ):
         return None
     info = {**recorded["serverInfo"], "version": __version__}

@@ -15,7 +15,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from vault_agent.api.caller import OWNER
 from vault_agent.mcp.exchange import Post, exchange
-from vault_agent.mcp.lists import FILE, RIGHTS
+from vault_agent.mcp.lists import CAPABILITIES_META, FILE, RIGHTS
 from vault_agent.mcp.prompts import PROMPTS, prompt_entry
 from vault_agent.mcp.resources import RESOURCES, TEMPLATES
 from vault_agent.mcp.service import make_server
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from vault_agent.library.open_vault import OpenVault
 
 _ALL = list(range(1 << len(RIGHTS)))
-_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 
 
 class _NoVault(NamedTuple):
@@ -119,7 +118,7 @@ async def _asked(method: str, version: str) -> dict[str, Any]:
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
     else:
         headers = {"mcp-protocol-version": version, "mcp-method": method}
-        params = {"_meta": {PROTOCOL_VERSION_META_KEY: version, _CAPABILITIES: {}}}
+        params = {"_meta": {PROTOCOL_VERSION_META_KEY: version, CAPABILITIES_META: {}}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     view = View(cast("OpenVault", _NoVault()), OWNER, max_bytes=0)
     reply = await exchange(make_server(), view, Post(headers, tuple(headers), body.encode()))

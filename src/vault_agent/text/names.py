@@ -40,6 +40,11 @@ def is_key(name: str) -> bool:
     return name.startswith((ID_MARK, TYPE_MARK))
 
 
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a path is the folder or anywhere below it; "" is the vault itself."""
+    return not folder or path == folder or path.startswith(folder + "/")
+
+
 def unmarked(name: str) -> str:
     """Return a stored alias as a link writes it."""
     return name[1:] if is_key(name) else name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vault_agent.vault.paths import lies_in
+from vault_agent.text.names import lies_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -29,11 +29,6 @@ _ESCAPED_UTF16 = re.compile(r"%[uU][0-9A-Fa-f]{4}")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)")
 
 
-def lies_in(path: str, folder: str) -> bool:
-    """Whether a path is the folder or anywhere below it; "" is the vault itself."""
-    return not folder or path == folder or path.startswith(folder + "/")
-
-
 def outermost(paths: Iterable[str]) -> list[str]:
     """Return the paths that do not lie below another, sorted, without duplicates."""
     given = set(paths)

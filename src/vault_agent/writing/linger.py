@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import content_hash
-from vault_agent.vault.paths import lies_in
+from vault_agent.text.names import lies_in
 from vault_agent.vault.write import set_aside
 from vault_agent.writing.finish import text_after
 from vault_agent.writing.merge import merged

@@ -18,10 +18,10 @@ from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.store.index.relinking import LinkReader
-from vault_agent.text.names import is_note
+from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.naming import NOTE_SUFFIX
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.paths import lies_in, validate
+from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
 from vault_agent.writing.canvases import bases_with_names, canvases_with_links
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Busy, Forbidden
 from vault_agent.model.writing import Right
-from vault_agent.text.names import fold
-from vault_agent.vault.paths import lies_in, validate
+from vault_agent.text.names import fold, lies_in
+from vault_agent.vault.paths import validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
