@@ -14,10 +14,9 @@ import os
 import threading
 import time
 from multiprocessing import resource_tracker
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.warm import AVAILABLE, children
+from tests.warm import AVAILABLE, children, command_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,10 +151,7 @@ def _processes() -> list[str]:
         return []
     found = []
     for child in children():
-        try:
-            line = Path(f"/proc/{child}/cmdline").read_bytes().rstrip(b"\0")
-        except (FileNotFoundError, ProcessLookupError):
-            continue
+        line = command_line(child).rstrip(b"\0")
         if not any(name in line for name in _SHARED_PROCESSES):
             found.append(f"process {child}: {line.replace(bytes(1), b' ').decode()[:200]}")
     return found

@@ -8,13 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.clocks import PATIENCE
-from tests.warm import AVAILABLE
+from tests.waiting import eventually
+from tests.warm import AVAILABLE, children
 
 if TYPE_CHECKING:
     from tests.warm import Starter
@@ -156,10 +156,7 @@ def test_the_warm_parent_of_a_process_ends_with_it(warm_starts: Starter):
     )  # fmt: skip
     assert process.stdout is not None
     process.stdout.readline()
-    [parent] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    [parent] = children(process.pid)
     process.kill()
     process.communicate()
-    deadline = time.monotonic() + PATIENCE
-    while Path(f"/proc/{parent}").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not Path(f"/proc/{parent}").exists()
+    eventually(lambda: not Path(f"/proc/{parent}").exists())

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ctypes
 import marshal
-import multiprocessing.util
 import os
 import signal
 import socket
@@ -29,9 +28,13 @@ from typing import Any
 
 AVAILABLE = sys.platform == "linux"
 
+if AVAILABLE:
+    import _posixsubprocess
+
 TITLE = b"warm parent"
 """The command line of a warm parent that is the child of a warm start."""
 
+_REAL_START: Any = _posixsubprocess.fork_exec if AVAILABLE else None
 _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER, prctl(2)
 _TITLE_BYTES = 4096
 _MAX_REQUEST_BYTES = 1 << 20
@@ -55,14 +58,14 @@ class Starter:
         if self._ask_at is None:  # the warm parent starts when it is first needed
             self._ask_at, self._theirs = socket.socketpair()
         self._lock = threading.Lock()
-        self._real = _real_start()
+        self._real = _REAL_START
         self._environment = _read_at_start(_own_environment())
 
     def install(self) -> None:
         """Replace the function that starts processes, in this process."""
         subprocess._USE_POSIX_SPAWN = False  # else it replaces `_fork_exec` from 3.13 on
         subprocess._fork_exec = self.fork_exec  # type: ignore[attr-defined]
-        multiprocessing.util.spawnv_passfds = self.spawnv_passfds  # type: ignore[attr-defined]
+        _posixsubprocess.fork_exec = self.fork_exec  # that of multiprocessing
 
     def fork_exec(self, *arguments: Any) -> int:
         """Start a process as `_posixsubprocess.fork_exec` does. Return its ID."""
@@ -76,20 +79,6 @@ class Starter:
         for pid in children() - self._pids:
             with suppress(ChildProcessError, ProcessLookupError):
                 os.waitpid(pid, os.WNOHANG)
-
-    def spawnv_passfds(self, path: Any, args: Any, descriptors: Any) -> int:
-        """Start a process as `multiprocessing.util.spawnv_passfds` does. Return its ID."""
-        reading, writing = os.pipe()
-        try:
-            return self.fork_exec(
-                [os.fsencode(argument) for argument in args], [os.fsencode(path)], True,
-                tuple(sorted(map(int, descriptors))), None, None, -1, -1, -1, -1, -1, -1,
-                reading, writing, False, False, -1, None, None, None, -1, None,
-                *([False] if sys.version_info < (3, 14) else []),
-            )  # fmt: skip
-        finally:
-            os.close(reading)
-            os.close(writing)
 
     def _warm_request(  # noqa: PLR0917
         self, args: Any, executables: Any, close: Any, kept: Any, cwd: Any, environment: Any,
@@ -142,21 +131,12 @@ class Starter:
         return int.from_bytes(answer)
 
     def _start_parent(self, theirs: socket.socket) -> None:
-        environment = [
-            *(pair for pair in _own_environment() if not pair.startswith(_IGNORED)),
-            b"PYTHONWARNINGS=error",
-        ]
+        environment = {**os.environ, "PYTHONWARNINGS": "error"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        theirs.set_inheritable(True)  # the only descriptor that it gets besides the streams
         title = "x" * _TITLE_BYTES
         command = [sys.executable, "-P", str(_PARENT), str(theirs.fileno()), title]
-        reading, writing = os.pipe()
-        self._real(
-            [os.fsencode(argument) for argument in command], [os.fsencode(sys.executable)], True,
-            (theirs.fileno(),), None, environment, -1, -1, -1, -1, -1, -1, reading, writing,
-            True, False, -1, None, None, None, -1, None,
-            *([False] if sys.version_info < (3, 14) else []),
-        )  # fmt: skip
-        for descriptor in (reading, writing):
-            os.close(descriptor)
+        os.posix_spawn(sys.executable, command, environment)
 
 
 def serve(parent: socket.socket) -> tuple[list[bytes], list[bytes], bytes, int, bool]:
@@ -222,13 +202,21 @@ def show(arguments: list[bytes]) -> None:
     ctypes.memmove(begin, title, len(title))
 
 
-def children() -> set[int]:
-    """Return the child processes of this process."""
+def children(pid: int | str = "self") -> set[int]:
+    """Return the child processes of a process; none if it has ended."""
     found: set[int] = set()
-    for task in Path("/proc/self/task").iterdir():
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
-            found.update(map(int, (task / "children").read_text().split()))
+            found.update(map(int, listed.read_text().split()))
     return found
+
+
+def command_line(pid: int) -> bytes:
+    """Return the arguments of a process, each followed by a NUL; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 def _understood(arguments: list[bytes]) -> bool:
@@ -256,15 +244,6 @@ def _read_at_start(environment: list[bytes]) -> set[bytes]:
         for pair in environment
         if pair.startswith(_READ_AT_START) and pair.partition(b"=")[0] not in _IGNORED
     }
-
-
-def _real_start() -> Any:
-    starts = subprocess._fork_exec  # type: ignore[attr-defined]
-    return (
-        starts.__self__._real
-        if hasattr(starts, "__self__") and isinstance(starts.__self__, Starter)
-        else starts
-    )
 
 
 def _adopt_orphans(wanted: bool) -> None:

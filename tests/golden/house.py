@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program
+from tests.waiting import eventually
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.model.identifiers import content_hash, identify
@@ -142,13 +143,11 @@ class House(Program):
 
     def settle(self) -> None:
         """Wait until no job of any vault runs, and no change waits for one."""
-        deadline = time.monotonic() + PATIENCE
         for prefix in ("", "/vaults/project:shop", "/vaults/global"):
-            while time.monotonic() < deadline:
-                health = self.ask("GET", f"{prefix}/health")[1]["data"]
-                if not (health["runningJob"] or health["watch"]["pending"]):
-                    break
-                time.sleep(0.03)
+            eventually(
+                lambda at=f"{prefix}/health": self.ask("GET", at)[1]["data"],
+                lambda health: not (health["runningJob"] or health["watch"]["pending"]),
+            )
 
     def named(self, sent: Any) -> Any:
         """Return what is sent with values in place of names."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.clocks import PATIENCE
 from tests.golden import commands, routes, tools
 from tests.golden.house import House
 from tests.golden.steady import Steady, written
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,12 +37,11 @@ def record(folder: Path) -> dict[str, str]:
 
     def run(name: str, cases: Iterable[Case], one: Callable[[House, Case], dict[str, Any]]) -> None:
         for case in cases:
-            reply = one(house, case)
-            deadline = time.monotonic() + PATIENCE
-            while case.until and _at(reply, case.until[0]) != case.until[1]:
-                assert time.monotonic() < deadline, (case, reply)
-                time.sleep(0.01)
-                reply = one(house, case)
+            until = case.until
+            reply = eventually(
+                lambda asked=case: one(house, asked),
+                lambda got, until=until: not until or _at(got, until[0]) == until[1],
+            )
             asked = {
                 "case": case.of, "what": case.what, "sent": case.sent, "given": case.given,
             }  # fmt: skip

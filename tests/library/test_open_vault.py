@@ -6,12 +6,12 @@ import asyncio
 import gc
 import os
 import sys
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.warm import children, command_line
 
 from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable
@@ -27,6 +27,7 @@ from vault_agent.model.search import SearchQuery
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.system.crash import CrashReport
@@ -130,11 +131,9 @@ def processes() -> set[int]:
     pending = [os.getpid()]
     while pending:
         parent = pending.pop()
-        for task in Path(f"/proc/{parent}/task").glob("*/children"):
-            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-                children = [int(child) for child in task.read_text().split()]
-                pending += children
-                found |= set(children)
+        below = children(parent)
+        pending += below
+        found |= below
     return found
 
 
@@ -164,10 +163,6 @@ async def test_a_closed_vault_leaves_no_process(root: Path):
     left = processes() - before
     # Python's resource tracker ends with this process.
     assert not [pid for pid in left if b"resource_tracker" not in command_line(pid)]
-
-
-def command_line(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 async def test_the_first_index_run_has_the_start_as_trigger(root: Path):

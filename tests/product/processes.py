@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.waiting import eventually
-from tests.warm import TITLE
+from tests.warm import TITLE, children, command_line
 
 if TYPE_CHECKING:
     from tests.product.program import Program
@@ -23,18 +23,8 @@ def processes_of(program: Program) -> list[int]:
     while pending:
         parent = pending.pop()
         found.append(parent)
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-            children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-            pending += [int(child) for child in children if TITLE not in command_line(int(child))]
+        pending += sorted(child for child in children(parent) if TITLE not in command_line(child))
     return found
-
-
-def command_line(pid: int) -> bytes:
-    """Return the arguments of a process, each followed by a NUL; empty if it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
 
 
 def alive(pid: int) -> bool:
