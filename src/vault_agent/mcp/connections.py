@@ -23,6 +23,7 @@ class Connections:
     def __init__(self) -> None:
         self._idle: list[tuple[ServerAt, HTTPConnection]] = []
         self._lock = threading.Lock()
+        self._closed = False
 
     def take(self, server: ServerAt, *, reused: bool) -> HTTPConnection | None:
         """Return an idle connection, None if there is none, or with `reused` False a new one."""
@@ -42,8 +43,9 @@ class Connections:
         return connection
 
     def close(self) -> None:
-        """Close all idle connections."""
+        """Close all idle connections, and each that is put back from now on."""
         with self._lock:
+            self._closed = True
             while self._idle:
                 self._idle.pop()[1].close()
 
@@ -52,4 +54,7 @@ class Connections:
         if connection.sock is None:
             return
         with self._lock:
-            self._idle.append((server, connection))
+            if self._closed:
+                connection.close()
+            else:
+                self._idle.append((server, connection))

@@ -263,20 +263,25 @@ class Relay:
             if connection is None:
                 continue
             request.connection = connection
+            whole = False
             try:
                 if request.cancelled:
                     return
                 request.sent = True
                 connection.request("POST", self._path, body=request.line, headers=headers)
                 response = connection.getresponse()
+                self._forward(request, response)
+                whole = not request.cancelled
             except (OSError, HTTPException):
-                connection.close()
-                if reused and not request.cancelled:
+                if reused and not request.cancelled and not request.answered:
                     continue  # the server closes a connection that was idle
                 raise
-            self._forward(request, response)
-            request.connection = None
-            self._connections.put(server, connection)
+            finally:
+                request.connection = None
+                if whole:
+                    self._connections.put(server, connection)
+                else:
+                    connection.close()
             return
 
     def _headers(self, message: dict[str, Any], server: ServerAt) -> dict[str, str]:
@@ -391,10 +396,11 @@ class _Request:
     def cancel(self) -> None:
         """Stop the request: the server stops the work once the connection is closed."""
         self.cancelled = True
-        if self.connection is not None and self.connection.sock is not None:
+        connection = self.connection  # its own thread may let go of it at any time
+        if connection is not None and (sock := connection.sock) is not None:
             with suppress(OSError):
                 # Closing alone would not wake the thread that waits for the reply.
-                self.connection.sock.shutdown(2)
+                sock.shutdown(2)
 
 
 def _may_write(message: dict[str, Any]) -> bool:
