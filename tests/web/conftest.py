@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.conftest import NO_BROWSER
 from tests.product.program import Program
 from tests.web.browsers import find_browser, started_browser
@@ -32,7 +33,7 @@ def started() -> Iterator[tuple[Browser, Elsewhere]]:
         pytest.skip(NO_BROWSER)
     from playwright.sync_api import expect
 
-    expect.set_options(timeout=15_000)  # ms; a machine that runs all tests is slow
+    expect.set_options(timeout=PATIENCE * 1000)
     with started_browser(found) as both:
         yield both
 

@@ -143,7 +143,7 @@ def test_a_draft_of_a_journal_is_read_and_accepted(enter: Callable[..., Page], w
     page.get_by_role("button", name="Accept").click()
     page.locator(".journal a", has_text="Round the prices in src/costs.py").click()
     # The page shows it as soon as it is in the index.
-    expect(page.locator(".facts").first).to_contain_text("Journal", timeout=15_000)
+    expect(page.locator(".facts").first).to_contain_text("Journal")
     assert list(world.project.rglob("journal*/*.md"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.clocks import PATIENCE
 from tests.web.browsers import Elsewhere
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Watch:
         self.context = browser.new_context(proxy=self.elsewhere.proxy, **options)
         self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=origin)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(PATIENCE * 1000)
         self.page.add_init_script(_LISTEN)
         self.errors: list[str] = []
         self.dialogs: list[str] = []
