@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NO_BROWSER = "no Chromium"
+
+_MEMORY = Path("/dev/shm")  # pytest makes a private folder there
+_LEAST_MEMORY = 4 << 30  # bytes; a run of all tests leaves a tenth of it
 
 # The same cases in each run: chance would fail the work of somebody who has changed nothing. The
 # long tests look for new ones.
@@ -30,8 +35,14 @@ settings.register_profile("new", deadline=None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the cases of properties, and let Ctrl-C reach the tests even under `nohup`."""
+    """Choose the cases of properties, and let Ctrl-C reach the tests even under `nohup`.
+
+    Temporary folders are in memory where there is room: a disk that syncs takes as long as all
+    else.
+    """
     settings.load_profile("new" if config.option.markexpr == "long" else "same")
+    if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free >= _LEAST_MEMORY:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
