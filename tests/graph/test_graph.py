@@ -12,7 +12,7 @@ import pytest
 from vault_agent.graph.adjacency import Adjacency
 from vault_agent.graph.central import pagerank
 from vault_agent.graph.communities import communities
-from vault_agent.graph.labels import labels
+from vault_agent.graph.labels import Named, labels
 from vault_agent.graph.paths import NoPath, near, shortest_path
 
 Edges = list[tuple[int, int, int]]
@@ -154,7 +154,28 @@ def test_the_nearest_and_best_connected_notes_come_first():
     assert (list(cut.distances), cut.truncated) == ([0, 2, 1, 3], True)
 
 
-def test_a_label_has_the_terms_that_other_communities_lack():
-    texts = ["Bread note", "Bread note crust", "Telescope note", "Telescope note mirror", "Alone"]
-    assert labels([0, 0, 1, 1, 2], texts) == ["bread crust", "telescope mirror"]
-    assert labels([0, 0], ["👩🏽‍🌾 bread 🍞", "👩🏽‍🌾 🍞"]) == ["bread"]
+def named(path: str, *tags: str, degree: int = 1) -> Named:
+    return Named(path, path.rpartition("/")[2].removesuffix(".md"), tags, degree)
+
+
+@pytest.mark.parametrize(
+    ("notes", "members", "names"),
+    [
+        # A folder that most of them are in, and few others: the deepest that says so.
+        (["A/B/1.md", "A/B/2.md", "A/3.md", "A/4.md"], [0, 0, 1, 1], ["B", "A"]),
+        # A folder of everything says nothing: the best-connected note does.
+        (["A/1.md", "A/2.md", "A/3.md", "A/4.md", "A/5.md"], [0, 0, 1, 1, 2], ["1", "3"]),
+        # A tag, as a folder.
+        (["1.md#x", "2.md#x", "3.md", "4.md"], [0, 0, 1, 1], ["#x", "3"]),
+        # A name is given once.
+        (["P/A/1.md", "P/A/2.md", "Q/a/3.md", "Q/a/4.md"], [0, 0, 1, 1], ["A", "Q"]),
+        (["A/1.md", "B/1.md", "C/1.md", "D/1.md"], [0, 0, 1, 1], ["1", "C/1.md"]),
+    ],
+)
+def test_a_community_has_the_name_of_its_folder_tag_or_best_note(notes, members, names):
+    assert labels(members, [named(*note.split("#")) for note in notes]) == names
+
+
+def test_a_community_without_folder_has_the_title_of_its_best_connected_note():
+    notes = [named("Rare zyx.md"), named("People.md", degree=9), named("Odd qwv.md")]
+    assert labels([0, 0, 0], notes) == ["People"]

@@ -151,7 +151,7 @@ def test_commands_show_links(linked: Program):
     assert linked.run("graph", "orphans").stdout == "日記/東京.md  0 in, 0 out\n"
     assert linked.run("graph", "dead-ends").stdout == ""
     assert "Bread.md  2 in, 1 out" in linked.run("graph", "central").stdout
-    assert "bread" in linked.run("graph", "communities").stdout
+    assert "Bread  3 notes" in linked.run("graph", "communities").stdout
     assert linked.run("tags").stdout == "1  baking\n"
     assert linked.run("folders").stdout == "1  日記\n"
     assert "FOLDER_NOT_FOUND" in linked.run("graph", "orphans", "--path", "none").stderr

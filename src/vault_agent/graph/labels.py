@@ -1,50 +1,90 @@
-"""Labels of communities: the terms that tell each one from the others."""
+"""Names of communities: the folder or tag that its notes share, or else its best-connected note.
+
+Words of titles are no names: the rarest words tell communities apart best, and say nothing.
+"""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from typing import TYPE_CHECKING
-
-from vault_agent.text.terms import folded_words
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-_TERMS = 2
-_LEAST_CHARACTERS = 2
+_SHARED = 0.6
+"""The least share of a community's notes that its folder or tag has."""
+_OWN = 0.5
+"""The least share of the folder's or tag's notes that are in the community."""
 
 
-def labels(members: Sequence[int], texts: Sequence[str]) -> list[str]:
-    """Return the label of every community with two notes or more: its two best terms by tf·idf.
+class Named(NamedTuple):
+    """What a community may be named after."""
+
+    path: str
+    title: str
+    tags: Sequence[str]
+    degree: int  # the number of its neighbours
+
+
+def labels(members: Sequence[int], notes: Sequence[Named]) -> list[str]:
+    """Return the name of every community with two notes or more. No two are equal, but for case.
 
     Args:
         members: the community of each note. Communities are numbered by size, the largest first.
-        texts: the title and tags of each note.
+        notes: the notes.
     """
     sizes = Counter(members)
     count = sum(size > 1 for size in sizes.values())
-    words = [_words(text) for text in texts]
-    frequencies = Counter(word for each in words for word in each)
-    inside: list[Counter[str]] = [Counter() for _ in range(count)]
-    for community, each in zip(members, words, strict=True):
+    shared = [Counter[str]() for _ in range(count)]
+    everywhere = Counter[str]()
+    central: list[list[Named]] = [[] for _ in range(count)]
+    for community, note in zip(members, notes, strict=True):
+        names = set(_names(note))
+        everywhere.update(names)
         if community < count:
-            inside[community].update(each)
-    found = []
-    for counts in inside:
-        weights = {
-            word: number * math.log(1 + len(texts) / frequencies[word])
-            for word, number in counts.items()
-        }
-        best = sorted(weights, key=lambda word: (-weights[word], word))[:_TERMS]
-        found.append(" ".join(best))
+            shared[community].update(names)
+            central[community].append(note)
+    found: list[str] = []
+    taken: set[str] = set()
+    for community in range(count):
+        name = _best(shared[community], everywhere, sizes[community], taken)
+        if name is None:
+            name = _title(central[community], taken)
+        taken.add(name.casefold())
+        found.append(name)
     return found
 
 
-def _words(text: str) -> set[str]:
-    return {
-        word
-        for word, start, end in folded_words(text)
-        if len(word) >= _LEAST_CHARACTERS and not word.isdigit()
-        if any(character.isalnum() for character in text[start:end])  # emoji have made-up words
-    }
+def _names(note: Named) -> Iterator[str]:
+    """Give the folders that a note is in, as paths that end with `/`, and its tags."""
+    end = note.path.find("/")
+    while end >= 0:
+        yield note.path[: end + 1]
+        end = note.path.find("/", end + 1)
+    for tag in note.tags:
+        yield f"#{tag}"
+
+
+def _best(
+    shared: Counter[str], everywhere: Counter[str], size: int, taken: Iterable[str]
+) -> str | None:
+    """Return the folder or tag that tells most about a community, or None if none does."""
+    fitting = [
+        (-min(number / size, number / everywhere[name]), -name.count("/"), name)
+        for name, number in shared.items()
+        if number >= _SHARED * size and number >= _OWN * everywhere[name]
+    ]
+    for _, _, name in sorted(fitting):  # of equal ones the deepest folder, then a tag
+        shown = name if name.startswith("#") else name.rstrip("/").rpartition("/")[2]
+        if shown.casefold() not in taken:
+            return shown
+    return None
+
+
+def _title(notes: Sequence[Named], taken: Iterable[str]) -> str:
+    """Return the title of the best-connected note whose title is free, else the best one's path."""
+    ranked = sorted(notes, key=lambda note: (-note.degree, note.path))
+    for note in ranked:
+        if note.title.strip() and note.title.casefold() not in taken:
+            return note.title
+    return ranked[0].path

@@ -10,7 +10,7 @@ import orjson
 from vault_agent.errors import IndexUnavailable
 from vault_agent.graph.adjacency import Adjacency
 from vault_agent.graph.communities import communities
-from vault_agent.graph.labels import labels
+from vault_agent.graph.labels import Named, labels
 from vault_agent.indexing.protocol import Clustered
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import graph as reading
@@ -38,14 +38,18 @@ async def cluster(task: IndexTask) -> Clustered:
         IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
     """
     graph = await read_graph(task)
-    found = communities(Adjacency.of([rowid for rowid, _ in graph.order], *graph.links))
-    texts = [_text(graph.notes[rowid]) for rowid, _ in graph.order]
+    adjacency = Adjacency.of([rowid for rowid, _ in graph.order], *graph.links)
+    found = communities(adjacency)
+    notes = [
+        _named(graph.notes[rowid], adjacency.degree(position))
+        for position, (rowid, _) in enumerate(graph.order)
+    ]
     return Clustered(
         graph.meta.generation,
         graph.meta.revision,
         tuple(found.members),
         found.modularity,
-        tuple(labels(found.members, texts)),
+        tuple(labels(found.members, notes)),
     )
 
 
@@ -70,7 +74,6 @@ async def read_graph(task: IndexTask) -> StoredGraph:
     return StoredGraph(meta, order, links, notes)
 
 
-def _text(note: reading.NoteColumns) -> str:
-    """Return the title and the tags of a note."""
+def _named(note: reading.NoteColumns, degree: int) -> Named:
     tags = (orjson.loads(note.metadata).get("tags") or ()) if note.metadata else ()
-    return "\n".join((note.title, *tags))
+    return Named(note.path, note.title, tags, degree)
