@@ -53,6 +53,19 @@ def test_notes_are_not_drawn_on_each_other():
     assert np.median(far.min(axis=1)) > 3
 
 
+def test_notes_with_the_same_links_do_not_gather_on_lines():
+    size = 1_500
+    ends = np.arange(2, size)
+    edges = Edges(
+        np.concatenate((np.zeros(size - 2, np.int64), np.ones(size - 2, np.int64))),
+        np.concatenate((ends, ends)),
+        np.ones(2 * size - 4, np.float32),
+    )
+    far = distances(lay_out(size, edges, np.arange(size) % 3))
+    np.fill_diagonal(far, np.inf)
+    assert np.percentile(far.min(axis=1), 10) > 3
+
+
 def test_one_note_with_thousands_of_links_is_in_the_middle_of_them():
     size = 3_000
     edges = Edges(np.zeros(size - 1, np.int64), np.arange(1, size), np.ones(size - 1, np.float32))

@@ -30,6 +30,12 @@ SPACING: Final = 24.0
 
 _GRID = 256
 _USED = 120  # cells that the nodes cover; with the rest empty, the transform does not wrap around
+_WIDE = 40.0  # cells from the middle; the pull back grows fast from there
+_APART = 0.7  # of the average distance: nearer nodes push each other apart
+_LATE = 0.6  # the share of the rounds before that
+_SAME_PAIRS = 8  # rounds after which the near nodes are found anew
+_CROWD = 16  # nodes that are compared in a square as wide as that; a full one is a blot anyway
+_STRENGTH = 0.5
 _GOLDEN = np.pi * (3 - np.sqrt(5))
 
 
@@ -89,6 +95,11 @@ class _Field:
             np.float32
         )
         self._kernel = _kernel()
+        self._least = _APART * _USED / np.sqrt(size)  # distance
+        turn = np.arange(size) * _GOLDEN
+        self._aside = (np.stack((np.cos(turn), np.sin(turn)), axis=1) * 0.1 * self._least).astype(
+            np.float32
+        )
         # The push at which `size` nodes of mass one fill the used part of the grid.
         self._push = _USED * _USED / 64 / max(float(self._mass.sum()), 1.0)
 
@@ -96,8 +107,14 @@ class _Field:
         self, places: Floats, rounds: int, *, warmth: float, moving: Flags | None = None
     ) -> Floats:
         """Return the positions after some rounds, in which the steps become shorter."""
+        pairs: tuple[Ints, Ints]
         for number in range(rounds):
             force = self._forces(places)
+            late = number - int(rounds * _LATE)
+            if late >= 0:
+                if late % _SAME_PAIRS == 0:
+                    pairs = _near_pairs(places, self._least)
+                force += self._near_pushes(places, *pairs)
             length = np.sqrt((force * force).sum(axis=1))
             longest = warmth * (1 - number / rounds) ** 1.5 + 0.02
             step = force * (np.minimum(length, longest) / np.maximum(length, 1e-6))[:, None]
@@ -118,7 +135,9 @@ class _Field:
         for axis in (0, 1):
             middles = np.bincount(self._groups, places[:, axis]) / self._members
             force[:, axis] += (middles[self._groups] - places[:, axis]) * 0.06
-        force -= (places - places.mean(axis=0)) * 0.035
+        local = places - places.mean(axis=0)
+        square = (local * local).sum(axis=1, keepdims=True)
+        force -= local * (0.035 * (1 + square / _WIDE**2))
         return force
 
     def _pushes(self, places: Floats) -> Floats:
@@ -140,6 +159,44 @@ class _Field:
                 np.zeros(self._size),
             )
         return force * self._push
+
+    def _near_pushes(self, places: Floats, ones: Ints, others: Ints) -> Floats:
+        """Return the push between nodes that are too near for the grid to tell them apart.
+
+        Without it, nodes with the same neighbours gather on lines of equal force.
+        """
+        beside = places + self._aside  # or nodes at one place would have no way to go
+        between = beside[ones] - beside[others]
+        length = np.maximum(np.sqrt((between * between).sum(axis=1)), 1e-3)
+        push = between * (np.maximum(self._least - length, 0) / length * _STRENGTH)[:, None]
+        force = np.empty_like(places)
+        for axis in (0, 1):
+            force[:, axis] = np.bincount(ones, push[:, axis], self._size)
+            force[:, axis] -= np.bincount(others, push[:, axis], self._size)
+        return force
+
+
+def _near_pairs(places: Floats, width: float) -> tuple[Ints, Ints]:
+    """Return pairs of nodes of which the nearer than `width` are all but those in a crowd."""
+    cell = ((places - places.min(axis=0)) / width).astype(np.int64) + 1
+    columns = int(cell[:, 1].max()) + 2
+    number = cell[:, 0] * columns + cell[:, 1]
+    order = np.argsort(number, kind="stable")
+    squares = number[order]
+    rank = np.arange(len(order)) - np.searchsorted(squares, squares)
+    order, squares = order[rank < _CROWD], squares[rank < _CROWD]
+    ones, others = [], []
+    for step in (0, 1, columns - 1, columns, columns + 1):
+        first = np.searchsorted(squares, squares + step)
+        last = np.searchsorted(squares, squares + step, side="right")
+        if step == 0:
+            first = np.arange(len(order)) + 1  # each pair once
+        counts = last - first
+        starts = np.cumsum(counts) - counts
+        ones.append(np.repeat(order, counts))
+        inside = np.arange(counts.sum()) - np.repeat(starts, counts)
+        others.append(order[np.repeat(first, counts) + inside])
+    return np.concatenate(ones), np.concatenate(others)
 
 
 def _corners(cell: Ints, part: Floats) -> tuple[list[Ints], list[Floats]]:
