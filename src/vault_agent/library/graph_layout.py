@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anyio
 
 from vault_agent.errors import Busy
 from vault_agent.system.cancelling import in_thread
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 MAGIC = b"VAL1"
 RETRY_SECONDS = 2
+WAIT_SECONDS = 15.0
+"""How long a request waits for positions: a page shows the final picture first."""
 
 
 class Layout(NamedTuple):
@@ -49,23 +54,23 @@ class GraphLayout:
         self._revision = revision
         self._background = background
         self._kept: Layout | None = None
-        self._computing = False
+        self._computing: asyncio.Event | None = None  # set when it has ended
         self._wanted = False  # whether anybody has asked since the start
 
     async def get(self) -> Layout:
-        """Return the positions of the current revision.
+        """Return the positions of the current revision. Wait a while if they are being computed.
 
         Raises:
-            Busy: `LAYOUT_PENDING` with `details.retryAfter` while they are computed.
+            Busy: `LAYOUT_PENDING` with `details.retryAfter` if that takes longer.
             IndexUnavailable: if there is no index.
         """
         self._wanted = True
-        revision = await self._revision()
-        if self._kept is None or self._kept.revision != revision:
-            self._kept = await in_thread(_read, self._file)
-        if self._kept is not None and self._kept.revision == revision:
-            return self._kept
-        self._start()
+        if (found := await self._current()) is not None:
+            return found
+        with anyio.move_on_after(WAIT_SECONDS):
+            await self._start().wait()
+            if (found := await self._current()) is not None:
+                return found
         raise Busy(
             "LAYOUT_PENDING",
             "The positions of this revision are being computed.",
@@ -77,16 +82,25 @@ class GraphLayout:
         if self._wanted:
             self._start()
 
-    def _start(self) -> None:
-        if not self._computing:
-            self._computing = True
+    async def _current(self) -> Layout | None:
+        revision = await self._revision()
+        if self._kept is None or self._kept.revision != revision:
+            self._kept = await in_thread(_read, self._file)
+        return self._kept if self._kept is not None and self._kept.revision == revision else None
+
+    def _start(self) -> asyncio.Event:
+        if self._computing is None:
+            self._computing = asyncio.Event()
             self._background.spawn(self._run)
+        return self._computing
 
     async def _run(self) -> None:
         try:
             await self._compute()
         finally:
-            self._computing = False
+            if self._computing is not None:
+                self._computing.set()
+            self._computing = None
 
 
 def packed(revision: str, places: Any) -> bytes:

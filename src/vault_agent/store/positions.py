@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_MAGIC = b"VALF1\n"
+_MAGIC = b"VALF2\n"
 _HEAD = struct.Struct("<6sH32sI")  # the magic, the length of the revision, the revision, the nodes
 
 

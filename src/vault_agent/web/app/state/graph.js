@@ -86,7 +86,7 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
 
 /** Ask for positions. @param {AbortSignal} signal */
 function positionsOf(signal) {
-  const positions = ask("GET", "/graph/layout", { raw: true, signal });
+  const positions = ask("GET", "/graph/layout", { raw: true, signal, patience: 30_000 });
   positions.catch(() => undefined); // `place` looks at it, if the graph comes
   return positions;
 }

@@ -24,7 +24,7 @@ const NO_FILTER = {
   orphans: false,
   unresolved: false,
   clusters: true,
-  colour: "type",
+  colour: "", // by type, or by folder where there is one type only
   first: -Infinity,
   last: Infinity,
   search: false,
@@ -43,10 +43,19 @@ export function View() {
   const nextFound = useRef(-1);
   const now = graph.value;
   const { near: middleId, depth } = address.value;
-  const { unresolved, clusters, colour } = filter.value;
+  const { unresolved, clusters } = filter.value;
 
   useEffect(() => loadGraph({ unresolved }), [revision.value, unresolved]);
 
+  const counts = useMemo(() => {
+    /** @type {Map<string, number>} */
+    const made = new Map();
+    now?.types.forEach(
+      (type, each) => now.ids[each] !== null && made.set(kindOf(type), (made.get(kindOf(type)) ?? 0) + 1),
+    );
+    return made;
+  }, [now]);
+  const colour = filter.value.colour || (counts.size > 1 ? "type" : "folder");
   const middle = now && middleId ? now.ids.indexOf(middleId) : -1;
   const ids = filter.value.search && (searching.value || filtered.value) ? results.value.rows : null;
   const mask = useMemo(() => {
@@ -164,14 +173,6 @@ export function View() {
     [],
   );
 
-  const counts = useMemo(() => {
-    /** @type {Map<string, number>} */
-    const made = new Map();
-    now?.types.forEach(
-      (type, each) => now.ids[each] !== null && made.set(kindOf(type), (made.get(kindOf(type)) ?? 0) + 1),
-    );
-    return made;
-  }, [now]);
   const names = useMemo(
     () => ({ folders: now ? branches(now.folders) : [], tags: now ? branches(now.tags.flat()) : [] }),
     [now],
@@ -212,7 +213,7 @@ export function View() {
     ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
     ${
       now &&
-      html`<${Panel} counts=${counts} names=${names} filter=${filter.value} span=${span} found=${found ? found.length : null} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
+      html`<${Panel} counts=${counts} colour=${colour} names=${names} filter=${filter.value} span=${span} found=${found ? found.length : null} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
       notes=${notes} list=${list.value} onList=${() => (list.value = !list.peek())} searched=${searching.value || filtered.value} />`
     }
     ${now && at.value >= 0 && at.value < now.ids.length && html`<${Preview} graph=${now} at=${at.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`}

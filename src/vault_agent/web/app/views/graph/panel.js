@@ -10,8 +10,22 @@ const DAY = 86_400_000;
 const months = new Intl.DateTimeFormat(locale, { month: "short", year: "numeric" });
 const t = words.graph;
 
-/** @param {{ counts: Map<string, number>, names: Record<"folders" | "tags", [string, number][]>, filter: any, span: [number, number], found: number | null, find: { value: string }, onFind: (step: number) => void, onFilter: (changes: any) => void, notes: string[], list: boolean, onList: () => void, searched: boolean }} given */
-export function Panel({ counts, names, filter, span, found, find, onFind, onFilter, notes, list, onList, searched }) {
+/** @param {{ counts: Map<string, number>, colour: string, names: Record<"folders" | "tags", [string, number][]>, filter: any, span: [number, number], found: number | null, find: { value: string }, onFind: (step: number) => void, onFilter: (changes: any) => void, notes: string[], list: boolean, onList: () => void, searched: boolean }} given */
+export function Panel({
+  counts,
+  colour,
+  names,
+  filter,
+  span,
+  found,
+  find,
+  onFind,
+  onFilter,
+  notes,
+  list,
+  onList,
+  searched,
+}) {
   const folded = useSignal(true);
   const { near, depth } = address.value;
   const toggle = (/** @type {string} */ kind) =>
@@ -36,7 +50,7 @@ export function Panel({ counts, names, filter, span, found, find, onFind, onFilt
           }
         }} />
       ${found !== null && html`<span class="mode num" role="status">${t.found(count(found))}</span>`}</label>
-    <div class="legend" role="group" aria-label=${t.types}>${kinds.map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} aria-label=${words.kinds[kind]} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet /></button>`)}
+    <div class="legend" role="group" aria-label=${t.types}>${(kinds.length > 1 ? kinds : []).map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} aria-label=${words.kinds[kind]} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet /></button>`)}
       <button aria-expanded=${!folded.value} aria-label=${t.filters} onClick=${() => (folded.value = !folded.peek())}><${Icon} name="gear" /></button></div>
     ${
       (near || searched) &&
@@ -48,7 +62,7 @@ export function Panel({ counts, names, filter, span, found, find, onFind, onFilt
       ${near && [1, 2, 3].map((each) => tab(Number(depth || 1) === each, t.steps(each), () => go({ depth: each === 1 ? "" : String(each) })))}
       ${!near && searched && tab(filter.search, t.results, () => onFilter({ search: true }))}</span></div>`
     }
-    <div class="big"><h2>${t.types}</h2><div class="types">${kinds.map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet />${words.kinds[kind]}<span class="n num">${count(counts.get(kind) ?? 0)}</span></button>`)}</div></div>
+    ${kinds.length > 1 && html`<div class="big"><h2>${t.types}</h2><div class="types">${kinds.map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet />${words.kinds[kind]}<span class="n num">${count(counts.get(kind) ?? 0)}</span></button>`)}</div></div>`}
     ${
       (names.folders.length > 0 || names.tags.length > 0) &&
       html`<div class="big among">
@@ -66,7 +80,7 @@ export function Panel({ counts, names, filter, span, found, find, onFind, onFilt
       }</div>`
     }
     ${span[1] > span[0] && html`<div class="big"><h2>${t.dates}</h2><${Range} span=${span} filter=${filter} onFilter=${onFilter} /></div>`}
-    <div class="big by"><h2>${t.colour}</h2><span class="tabs" role="radiogroup" aria-label=${t.colour}>${/** @type {const} */ (["type", "folder", "cluster"]).map((each) => tab(filter.colour === each, t.colours[each], () => onFilter({ colour: each })))}</span></div>
+    <div class="big by"><h2>${t.colour}</h2><span class="tabs" role="radiogroup" aria-label=${t.colour}>${/** @type {const} */ (["type", "folder", "cluster"]).filter((each) => each !== "type" || kinds.length > 1).map((each) => tab(colour === each, t.colours[each], () => onFilter({ colour: each })))}</span></div>
     <div class="big">${/** @type {const} */ (["clusters", "orphans", "unresolved"]).map((each) => html`<button key=${each} class="opt" role="switch" aria-checked=${filter[each]} onClick=${() => onFilter({ [each]: !filter[each] })}>${t[each]}<span class="switch"></span></button>`)}
       <button class="opt" role="switch" aria-checked=${list} onClick=${onList}>${t.list}<span class="switch"></span></button></div>
     ${notes.map((each) => html`<p class="note-line big" key=${each}>${each}</p>`)}
