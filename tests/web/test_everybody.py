@@ -49,10 +49,25 @@ def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
 
         return go
 
+    def opened(name: str) -> Callable[[], None]:
+        def go() -> None:
+            at("/notes", ".count .num")()
+            page.locator("body").press("Escape")
+            button = page.locator(name if name[0] == "." else f".chip:has-text('{name}')")
+            button.first.click()
+            expect(page.locator(".menu .entry").first).to_be_visible()
+
+        return go
+
     return [
         ("list", at("/notes", ".row")),
         ("results", at("/notes?q=frost", ".row mark")),
         ("nothing found", at("/notes?q=qqqqqq", ".list .empty")),
+        *(
+            (f"the menu {name}", opened(name))
+            for name in ("Tags", "Folder", "Any date", ".count button")
+            if page.viewport_size and page.viewport_size["width"] > 700
+        ),
         ("note", at(f"/notes/{frost}", ".back .ref")),
         ("palette", press("Control+k", "dialog .option")),
         ("keys", press("Escape", "body")),

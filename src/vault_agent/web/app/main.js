@@ -72,6 +72,8 @@ function App() {
 elsewhere.editor = () => import("./views/editor/editor.js");
 addEverywhere();
 addEventListener("keydown", onKey);
+// Only Tab puts a ring around a whole pane.
+addEventListener("keydown", ({ key }) => document.documentElement.toggleAttribute("data-tabbing", key === "Tab"), true);
 render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));
 followAddress();
 followNote();

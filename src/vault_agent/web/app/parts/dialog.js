@@ -30,9 +30,10 @@ export function Dialog({ label, className = "", onClose, children }) {
 
 /**
  * A menu below a button. Arrow keys walk its entries; a letter key is left to a field in it.
- * @param {{ anchor: HTMLElement, label: string, onClose: () => void, children?: any }} given
+ * One with a field is a group, and its entries are in a menu of their own.
+ * @param {{ anchor: HTMLElement, label: string, onClose: () => void, role?: "menu" | "group", children?: any }} given
  */
-export function Menu({ anchor, label, onClose, children }) {
+export function Menu({ anchor, label, onClose, role = "menu", children }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
   useLayoutEffect(() => {
     const menu = /** @type {HTMLDivElement} */ (ref.current);
@@ -80,5 +81,5 @@ export function Menu({ anchor, label, onClose, children }) {
       stops[(at + (event.key === "ArrowDown" ? 1 : stops.length - 1)) % stops.length]?.focus();
     }
   };
-  return html`<div ref=${ref} class="menu" role="group" aria-label=${label} onKeyDown=${keyed}>${children}</div>`;
+  return html`<div ref=${ref} class="menu" role=${role} aria-label=${label} onKeyDown=${keyed}>${children}</div>`;
 }

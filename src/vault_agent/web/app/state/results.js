@@ -21,6 +21,7 @@ const NOTHING = {
   time: 0,
   mode: "",
   indexedAt: /** @type {string | null} */ (null),
+  order: "", // of a list
   key: "",
 };
 export const results = signal(NOTHING);
@@ -55,8 +56,6 @@ export const filtered = computed(() => {
   return Boolean(type.length || tag.length || path.length || project.length || after || before || linked || tasks);
 });
 
-const WIKILINK = /!?\[\[(?:[^\][|]*\|)?([^\][|]*)\]\]/g;
-const MARKS = /`|\*\*|==|~~/g;
 /** @param {Wire.NoteRow} note @returns {Row} */
 const fromList = (note) => ({
   id: note.noteId,
@@ -65,7 +64,7 @@ const fromList = (note) => ({
   type: note.type,
   tags: note.tags,
   date: note.updated,
-  text: note.excerpt.replace(WIKILINK, "$1").replace(MARKS, ""),
+  text: note.excerpt,
   ranges: [],
   connections: note.connections,
   heading: null,
@@ -91,14 +90,23 @@ function once(rows) {
   return rows.filter((row) => !seen.has(row.id) && seen.add(row.id));
 }
 
-/** @param {string | null} cursor @param {string | undefined} mode @param {AbortSignal} signal @param {number} [limit] */
-async function page(cursor, mode, signal, limit = PAGE) {
+/** Whether the last change of a whole page is of one minute, as after a copy. @param {Wire.NoteRow[]} notes */
+const sameTime = (notes) =>
+  notes.length === PAGE && notes[0].updated.slice(0, 16) === notes[PAGE - 1].updated.slice(0, 16);
+
+/** @param {string | null} cursor @param {string | undefined} mode @param {AbortSignal} signal @param {number} [limit] @param {string} [usual] the order if none is chosen @returns {Promise<Omit<typeof NOTHING, "key">>} */
+async function page(cursor, mode, signal, limit = PAGE, usual = "") {
   const { text, type, tag, path, project, after, before, linked, tasks, sort } = asked.peek();
   if (!text) {
-    const query = { sort: sort || "updated", limit, type, tag, path, project, after, before, linked, tasks, cursor };
+    const order = sort || (cursor ? results.peek().order : usual) || "updated";
+    const query = { sort: order, limit, type, tag, path, project, after, before, linked, tasks, cursor };
     const { data, time } = await ask("GET", "/notes", { query, signal });
+    if (order === "updated" && !sort && !cursor && sameTime(data.notes)) {
+      return page(null, mode, signal, limit, "connections");
+    }
     return {
       rows: data.notes.map(fromList),
+      order,
       total: data.total,
       more: data.hasMore,
       cursor: data.nextCursor,
@@ -116,6 +124,7 @@ async function page(cursor, mode, signal, limit = PAGE) {
   const found = /** @type {Wire.ResultsData} */ (data); // not the compact ones
   return {
     rows: found.results.map(fromSearch),
+    order: "",
     total: null,
     more: data.hasMore,
     cursor: data.nextCursor,

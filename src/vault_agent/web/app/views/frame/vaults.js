@@ -54,6 +54,7 @@ function Entry({ vault }) {
         : `${count(vault.notes)} ${words.stats.notes(vault.notes)}`;
   const inside = html`<svg class="i check" aria-hidden="true"><use href="#i-check" /></svg><${Icon} name=${ICONS[vault.role] ?? "folder"} />
     <bdi class="cut">${plain(vaultName(vault.identity), 60)}</bdi><small class="n num">${said}</small>`;
-  if (gone) return html`<span class="entry mute">${inside}</span>`;
+  if (gone)
+    return html`<span class="entry mute" role="menuitemradio" aria-checked="false" aria-disabled="true">${inside}</span>`;
   return html`<a class="entry" role="menuitemradio" aria-checked=${here} href=${addressIn(vault.identity)}>${inside}</a>`;
 }

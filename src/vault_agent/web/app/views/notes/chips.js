@@ -127,7 +127,7 @@ export function Count() {
   const open = useSignal(false);
   const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const { rows, total, more, time, key } = results.value;
-  const sort = /** @type {typeof SORTS[number]} */ (address.value.sort || "updated");
+  const sort = /** @type {typeof SORTS[number]} */ (address.value.sort || results.value.order || "updated");
   const close = () => (open.value = false);
   const said = !key
     ? ""
@@ -143,7 +143,7 @@ export function Count() {
         (
           each,
         ) => html`<button class="entry" role="menuitemradio" aria-checked=${each === sort} key=${each} onClick=${() => {
-          go({ sort: each === "updated" ? "" : each });
+          go({ sort: each });
           close();
           anchor.current?.focus();
         }}>
