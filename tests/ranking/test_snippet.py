@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_agent.ranking.query import compile_query
-from vault_agent.ranking.snippet import SNIPPET_CHARACTERS, plain_line, snippet
+from vault_agent.ranking.snippet import SNIPPET_CHARACTERS, beginning, plain_line, snippet
 
 FILLER = "Nothing of note happens in this sentence at all. " * 12
 
@@ -166,3 +166,21 @@ def test_snippets_are_one_line_within_the_limit(text: str, query: str):
     assert all(0 <= a < b <= len(found.text) for a, b in found.matches)
     assert list(found.matches) == sorted(found.matches)
     assert not text.strip() or found.text.strip("…") != text.strip()
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("# Only a heading\n", ""),
+        ("# {{title}}\n\n<!-- [{{title}}](https://example.org) -->\n{{date}} <% tp.now() %>", ""),
+        ("%% Add a description. %%\n\nA [[Note|plan]] of ==seeds==.", "A plan of seeds."),
+        (
+            "[![Downloads](https://img.example/b.svg)](https://example.org) ![a](b.png)\nHello",
+            "Hello",
+        ),
+        ("![[plan.pdf]] > quoted", "quoted"),
+        ("word " * 80, "word word word word word word word…"),
+    ],
+)
+def test_the_beginning_of_a_note_is_what_it_says(markdown: str, shown: str):
+    assert beginning(markdown, 36) == shown

@@ -116,7 +116,7 @@ async def test_a_row_describes_its_note(snapshot: Snapshot):
         ("garden", "garden/beds"),
         None,
     )
-    assert plan.excerpt.startswith("- [ ] Sow beans")
+    assert plan.excerpt.startswith("Sow beans")
     assert len(alone.excerpt) <= EXCERPT_CHARACTERS
     assert alone.excerpt.endswith("word…")
 

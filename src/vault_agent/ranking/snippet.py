@@ -48,6 +48,12 @@ _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     re.DOTALL | re.IGNORECASE,
 )
 _FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*\n(?=\s*\S)")
+_UNTOLD = re.compile(  # pictures and embeds; what a template fills in
+    r"!\[[^\[\]\n]{0,400}\]\([^()\n]{0,1000}\)|!\[\[[^\[\]\n]{0,400}\]\]"
+    r"|\{\{[^{}\n]{0,200}\}\}|<%[^%\n]{0,400}%>"
+)
+_BEFORE_TEXT = 12  # times the characters that are wanted; comments and badges may stand before them
+_ONLY_HEADING = re.compile(r"\s*#{1,6}[ \t][^\n]*\s*")
 _EMPHASIS = re.compile(  # at a word's edge; begins with the marker, so that prose is skipped fast
     r"[*_`](?:(?<!\w.)[*_`]*(?=\S)|(?<=\S.)[*_`]*(?!\w))", re.DOTALL
 )
@@ -136,6 +142,19 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
     shift = len(left) - begin
     match = ((from_here + shift, to_here + shift),) if to_here > from_here else ()
     return Snippet(left + line[begin:stop] + right, match)
+
+
+def beginning(markdown: str, most: int) -> str:
+    """Return the first text of a note, at most `most` characters, without its first heading.
+
+    Pictures and the placeholders of templates are left out.
+    """
+    text = _UNTOLD.sub(" ", markdown[: _BEFORE_TEXT * most])
+    line = "" if _ONLY_HEADING.fullmatch(text) else plain_line(text)
+    if len(line) <= most:
+        return line
+    end = _word_end(line, most // 2, most - len(_ELLIPSIS))
+    return line[:end].rstrip(" ·") + _ELLIPSIS
 
 
 def _without(line: str, mark: str) -> tuple[str, int]:

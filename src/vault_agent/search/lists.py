@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lists import ListedNote, ListPlace, NoteList, Sort
 from vault_agent.model.search import Filters
+from vault_agent.ranking.snippet import beginning
 from vault_agent.search.paging import note_key, path_of_key
 from vault_agent.search.unknown import path_warnings
 from vault_agent.store.current import SnapshotOutdated
@@ -31,8 +31,6 @@ MAX_FILES = 10
 _MAX_VALUE = 200
 _PROMOTED = Filters(properties=(("promoted", "true"),))
 MAX_TITLE = 200
-
-_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
 
 
 async def admitted(snapshot: Snapshot, filters: Filters) -> set[int] | None:
@@ -135,7 +133,7 @@ async def _rows(connection: Connection, shown: Sequence[SortedNote]) -> list[Lis
             tags=note.metadata.tags,
             created=note.metadata.created or note.metadata.date,
             updated=each.updated,
-            excerpt=_excerpt(texts.get(each.rowid << CHUNK_BITS, "")),
+            excerpt=beginning(texts.get(each.rowid << CHUNK_BITS, ""), EXCERPT_CHARACTERS),
             connections=counts.get(each.rowid, 0),
             id=_first(ids.get(each.rowid)),
             status=_first(statuses.get(each.rowid)),
@@ -153,13 +151,3 @@ def _first(values: Sequence[str] | None) -> str | None:
 
 def _cut(value: str) -> str:
     return value if len(value) <= _MAX_VALUE else value[: _MAX_VALUE - 1] + "…"
-
-
-def _excerpt(text: str) -> str:
-    """Return the beginning of a note's text on one line, without the heading it begins with."""
-    text = _HEADING.sub("", text[: 8 * EXCERPT_CHARACTERS])
-    line = " ".join(text.split())
-    if len(line) <= EXCERPT_CHARACTERS:
-        return line
-    cut = line[: EXCERPT_CHARACTERS - 1]
-    return f"{cut[: cut.rfind(' ')] if ' ' in cut[-40:] else cut}…"
