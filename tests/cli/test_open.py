@@ -145,12 +145,33 @@ async def test_a_name_of_several_notes_lists_them(vault: Path, server: FakeServe
         )
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("a\x1b[31mb\u202e", '"a\\x1b[31mb\\u202e"'),
+        ("x" * 500, f'"{"x" * 100}…"'),
+        ("two words", '"two words"'),
+    ],
+)
+async def test_an_error_repeats_the_name_that_was_typed_safely(
+    server: FakeServer, run: Run, typed: str, shown: str
+):
+    server.named = []
+    for command in (("get", "note"), ("links", "show"), ("related",)):
+        ended = await run(*command, typed)
+        assert ended.code == 4
+        assert ended.err.startswith(
+            f"NOTE_NOT_FOUND: No note has the path, name, alias or title {shown}."
+        )
+
+
 async def test_an_unknown_name_lists_similar_notes(vault: Path, server: FakeServer, run: Run):
     server.named = []
     ended = await run("open", "Stok")
     assert ended.code == 4
     assert (
-        ended.err == "NOTE_NOT_FOUND: No note has this name.\nSimilar names:\n  Kitchen/Stock.md\n"
+        ended.err == 'NOTE_NOT_FOUND: No note has the path, name, alias or title "Stok".\n'
+        "Similar names:\n  Kitchen/Stock.md\n"
     )
 
 

@@ -106,6 +106,7 @@ async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
     assert ended.out == ""
     assert ended.err == (
         "No results. Last index run: 2020-02-03.\nTo add newer notes: vault-agent index\n"
+        "No note matches --tag a.\n"
     )
 
 

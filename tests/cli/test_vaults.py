@@ -241,7 +241,7 @@ async def test_a_search_names_the_vaults_of_the_project(
 ):
     await run("init", "--yes")
     await run("search", "flour")
-    assert searched(server) == ("/search", ("project:shop", "global"))
+    assert searched(server) == ("/search", ("project:shop", "global", "default"))
     await run("search", "flour", "--all-vaults")
     assert searched(server) == ("/search", ("default", "project:shop", "global"))
     assert (await run("search", "flour", "--all-vaults", "--vault", "global")).code == 2
@@ -271,16 +271,21 @@ async def test_outside_a_project_the_default_vault_is_searched(
     assert project.is_dir()
 
 
-async def test_lists_and_new_notes_are_about_the_vault_of_the_project(
+async def test_lists_ask_each_vault_of_the_project(run: Run, project: Path, server: FakeServer):
+    await run("init", "--yes")
+    for words in (("list",), ("grep", "flour"), ("tasks", "list"), ("tags",), ("folders",)):
+        server.asked.clear()
+        await run(*words)
+        asked = [path.split("/")[2] for _, path, _ in server.asked]
+        assert asked == ["project%3Ashop", "global", "default"], words
+    assert project.is_dir()
+
+
+async def test_new_notes_and_graphs_are_about_the_vault_of_the_project(
     run: Run, project: Path, server: FakeServer
 ):
     await run("init", "--yes")
     for words in (
-        ("list",),
-        ("grep", "flour"),
-        ("tasks", "list"),
-        ("tags",),
-        ("folders",),
         ("context", "--search", "flour"),
         ("new", "--type", "bug", "--title", "Twice"),
         ("graph", "orphans"),

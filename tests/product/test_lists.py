@@ -114,7 +114,7 @@ def test_a_wrong_request_for_lines_is_refused(served: Program, body: dict[str, A
 
 
 def test_grep_prints_lines_that_editors_can_open(served: Program):
-    ended = served.run("grep", "-n", "^Fleece", "-C", "1")
+    ended = served.run("grep", "^Fleece", "-C", "1")
     assert ended.stdout.splitlines() == [
         "Garden/Late frost.md-7-",
         "Garden/Late frost.md:8:Fleece keeps two degrees.",
@@ -130,9 +130,10 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
     nothing = served.run("grep", "no such line")
     assert (nothing.returncode, nothing.stdout) == (0, "")
     assert nothing.stderr == "No lines found.\n"
-    page = served.run("grep", "(?i)fleece", "--limit", "1")
-    cursor = page.stderr.split("--cursor ")[1].strip()
-    more = served.run("grep", "(?i)fleece", "--limit", "1", "--cursor", cursor)
+    page = served.run("grep", "(?i)fleece", "-n", "1")
+    assert page.stderr == "There are more lines: --limit 50\n"
+    reply = json.loads(served.run("grep", "(?i)fleece", "-n", "1", "--json").stdout)["data"]
+    more = served.run("grep", "(?i)fleece", "--limit", "1", "--cursor", reply["nextCursor"])
     assert more.stdout.startswith("Garden/Late frost.md:10:")
     assert json.loads(served.run("--json", "grep", "Bake").stdout)["data"]["lines"]
     refused = served.run("grep", "(")
@@ -204,7 +205,7 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
     ]
     assert served.run("list", "--orphans").stdout == "Kitchen/Bread.md\n"
     page = served.run("list", "-n", "1")
-    assert page.stderr.startswith("1 of 3 notes. More: add --cursor ")
+    assert (page.stdout, page.stderr) == ("Garden/Beds.md\n", "2 more: --limit 3\n")
     unknown = served.run("list", "Gardn")
     assert unknown.stderr == (
         "No notes.\nFOLDER_NOT_FOUND: No folder or note of the index has this path."
@@ -218,6 +219,67 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
     assert at_terminal(served, "list", "--property", "status=OPEN").endswith(
         "  Garden/Late frost.md  \x1b[2m#garden #cold #shop\x1b[0m\n"
     )
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """Return a program that serves 450 notes, one with 450 lines to find."""
+    made = Program(tmp_path_factory.mktemp("large"))
+    for number in range(449):
+        made.write(f"n/{number:03}.md", f"- [ ] Task {number}\n\nRye.\n")
+    made.write("n/449.md", "".join(f"Rye {number}\n\n" for number in range(450)))
+    made.start()
+    made.index()
+    yield made
+    made.close()
+
+
+def test_a_pipe_gets_everything_and_a_terminal_a_screenful(large: Program):
+    assert len(large.run("list").stdout.splitlines()) == 450
+    assert len(large.run("tasks", "list").stdout.splitlines()) == 449
+    lines = large.run("grep", "^Rye").stdout.splitlines()
+    assert len(lines) == len(set(lines)) == 449 + 450
+    around = large.run("grep", "^Rye", "-C", "1").stdout.splitlines()
+    assert len(around) == len(set(around))
+    shown = at_terminal(large, "list").splitlines()
+    assert len(shown) == 50
+    assert len(large.run("list", "-n", "300").stdout.splitlines()) == 300
+    assert large.run("list", "-n", "300").stderr == "150 more: --limit 450\n"
+    assert len(large.run("grep", "^Rye", "--limit", "460").stdout.splitlines()) == 460
+    data = json.loads(large.run("list", "--json").stdout)["data"]
+    assert (len(data["notes"]), data["total"], data["hasMore"]) == (50, 450, True)
+    many = json.loads(large.run("list", "--json", "-n", "400").stdout)["data"]
+    assert (len(many["notes"]), many["total"], many["hasMore"]) == (400, 450, True)
+    rest = large.run("list", "--cursor", many["nextCursor"]).stdout.splitlines()
+    assert rest[0] == "n/400.md"
+    assert len(rest) == 50
+
+
+def test_a_search_without_results_says_what_left_nothing(served: Program):
+    for words, said in (
+        (("fleece", "--tag", "rust"), "No note matches --tag rust."),
+        (("fleece", "tag:rust"), "No note matches tag:rust."),
+        (("fleece", "--tag", "garden", "--path", "Kitchen"), "1 result without --tag garden."),
+        (("fleece", "path:Kitchen", "tag:cold"), "1 result without tag:cold."),
+        (("degrees -fleece",), "1 result without -fleece."),
+        (('"degrees two"',), '1 result without "degrees two".'),
+        (("fleece", "degres", "--all-words"), "without --all-words."),
+        (("fleece", "--after", "2030-01-01"), "No note matches --after 2030-01-01."),
+    ):
+        ended = served.run("search", *words)
+        assert ended.stdout == "", words
+        assert said in ended.stderr, (words, ended.stderr)
+
+
+def test_an_unknown_word_is_named(served: Program):
+    typo = served.run("search", "fleecy degreees")
+    assert 'No note has "degreees": searched for degrees.' in typo.stderr
+    assert 'No note has "fleecy": searched for fleece.' in typo.stderr
+    assert 'No note has "zzzz".' in served.run("search", "zzzz").stderr
+    assert served.run("search", "degr").stderr == ""  # the beginning of a word
+    (unknown,) = posted(served, "/search", query="degreees")["unknown"]
+    assert unknown == {"word": "degreees", "instead": ["degrees"]}
+    assert "unknown" not in posted(served, "/search", query="degrees")
 
 
 def test_search_for_all_words_and_its_pages(served: Program):

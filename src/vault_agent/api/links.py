@@ -108,7 +108,11 @@ async def _broken(vault: OpenVault, _: Caller, sent: BrokenLinksRequest) -> Foun
 async def _tags(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
     """Return the tree of tags with the number of notes of each."""
     tree = await vault.links.tags(
-        prefix=sent.prefix, depth=sent.depth, limit=sent.limit, scope=caller.scope
+        prefix=sent.prefix,
+        depth=sent.depth,
+        limit=sent.limit,
+        by_count=sent.sort == "count",
+        scope=caller.scope,
     )
     data = TagsData(
         revision=tree.revision,
@@ -123,7 +127,11 @@ async def _tags(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
 async def _folders(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
     """Return the tree of folders with the number of notes in each."""
     tree = await vault.links.folders(
-        prefix=sent.prefix, depth=sent.depth, limit=sent.limit, scope=caller.scope
+        prefix=sent.prefix,
+        depth=sent.depth,
+        limit=sent.limit,
+        by_count=sent.sort == "count",
+        scope=caller.scope,
     )
     data = FoldersData(
         revision=tree.revision,

@@ -32,6 +32,8 @@ class Invocation:
     api_key: str | None = field(default=None, repr=False)
     json: bool = False
     vault: str | None = None
+    here: tuple[str, ...] | None = field(default=None, repr=False)
+    """The vaults of the project, as `cli.here` found them."""
 
     def flags(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the flags as settings by dotted key, None if a flag was not given."""

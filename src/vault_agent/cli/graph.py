@@ -10,7 +10,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.here import client_here
+from vault_agent.cli.here import client_here, name_rest
 from vault_agent.cli.linking import close, degrees, printed, show_notes
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import (
@@ -144,6 +144,7 @@ async def _report(invocation: Invocation, name: str, none: str, options: dict[st
         reply = await links.report(client, name, **options)
     if not printed(reply, as_json=invocation.json):
         show_notes(reply, none)
+        name_rest(invocation)
 
 
 @command.command("communities")
@@ -165,6 +166,7 @@ async def communities(invocation: Invocation, limit: int | None) -> None:
         for note in group["central"]:
             say(f"      {clean(note['path'])}")
     close(reply, len(data["communities"]), "There are no notes.")
+    name_rest(invocation)
 
 
 @command.command("export")
@@ -219,6 +221,7 @@ async def export(
     if data["truncated"]:
         tell("Only the best connected notes are included.")
     warn(reply.warnings)
+    name_rest(invocation)
 
 
 def _save(path: Path, body: bytes) -> int:

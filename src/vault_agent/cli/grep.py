@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from itertools import groupby
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.here import client_here
-from vault_agent.cli.terminal import clean, is_terminal, pass_on, say, style, tell, warn
+from vault_agent.cli.paged import MAX_PAGE, Listing, Page, page_options
+from vault_agent.cli.terminal import clean, is_terminal, say, style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from vault_agent.client.client import Reply
-    from vault_agent.wire.lists import GrepData
+    from vault_agent.client.client import Client
 
 
 @click.command("grep", cls=Command)
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "-C", "--context", type=int, default=0, metavar="N", help="Lines around each line, 0 to 3."
 )
-@click.option("-n", "--line-number", is_flag=True, help="Has no effect: numbers are always shown.")
-@click.option("--limit", type=int, default=50, show_default=True, help="Lines, 1 to 200.")
-@click.option("--cursor", help="Continue the page before, with the same other options.")
+@page_options("Lines")
 @click.pass_obj
 async def command(invocation: Invocation, /, pattern: str, **options: Any) -> None:
     """Find lines of notes by a regular expression.
@@ -50,56 +47,98 @@ async def command(invocation: Invocation, /, pattern: str, **options: Any) -> No
         "pattern": pattern,
         "ignoreCase": options["ignore_case"],
         "context": options["context"],
-        "limit": options["limit"],
         "filters": given({"paths": options["paths"], "tags": tags}),
-        "cursor": options["cursor"],
     }
-    async with client_here(invocation) as client:
-        reply = await client.lists.grep(body)
-    _show(reply, as_json=invocation.json)
+    lines = _Lines()
+    async with invocation.client() as client:
+        listing = Listing(invocation, client, "lines", options["limit"], options["cursor"])
+
+        async def show(page: Page) -> None:
+            if listing.whole:
+                page = replace(page, rows=await _with_rest(client, body, page.rows))
+            lines.add(page)
+
+        await listing.show(
+            lambda limit, cursor: client.lists.grep({**body, "limit": limit, "cursor": cursor}),
+            show,
+        )
+    lines.end()
+    listing.close("No lines found.", "line")
 
 
-def _show(reply: Reply[GrepData], *, as_json: bool) -> None:
-    if as_json:
-        pass_on(reply.body)
-        return
-    data = reply.envelope["data"]
-    show = _show_grouped if is_terminal(sys.stdout) else _show_plain
-    show(data["lines"])
-    if not data["lines"] and not data["hasMore"]:
-        tell("No lines found.")
-    warn(reply.warnings)
-    if data["hasMore"]:
-        tell(f"More: add --cursor {clean(data['nextCursor'])}")
+async def _with_rest(
+    client: Client, body: dict[str, Any], rows: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the lines with those that a note has beyond the limit of a reply for each note."""
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        found.append(row)
+        if not row["moreInNote"]:
+            continue
+        only, cursor = {**body, "filters": {"paths": [row["path"]]}, "limit": MAX_PAGE}, None
+        while True:
+            data = (await client.lists.grep({**only, "cursor": cursor})).envelope["data"]
+            found += (
+                each
+                for each in data["lines"]
+                if each["path"] == row["path"] and each["line"] > row["line"]
+            )
+            cursor = data["nextCursor"]
+            if not data["hasMore"]:
+                break
+        found[-1]["moreInNote"] = False
+    return found
 
 
-def _show_grouped(lines: Sequence[dict[str, Any]]) -> None:
-    """Print a heading for each note, then its lines."""
-    for number, (path, group) in enumerate(_by_note(lines)):
-        if number:
-            say()
-        say(style(clean(path), "strong"))
-        last = 0
-        for line, (text, matches) in _numbered(group):
-            if last and line > last + 1 and any(each["before"] or each["after"] for each in group):
-                say(style("--", "faint"))
-            mark = "-" if matches is None else ":"
-            say(f"{style(f'{line}{mark}', 'faint')}{_marked(text, matches or ())}")
-            last = line
-        if group[-1]["moreInNote"]:
-            say(style("… more lines in this note: use --path with its path", "faint"))
+class _Lines:
+    """Prints lines note by note. The last note waits, since the next page may continue it."""
+
+    def __init__(self) -> None:
+        self._path: str | None = None
+        self._group: list[dict[str, Any]] = []
+        self._notes = 0
+
+    def add(self, page: Page) -> None:
+        for line in page.rows:
+            path = page.address(line["path"])
+            if path != self._path:
+                self.end()
+                self._path = path
+            self._group.append(line)
+
+    def end(self) -> None:
+        """Print the note that waits."""
+        if self._path is None:
+            return
+        if is_terminal(sys.stdout):
+            if self._notes:
+                say()
+            _show_note(self._path, self._group)
+        else:
+            _show_plain(self._path, self._group)
+        self._notes += 1
+        self._path, self._group = None, []
 
 
-def _show_plain(lines: Sequence[dict[str, Any]]) -> None:
+def _show_note(path: str, group: Sequence[dict[str, Any]]) -> None:
+    """Print a heading, then the lines of a note."""
+    say(style(clean(path), "strong"))
+    last = 0
+    for line, (text, matches) in _numbered(group):
+        if last and line > last + 1 and any(each["before"] or each["after"] for each in group):
+            say(style("--", "faint"))
+        mark = "-" if matches is None else ":"
+        say(f"{style(f'{line}{mark}', 'faint')}{_marked(text, matches or ())}")
+        last = line
+    if group[-1]["moreInNote"]:
+        say(style("… more lines in this note: use --path with its path", "faint"))
+
+
+def _show_plain(path: str, group: Sequence[dict[str, Any]]) -> None:
     """Print `path:line:text`, and `path-line-text` for the lines around."""
-    for path, group in _by_note(lines):
-        for line, (text, matches) in _numbered(group):
-            mark = "-" if matches is None else ":"
-            say(f"{clean(path)}{mark}{line}{mark}{clean(text)}")
-
-
-def _by_note(lines: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    return [(path, list(group)) for path, group in groupby(lines, key=lambda line: line["path"])]
+    for line, (text, matches) in _numbered(group):
+        mark = "-" if matches is None else ":"
+        say(f"{clean(path)}{mark}{line}{mark}{clean(text)}")
 
 
 def _numbered(

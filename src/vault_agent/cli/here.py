@@ -1,17 +1,22 @@
-"""The vaults that a command is about: those named, or those of the current project."""
+"""The scope of a command: the vaults that it speaks of.
+
+Inside a trusted project it is the project's vault, the global one and the default one, for all
+commands alike. Elsewhere it is the default vault. `--vault` names one.
+"""
 
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from vault_agent.cli.terminal import complain, warn
-from vault_agent.config.connection import several_vaults
+from vault_agent.cli.terminal import clean, complain, counted, tell, warn
+from vault_agent.config import rules
+from vault_agent.config.connection import several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT, Role, read_registry
 from vault_agent.errors import VaultAgentError, explained
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable
     from pathlib import Path
 
     from vault_agent.cli.command import Invocation
@@ -19,14 +24,22 @@ if TYPE_CHECKING:
     from vault_agent.config.registry import Registered
 
 _PROJECT = "project:"
+_MOST_NAMES = 5
 _UNTRUSTED = "This project has a vault that you have not allowed yet. It is not searched."
 
 
 def vaults_here(invocation: Invocation) -> tuple[str, ...]:
-    """Return the vaults that a search is about if none is named: the project's and the global one.
+    """Return the vaults of a project: its own, the global one, and the default one, in this order.
 
-    Return () outside a project, if its vault is not trusted, and while several vaults are off.
+    Return () outside a project, if its vault is not trusted, if a vault is named, and while several
+    vaults are off.
     """
+    if invocation.here is None:
+        invocation.here = _vaults_here(invocation)
+    return invocation.here
+
+
+def _vaults_here(invocation: Invocation) -> tuple[str, ...]:
     if invocation.vault is not None or not several_vaults(invocation.layers()):
         return ()
     from vault_agent.config.project import find_project
@@ -47,7 +60,37 @@ def vaults_here(invocation: Invocation) -> tuple[str, ...]:
         return ()
     warn(project.warnings)
     others = [each for each in entries if each.role is Role.GLOBAL and each.is_there]
-    return tuple(name_of(each, entries) for each in (entry, *others))
+    named = {each.identity: name_of(each, entries) for each in (entry, *others)}
+    root = vault_root(invocation.layers())
+    if root is None or rules.vault_identity(root) not in named:
+        named[DEFAULT] = DEFAULT
+    return tuple(named.values())
+
+
+def scope(invocation: Invocation) -> tuple[str | None, ...]:
+    """Return the vaults whose notes a command lists, in order. None is the server's own."""
+    return vaults_here(invocation) or (invocation.vault,)
+
+
+def others(invocation: Invocation, vaults: Iterable[str | None]) -> tuple[str, ...]:
+    """Return the other vaults that a search over all would find notes in."""
+    if invocation.vault is not None or not several_vaults(invocation.layers()):
+        return ()
+    known = {each or DEFAULT for each in vaults}
+    return tuple(each for each in all_vaults() if each not in known)
+
+
+def listed(vaults: Iterable[str | None]) -> str:
+    """Return the names of vaults for a sentence: `project:shop, global and default`."""
+    *first, last = (clean(each or DEFAULT) for each in vaults)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def name_others(invocation: Invocation, vaults: Iterable[str | None]) -> None:
+    """Print which vaults a list leaves out, and how many they are."""
+    if (left := others(invocation, vaults)) and not invocation.json:
+        names = ", ".join(map(clean, left[:_MOST_NAMES])) + ", …" * (len(left) > _MOST_NAMES)
+        tell(f"{counted(len(left), 'vault')} left out: {names}. See one with --vault NAME.")
 
 
 def project_here(invocation: Invocation) -> str | None:
@@ -57,11 +100,19 @@ def project_here(invocation: Invocation) -> str | None:
     return name.removeprefix(_PROJECT) if name is not None else None
 
 
+def name_rest(invocation: Invocation) -> None:
+    """Print which vaults of the scope are left out by what is of one vault, such as a graph."""
+    if (rest := vaults_here(invocation)[1:]) and not invocation.json:
+        what = f"{counted(len(rest), 'vault')} left out: {listed(rest)}"
+        tell(f"{what}. See one with --vault NAME.")
+
+
 @asynccontextmanager
 async def client_here(invocation: Invocation) -> AsyncIterator[Client]:
     """Yield a client whose calls are about the project's vault inside a trusted project.
 
-    Elsewhere they are about the default vault. `--vault` names another one.
+    Elsewhere they are about the default vault. `--vault` names another one. It is for changes, and
+    for what is of one vault.
     """
     here = vaults_here(invocation)
     async with invocation.client() as client:

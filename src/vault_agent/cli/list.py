@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.here import client_here
-from vault_agent.cli.terminal import clean, is_terminal, pass_on, say, style, tell, warn
-
-if TYPE_CHECKING:
-    from vault_agent.client.client import Reply
-    from vault_agent.wire.lists import NotesData
+from vault_agent.cli.paged import Listing, Page, page_options
+from vault_agent.cli.terminal import clean, is_terminal, say, style
 
 _SORTS = ("path", "updated", "created", "title", "connections")
 
@@ -47,8 +43,7 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 @click.option(
     "-s", "--sort", type=click.Choice(_SORTS), default="path", show_default=True, help="Order."
 )
-@click.option("-n", "--limit", type=int, default=50, show_default=True, help="Notes, 1 to 200.")
-@click.option("--cursor", help="Continue the page before, with the same other options.")
+@page_options("Notes")
 @click.pass_obj
 async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: Any) -> None:
     """List notes, all or those of a folder.
@@ -80,31 +75,24 @@ async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: 
         "linked": None if linked is None else str(linked).lower(),
         "tasks": "open" if options["open_tasks"] else None,
         "sort": options["sort"],
-        "limit": options["limit"],
-        "cursor": options["cursor"],
     }
-    async with client_here(invocation) as client:
-        reply = await client.lists.notes(arguments)
-    _show(reply, as_json=invocation.json)
+    async with invocation.client() as client:
+        listing = Listing(invocation, client, "notes", options["limit"], options["cursor"])
+        await listing.show(
+            lambda limit, cursor: client.lists.notes(
+                {**arguments, "limit": limit, "cursor": cursor}
+            ),
+            _show,
+        )
+    listing.close("No notes.", "note")
 
 
-def _show(reply: Reply[NotesData], *, as_json: bool) -> None:
-    if as_json:
-        pass_on(reply.body)
-        return
-    data = reply.envelope["data"]
-    for note in data["notes"]:
+def _show(page: Page) -> None:
+    for note in page.rows:
+        path = clean(page.address(note["path"]))
         if not is_terminal(sys.stdout):
-            say(clean(note["path"]))
+            say(path)
             continue
         tags = " ".join(f"#{clean(tag)}" for tag in note["tags"])
         day = style(clean(note["updated"][:10]), "faint")
-        say(f"{day}  {clean(note['path'])}{'  ' + style(tags, 'faint') if tags else ''}")
-    if not data["notes"]:
-        tell("No notes.")
-    warn(reply.warnings)
-    if data["hasMore"]:
-        tell(
-            f"{len(data['notes']):,} of {data['total']:,} notes. More: add --cursor"
-            f" {clean(data['nextCursor'])}"
-        )
+        say(f"{day}  {path}{'  ' + style(tags, 'faint') if tags else ''}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.cli.here import vaults_here
+from vault_agent.cli.here import all_vaults, scope
 from vault_agent.cli.local import recalled
-from vault_agent.config.connection import index_folder
+from vault_agent.cli.terminal import clean, quoted, tell
+from vault_agent.config.connection import index_folder, several_vaults
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, Misconfigured, NotFound
 
@@ -56,53 +58,98 @@ def whole_id(begin: str, known: Iterable[str]) -> str:
 
 
 async def find(invocation: Invocation, client: Client, text: str) -> Place:
-    """Return the place that a person means. An ID is not looked up.
+    """Return the place that a person means. An ID is not looked up if there is one vault.
 
     Inside a trusted project, the project's vault and the global one come before the default vault.
-    The client's further calls are about the vault that has the note.
+    The client's further calls are about the vault that has the note. What the number of a result
+    means is printed.
 
     Raises:
         InvalidRequest: `INVALID_ID` if the text is empty.
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
-    here = vaults_here(invocation)
-    if (known := _ID.fullmatch(text)) and not here:
+    if _NUMBER.fullmatch(text):
+        return await _result(invocation, client, text)
+    vaults = _scope(invocation)
+    if (named := _named_vault(invocation, text)) is not None:
+        with suppress(NotFound):  # a title may begin like the name of a vault
+            return await _look_up_in((_asked(named),), client, text.removeprefix(f"{named}:"))
+    if (known := _ID.fullmatch(text)) and len(vaults) == 1:
+        client.vault_name = vaults[0]
         return _place(known)
-    if here and not _NUMBER.fullmatch(text):
-        return await _look_up_in((*here, None), client, text)
-    if not _NUMBER.fullmatch(text):
-        return await look_up(client, text)
+    return await _look_up_in(vaults, client, text)
+
+
+def _scope(invocation: Invocation) -> tuple[str | None, ...]:
+    return tuple(map(_asked, scope(invocation)))
+
+
+def _asked(vault: str | None) -> str | None:
+    """Return the name of a vault in requests: none for the default one."""
+    return None if vault == DEFAULT else vault
+
+
+def _named_vault(invocation: Invocation, text: str) -> str | None:
+    """Return the vault in an address such as `global:Bread.md`, or None."""
+    if ":" not in text or invocation.vault is not None or not several_vaults(invocation.layers()):
+        return None
+    return next((each for each in all_vaults() if text.startswith(f"{each}:")), None)
+
+
+async def _result(invocation: Invocation, client: Client, text: str) -> Place:
+    """Return the place of a result of the last search, and print which note it is.
+
+    Without such a result, the number is the name of a note.
+    """
     shown = recalled(known_folder(invocation), int(text))
-    if shown is not None and (known := _ID.fullmatch(shown.id)):
-        if invocation.vault is None and shown.vault is not None:
-            client.vault_name = None if shown.vault == DEFAULT else shown.vault
-        return _place(known, shown.line)
+    if shown is None or not (known := _ID.fullmatch(shown.id)):
+        try:
+            return await _look_up_in(_scope(invocation), client, text)
+        except NotFound as error:
+            if error.code != "NOTE_NOT_FOUND":
+                raise
+            raise NotFound(
+                error.code, f"Your last search at a terminal has no result {text}.", remedy=""
+            ) from None
+    if invocation.vault is None and shown.vault is not None:
+        client.vault_name = _asked(shown.vault)
     try:
-        return await look_up(client, text)
+        found = await look_up(client, known[1])
     except NotFound as error:
-        if error.code != "NOTE_NOT_FOUND":
-            raise
         raise NotFound(
-            error.code, f"Your last search at a terminal has no result {text}.", remedy=""
+            error.code, f"Result {text} of your last search was moved or deleted."
         ) from None
+    if not invocation.json:
+        where = f"{shown.vault}:" if shown.vault not in (None, DEFAULT) else ""
+        tell(f"{text} is {clean(where + (found.path or ''))}")
+    return _place(known, shown.line)._replace(path=found.path)
 
 
 async def _look_up_in(vaults: Sequence[str | None], client: Client, text: str) -> Place:
-    """Return the place in the first of these vaults that has it. None is the default vault."""
-    for name in vaults:
+    """Return the place in the first of these vaults that has it. None is the default vault.
+
+    If none has it, the error has the similar names of all.
+    """
+    similar: list[str] = []
+    for place, name in enumerate(vaults, 1):
         client.vault_name = name
         try:
             found = await look_up(client, text)
         except NotFound as error:
-            if error.code != "NOTE_NOT_FOUND" or name is None:
+            if error.code != "NOTE_NOT_FOUND":
                 raise
+            similar += error.details.get("suggestions") or ()
+            if place == len(vaults):
+                raise NotFound(
+                    error.code, error.message, {**error.details, "suggestions": similar}, remedy=""
+                ) from None
         except (IndexUnavailable, Busy):
-            if name is None:
+            if place == len(vaults):
                 raise
         else:
             known = _ID.fullmatch(text)
             return found if known is None else _place(known)._replace(path=found.path)
-    raise AssertionError("the default vault is the last one")
+    raise AssertionError("there is at least one vault")
 
 
 async def look_up(client: Client, text: str) -> Place:
@@ -113,7 +160,17 @@ async def look_up(client: Client, text: str) -> Place:
     """
     if not text.strip():
         raise InvalidRequest("INVALID_ID", "Name a note.")
-    data = (await client.resolve(text)).envelope["data"]
+    try:
+        data = (await client.resolve(text)).envelope["data"]
+    except NotFound as error:
+        if error.code != "NOTE_NOT_FOUND":
+            raise
+        raise NotFound(
+            error.code,
+            f"No note has the path, name, alias or title {quoted(text)}.",
+            error.details,
+            remedy="" if error.details.get("suggestions") else "Search for it.",
+        ) from None
     notes = data["notes"]
     if len(notes) > 1 or data.get("hasMore"):
         number = f"More than {len(notes)}" if data.get("hasMore") else str(len(notes))

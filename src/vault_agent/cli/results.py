@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _MARGIN = " " * 6
+EVERY_NOTE = "path:**"
+"""A query that matches every note, for a search by filters only."""
 
 
 class Ranking(TypedDict):
@@ -131,11 +133,18 @@ def named_value(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def show(invocation: Invocation, client: Client, reply: Reply[ResultsData]) -> None:
-    """Print a reply's results.
+def show(
+    invocation: Invocation,
+    client: Client,
+    reply: Reply[ResultsData],
+    *,
+    numbered: bool = False,
+    none: str = "No results.",
+) -> None:
+    """Print a reply's results, or `none` if there are none.
 
-    At a terminal they have numbers, which `open` and other commands take. Elsewhere, and if the
-    notes are not on this computer, they have IDs.
+    At a terminal those of a search are `numbered`: `open` and other commands take the numbers,
+    until the next search. Elsewhere, and if the notes are not on this computer, they have IDs.
     """
     if invocation.json:
         pass_on(reply.body)
@@ -143,14 +152,18 @@ def show(invocation: Invocation, client: Client, reply: Reply[ResultsData]) -> N
     data = reply.envelope["data"]
     results = data["results"]
     vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
-    if vault is not None and results:
+    if vault is not None and numbered:
         remember(vault, results, invocation.vault)
     for number, result in enumerate(results, 1):
         if number > 1:
             say()
-        _show_one(result, number, vault and _of_result(vault, result, invocation.vault))
+        _show_one(
+            result,
+            number if numbered else None,
+            vault and _of_result(vault, result, invocation.vault),
+        )
     if not results:
-        tell(_nothing_found(data))
+        tell(_nothing_found(data, none))
     warn(reply.warnings)
 
 
@@ -164,14 +177,14 @@ def _of_result(vault: LocalVault, result: dict[str, Any], searched: str | None) 
     return vault._replace(root=root_of(name) or vault.root)
 
 
-def _nothing_found(data: dict[str, Any]) -> str:
+def _nothing_found(data: dict[str, Any], none: str) -> str:
     made = data.get("indexedAt")
     if not isinstance(made, str):
-        return "No results."
-    return f"No results. Last index run: {ago(made)}.\nTo add newer notes: vault-agent index"
+        return none
+    return f"{none} Last index run: {ago(made)}.\nTo add newer notes: vault-agent index"
 
 
-def _show_one(result: dict[str, Any], number: int, vault: LocalVault | None) -> None:
+def _show_one(result: dict[str, Any], number: int | None, vault: LocalVault | None) -> None:
     place = clean(result["path"]) + (f":{result['line']}" if result.get("line") else "")
     path = style(place, "strong")
     if vault is not None:
@@ -182,7 +195,7 @@ def _show_one(result: dict[str, Any], number: int, vault: LocalVault | None) -> 
     headings = " › ".join(clean(heading) for heading in result["headingPath"])
     # Results of filters alone have no score.
     score = f"{result['score']:.2f}  " if result["score"] else ""
-    order = f"{number:>2}  " if vault is not None else ""
+    order = f"{number:>2}  " if vault is not None and number is not None else ""
     if fits(f"{order}{score}{place}  {headings}"):
         say(f"{order}{score}{path}{'  ' + headings if headings else ''}")
     else:

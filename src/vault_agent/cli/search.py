@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.results import ranking, ranking_options, searched, show
-from vault_agent.cli.terminal import clean, tell
+from vault_agent.cli.here import listed, others
+from vault_agent.cli.results import EVERY_NOTE, ranking, ranking_options, searched, show
+from vault_agent.cli.terminal import clean, counted, is_terminal, quoted, tell
 
 _MAX_LIMIT = 50
-_EVERY_NOTE = "path:**"
-"""A query that matches every note, for a search by filters only."""
 
 
 @click.command("search", cls=Command)
@@ -50,9 +50,30 @@ async def command(
     vaults = searched(invocation, all_vaults=all_vaults)
     async with invocation.client() as client:
         reply = await client.search(
-            query or _EVERY_NOTE, **chosen, every_word=all_words, cursor=cursor, vaults=vaults
+            query or EVERY_NOTE, **chosen, every_word=all_words, cursor=cursor, vaults=vaults
         )
-    show(invocation, client, reply)
-    data = reply.envelope["data"]
-    if data.get("nextCursor") and not invocation.json and (cursor or data["limit"] == _MAX_LIMIT):
+        data = reply.envelope["data"]
+        none = f"No results in {listed(vaults)}." if vaults else "No results."
+        show(invocation, client, reply, numbered=True, none=none)
+        if invocation.json:
+            return
+        _name_unknown(data)
+        left = others(invocation, vaults or (invocation.vault,))
+        if not data["results"] and cursor is None:
+            from vault_agent.cli.emptied import say_why
+
+            await say_why(client, query, chosen, every_word=all_words, vaults=vaults, others=left)
+        elif left and vaults and is_terminal(sys.stderr):
+            tell(f"Not searched: {counted(len(left), 'other vault')} (--all-vaults)")
+    if data.get("nextCursor") and (cursor or data["limit"] == _MAX_LIMIT):
         tell(f"More: add --cursor {clean(data['nextCursor'])}")  # before that, --limit is simpler
+
+
+def _name_unknown(data: dict[str, Any]) -> None:
+    """Print the words that are in no note. A beginning of a word that was found is none."""
+    for unknown in data.get("unknown") or ():
+        word, instead = unknown["word"], unknown["instead"]
+        if instead and all(each.lower().startswith(word.lower()) for each in instead):
+            continue
+        near = f": searched for {' and '.join(map(clean, instead))}" if instead else ""
+        tell(f"No note has {quoted(word)}{near}.")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import asyncclick as click
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.each import ask_each
+from vault_agent.cli.here import vaults_here
 from vault_agent.cli.local import local_vault
 from vault_agent.cli.state import (
     embedding_state,
@@ -15,7 +19,12 @@ from vault_agent.cli.state import (
     say_rows,
     watch_state,
 )
-from vault_agent.cli.terminal import clean, pass_on, say, style, warn
+from vault_agent.cli.terminal import clean, counted, pass_on, say, style, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.cli.each import One
 
 
 @click.command("status", cls=Command)
@@ -28,6 +37,8 @@ async def command(invocation: Invocation) -> None:
     async with invocation.client() as client:
         reply = await client.health()
         vault = local_vault(invocation.layers(), client.vault)
+        here = vaults_here(invocation) if not invocation.json else ()
+        each = await ask_each(invocation, client, client.health) if here else []
     if invocation.json:
         pass_on(reply.body)
         return
@@ -41,6 +52,8 @@ async def command(invocation: Invocation) -> None:
         rows["freshness"] = freshness(health)
     if health.watch is not None and health.watch.enabled:
         rows["watch"] = watch_state(health, reply.warnings)
+    if here:
+        rows["in here"] = _searched(each)
     rows["embeddings"] = embedding_state(health, reply.warnings)
     on = ", ".join(name.removesuffix(".enabled") for name in health.switched_on)
     rows["features"] = f"{clean(on)} on" if on else "none switched on"
@@ -50,3 +63,9 @@ async def command(invocation: Invocation) -> None:
         say()
         say(f"This command is version {__version__}. Restart the server to use the same one.")
     warn(each for each in reply.warnings if each.code != "INDEX_STALE")
+
+
+def _searched(vaults: Sequence[One]) -> str:
+    """Return the vaults that commands in this project speak of, with their notes."""
+    each = (f"{clean(one.name)} ({counted(one.reply.data.index.notes, 'note')})" for one in vaults)
+    return ", ".join(each)

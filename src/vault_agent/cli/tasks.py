@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import asyncclick as click
 
@@ -13,11 +13,8 @@ from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.local import forget_task, local_vault, recalled_task, remember_tasks
 from vault_agent.cli.names import find, known_folder
-from vault_agent.cli.terminal import clean, is_terminal, pass_on, say, style, tell, warn
-
-if TYPE_CHECKING:
-    from vault_agent.client.client import Reply
-    from vault_agent.wire.lists import TasksData
+from vault_agent.cli.paged import Listing, Page, page_options
+from vault_agent.cli.terminal import clean, is_terminal, say, style
 
 _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
 _SHOWN = ("due", "scheduled", "start", "done", "cancelled", "priority", "recurrence")
@@ -45,8 +42,7 @@ def command() -> None:
 )
 @click.option("--due-after", metavar="DATE", help="Only due from this day, YYYY-MM-DD.")
 @click.option("--due-before", metavar="DATE", help="Only due to this day, YYYY-MM-DD.")
-@click.option("-n", "--limit", type=int, default=50, show_default=True, help="Tasks, 1 to 200.")
-@click.option("--cursor", help="Continue the page before, with the same other options.")
+@page_options("Tasks")
 @click.pass_obj
 async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: Any) -> None:
     """List tasks, all or those of a note or folder."""
@@ -56,15 +52,25 @@ async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: An
         "tag": tuple(tag.removeprefix("#") for tag in options["tags"]),
         "dueAfter": options["due_after"],
         "dueBefore": options["due_before"],
-        "limit": options["limit"],
-        "cursor": options["cursor"],
     }
-    async with client_here(invocation) as client:
-        reply = await client.lists.tasks(arguments)
+    seen: list[dict[str, Any]] = []
+
+    def show(page: Page) -> None:
+        seen.extend(page.rows)
+        _show(page)
+
+    async with invocation.client() as client:
+        listing = Listing(invocation, client, "tasks", options["limit"], options["cursor"])
+        await listing.show(
+            lambda limit, cursor: client.lists.tasks(
+                {**arguments, "limit": limit, "cursor": cursor}
+            ),
+            show,
+        )
         vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
     if vault is not None and not invocation.json:
-        remember_tasks(vault, reply.envelope["data"]["tasks"])
-    _show(reply, as_json=invocation.json)
+        remember_tasks(vault, seen)
+    listing.close("No tasks.", "task")
 
 
 @command.command("add")
@@ -148,18 +154,9 @@ async def _set(
     return ended
 
 
-def _show(reply: Reply[TasksData], *, as_json: bool) -> None:
-    if as_json:
-        pass_on(reply.body)
-        return
-    data = reply.envelope["data"]
-    for task in data["tasks"]:
+def _show(page: Page) -> None:
+    for task in page.rows:
         fields = ", ".join(f"{name} {clean(task[name])}" for name in _SHOWN if task.get(name))
-        place = style(f"{clean(task['path'])}:{task['line']}:", "faint")
+        place = style(f"{clean(page.address(task['path']))}:{task['line']}:", "faint")
         text = f"[{clean(task['symbol'])}] {clean(task['text'])}"
         say(f"{place} {text}{'  ' + style(f'({fields})', 'faint') if fields else ''}")
-    if not data["tasks"]:
-        tell("No tasks.")
-    warn(reply.warnings)
-    if data["hasMore"]:
-        tell(f"More: add --cursor {clean(data['nextCursor'])}")

@@ -28,6 +28,8 @@ _UNSAFE = re.compile(
 _UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
 
+_MOST_TYPED = 100
+
 # Names in the server's messages, and the options for them.
 _AS_OPTIONS = (
     ("allowLarge=true", "--allow-large"),
@@ -52,6 +54,12 @@ def clean(text: str, *, lines: bool = False) -> str:
     if lines:
         return _UNSAFE_BUT_LINES.sub(_escape, text.replace("\r\n", "\n"))
     return _UNSAFE.sub(_escape, text)
+
+
+def quoted(text: str) -> str:
+    """Return what was typed for an error message: in quotes, on one line, and not too long."""
+    shown = text if len(text) <= _MOST_TYPED else f"{text[:_MOST_TYPED]}…"
+    return f'"{clean(shown)}"'
 
 
 def _escape(match: re.Match[str]) -> str:

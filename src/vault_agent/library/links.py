@@ -171,20 +171,32 @@ class Links:
             lambda now, whole: self._broken.by_target(now, whole, page, faults)
         )
 
-    async def tags(self, *, prefix: str, depth: int, limit: int, scope: Scope = EVERYTHING) -> Tree:
+    async def tags(
+        self,
+        *,
+        prefix: str,
+        depth: int,
+        limit: int,
+        by_count: bool = False,
+        scope: Scope = EVERYTHING,
+    ) -> Tree:
         """Return the tree of tags."""
-        found: Tree = await self._read(
-            partial(trees.tags, prefix=prefix, depth=depth, limit=limit, scope=scope)
-        )
+        cut = partial(trees.tags, prefix=prefix, depth=depth, limit=limit, by_count=by_count)
+        found: Tree = await self._read(partial(cut, scope=scope))
         return found
 
     async def folders(
-        self, *, prefix: str, depth: int, limit: int, scope: Scope = EVERYTHING
+        self,
+        *,
+        prefix: str,
+        depth: int,
+        limit: int,
+        by_count: bool = False,
+        scope: Scope = EVERYTHING,
     ) -> Tree:
         """Return the tree of folders."""
-        found: Tree = await self._read(
-            partial(trees.folders, prefix=prefix, depth=depth, limit=limit, scope=scope)
-        )
+        cut = partial(trees.folders, prefix=prefix, depth=depth, limit=limit, by_count=by_count)
+        found: Tree = await self._read(partial(cut, scope=scope))
         return found
 
     async def _listed(

@@ -128,6 +128,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class UnknownWord:
+    """A word of a query that is in no note, and the words that were searched instead."""
+
+    word: str
+    instead: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The reply to a search or related query."""
 
@@ -141,3 +149,4 @@ class Answer:
     revision: str = ""  # of the index
     truncated: bool = False  # whether only some of the candidates were looked at
     coverage: Coverage | None = None  # of a lexical search that was asked for it
+    unknown: tuple[UnknownWord, ...] = ()

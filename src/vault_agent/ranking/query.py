@@ -8,13 +8,13 @@ may be a
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
 from vault_agent.model.lexical import LexicalQuery, Terms
 from vault_agent.model.search import Filters
+from vault_agent.model.syntax import PIECE
 from vault_agent.text.names import is_note
 from vault_agent.text.terms import is_unit, prepare, sequence, terms, units
 
@@ -24,17 +24,6 @@ MAX_TERMS = 128
 """Limit of the distinct terms of a query."""
 SENTENCE_WORDS = 8
 """A query with more words than this outside quotes is a sentence."""
-
-_PIECE = re.compile(
-    r"""(?<!\S)(?P<minus>-(?!-))?
-        (?: (?P<operator>tag|path|file):(?: "(?P<quoted>[^"]+)" | (?P<value>[^\s"]+) )
-          | \["(?P<name>[^"\]]+)":\s*(?: "(?P<text>[^"]+)" | (?P<bare>[^\]"]+) )\]
-          | "(?P<phrase>[^"]+)" )
-        (?!\w)
-      | (?<!\S)-(?P<excluded>\w\S*)
-      | (?P<plain>\S+)""",
-    re.VERBOSE,
-)
 
 
 class _Operators(NamedTuple):
@@ -56,7 +45,7 @@ class _Operators(NamedTuple):
 
 def literals(text: str) -> list[str]:
     """Return the words and quoted phrases of a query, without operators and excluded words."""
-    pieces = _PIECE.finditer(text)
+    pieces = PIECE.finditer(text)
     wanted = (piece["plain"] or (None if piece["minus"] else piece["phrase"]) for piece in pieces)
     return [each for each in wanted if each]
 
@@ -67,7 +56,7 @@ def compile_query(text: str) -> LexicalQuery:
     quoted: list[str] = []
     excluded: list[Terms] = []
     wanted, unwanted = _Operators([], [], [], []), _Operators([], [], [], [])
-    for piece in _PIECE.finditer(text):
+    for piece in PIECE.finditer(text):
         value = piece["quoted"] or piece["value"]
         operators = unwanted if piece["minus"] else wanted
         if piece["operator"]:

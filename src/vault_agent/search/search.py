@@ -11,15 +11,16 @@ from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
-from vault_agent.search.unknown import path_warnings
+from vault_agent.search.unknown import path_warnings, unknown_words
 from vault_agent.store.fulltext.reader import go_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import TypeAlias
 
     from vault_agent.embedding.embedder import Embedder, Vector
     from vault_agent.model.lexical import LexicalQuery
-    from vault_agent.model.search import Coverage, Hit, SearchQuery
+    from vault_agent.model.search import Coverage, Hit, SearchQuery, UnknownWord
     from vault_agent.model.warning import Warning
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.search.lexical import Ranking
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredNote
     from vault_agent.system.threads import Stopped
+
+    _Found: TypeAlias = tuple[tuple[Hit, ...], tuple[UnknownWord, ...]]
 
 POOL = 200
 """Lexical candidates that hybrid ranking may reorder."""
@@ -65,7 +68,7 @@ async def search(
     from vault_agent.search.semantic import share_warnings
 
     answer = _by_both if mode is Mode.HYBRID else _by_meaning
-    hits = await snapshot.threads.stoppable(
+    hits, unknown = await snapshot.threads.stoppable(
         lambda stopped: answer(snapshot, query, compiled, vector, stopped)
     )
     return Answer(
@@ -74,6 +77,7 @@ async def search(
         query.limit,
         hits,
         (*warnings, *share_warnings(snapshot, indexing=indexing)),
+        unknown=unknown,
     )
 
 
@@ -93,10 +97,18 @@ async def _lexical(
     compiled: LexicalQuery,
     warnings: tuple[Warning, ...],
 ) -> Answer:
-    hits, covered = await snapshot.threads.stoppable(
+    hits, covered, unknown = await snapshot.threads.stoppable(
         lambda stopped: _by_words(snapshot, query, compiled, stopped)
     )
-    return Answer(query.mode, Mode.LEXICAL, query.limit, hits, warnings, coverage=covered)
+    return Answer(
+        query.mode,
+        Mode.LEXICAL,
+        query.limit,
+        hits,
+        warnings,
+        coverage=covered,
+        unknown=unknown,
+    )
 
 
 # --- in a thread ---------------------------------------------------------------------------------
@@ -104,7 +116,7 @@ async def _lexical(
 
 def _by_words(
     snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
-) -> tuple[tuple[Hit, ...], Coverage | None]:
+) -> tuple[tuple[Hit, ...], Coverage | None, tuple[UnknownWord, ...]]:
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.limit)
     found = lexical.hits(
         snapshot,
@@ -114,7 +126,11 @@ def _by_words(
         reasons=[Reason.LEXICAL_MATCH] * len(ranking.places),
         explain=query.explain,
     )
-    return found, lexical.coverage(snapshot, compiled, ranking) if query.coverage else None
+    return (
+        found,
+        lexical.coverage(snapshot, compiled, ranking) if query.coverage else None,
+        unknown_words(query.query, ranking.candidates.neighbours, found),
+    )
 
 
 def _by_meaning(
@@ -123,7 +139,7 @@ def _by_meaning(
     compiled: LexicalQuery,
     vector: Vector,
     stopped: Stopped,
-) -> tuple[Hit, ...]:
+) -> _Found:
     from vault_agent.search.semantic import near, usable_matrix
 
     admitted = _admitted(snapshot, query, compiled)
@@ -136,7 +152,7 @@ def _by_meaning(
     last = scored[: 2 * query.limit][-1:]
     scored = [each for each in scored if each[0].score >= last[0][0].score]
     notes = lexical.with_notes(snapshot, {}, [place.rowid for place, _ in scored])
-    return _hits(snapshot, query, scored, notes, information)
+    return _hits(snapshot, query, scored, notes, information), ()
 
 
 def _by_both(
@@ -145,7 +161,7 @@ def _by_both(
     compiled: LexicalQuery,
     vector: Vector,
     stopped: Stopped,
-) -> tuple[Hit, ...]:
+) -> _Found:
     from vault_agent.search.semantic import near, usable_matrix
 
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=POOL)
@@ -155,7 +171,9 @@ def _by_both(
     go_on(stopped)
     scored = _fused(ranking, found, attainable(compiled, ranking.candidates, snapshot.note_count))
     notes = lexical.with_notes(snapshot, ranking.notes, found.cosines)
-    return _hits(snapshot, query, scored, notes, ranking.candidates.information)
+    candidates = ranking.candidates
+    hits = _hits(snapshot, query, scored, notes, candidates.information)
+    return hits, unknown_words(query.query, candidates.neighbours, hits)
 
 
 def _admitted(snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery) -> set[int] | None:

@@ -14,7 +14,7 @@ from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
@@ -31,7 +31,13 @@ class Tree:
 
 
 async def tags(
-    snapshot: Snapshot, *, prefix: str, depth: int, limit: int, scope: Scope = EVERYTHING
+    snapshot: Snapshot,
+    *,
+    prefix: str,
+    depth: int,
+    limit: int,
+    by_count: bool = False,
+    scope: Scope = EVERYTHING,
 ) -> Tree:
     """Return the tags of the notes of `scope`, in their most frequent spelling of letter case."""
     async with snapshot.unchanged() as connection:
@@ -43,12 +49,20 @@ async def tags(
             }
             rows = [row for row in rows if row[2] in seen]
             count = len(seen)
-    branches, truncated, notes = await in_thread(_tree, rows, prefix, depth, limit)
+    branches, truncated, notes = await in_thread(
+        _tree, rows, prefix, depth, limit, by_count=by_count
+    )
     return Tree(snapshot.revision, branches, count - notes, truncated)
 
 
 async def folders(
-    snapshot: Snapshot, *, prefix: str, depth: int, limit: int, scope: Scope = EVERYTHING
+    snapshot: Snapshot,
+    *,
+    prefix: str,
+    depth: int,
+    limit: int,
+    by_count: bool = False,
+    scope: Scope = EVERYTHING,
 ) -> Tree:
     """Return the folders that contain notes. They and `prefix` are relative to the scope's."""
     async with snapshot.unchanged() as connection:
@@ -59,17 +73,22 @@ async def folders(
         for rowid, path in notes
         if (folder := path.rpartition("/")[0])
     ]
-    branches, truncated, _ = await in_thread(_tree, rows, prefix, depth, limit)
+    branches, truncated, _ = await in_thread(_tree, rows, prefix, depth, limit, by_count=by_count)
     return Tree(snapshot.revision, branches, len(notes) - len(rows), truncated)
 
 
 def _tree(
-    rows: Iterable[tuple[str, str, int]], prefix: str, depth: int, limit: int
+    rows: Iterable[tuple[str, str, int]],
+    prefix: str,
+    depth: int,
+    limit: int,
+    *,
+    by_count: bool,
 ) -> tuple[tuple[Branch, ...], bool, int]:
     """Return the tree of (folded name, spelling, note), whether it is cut, and how many notes.
 
-    The upper levels are kept first, and on one level the first by name. There may be hundreds of
-    thousands of names, so only the kept ones get objects of their own.
+    The upper levels are kept first, and on one level the first by name or by number. There may be
+    hundreds of thousands of names, so only the kept ones get objects of their own.
     """
     rows = sorted(rows, key=itemgetter(2))
     own: dict[str, int] = {}
@@ -82,7 +101,8 @@ def _tree(
                 last[each] = note
                 notes[each] = notes.get(each, 0) + 1
     whole = notes.pop("", 0)
-    children, truncated = _kept(notes, fold(prefix), depth, limit)
+    rank = {name: (-count if by_count else 0, name) for name, count in notes.items()}
+    children, truncated = _kept(rank, fold(prefix), depth, limit)
     written = _spellings(rows, {name for names in children.values() for name in names})
 
     def branch(name: str) -> Branch:
@@ -102,22 +122,22 @@ def _levels(name: str) -> Iterator[str]:
 
 
 def _kept(
-    names: Iterable[str], prefix: str, depth: int, limit: int
+    rank: Mapping[str, tuple[int, str]], prefix: str, depth: int, limit: int
 ) -> tuple[dict[str, list[str]], bool]:
     """Return the kept names by the name above them, and whether the limit left some out.
 
-    "" has the topmost names that begin with `prefix`.
+    "" has the topmost names that begin with `prefix`. `rank` has the order of all names.
     """
     levels: defaultdict[int, list[str]] = defaultdict(list)
     tops = []
-    for name in names:
+    for name in rank:
         if name.startswith(prefix):
             above = name.rpartition("/")[0]
             if above and above.startswith(prefix):
                 levels[name.count("/")].append(name)
             else:
                 tops.append(name)
-    children = {"": sorted(tops)[:limit]}
+    children = {"": sorted(tops, key=rank.__getitem__)[:limit]}
     truncated = len(tops) > limit
     room, level = limit - len(children[""]), children[""]
     for _ in range(depth - 1):
@@ -128,7 +148,7 @@ def _kept(
             for name in levels[number]
             if name.rpartition("/")[0] in places
         ]
-        found.sort(key=lambda name: (places[name.rpartition("/")[0]], name))
+        found.sort(key=lambda name: (places[name.rpartition("/")[0]], rank[name]))
         truncated = truncated or len(found) > room
         level = found[:room]
         room -= len(level)

@@ -1,4 +1,4 @@
-"""Warns of folders in filters that do not exist."""
+"""What a request names that is in no note: folders of filters, and words of a query."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from rapidfuzz.process import extract
 
 from vault_agent.errors import explained
 from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.search import UnknownWord
 from vault_agent.model.warning import Warning
+from vault_agent.ranking.query import literals
 from vault_agent.text.names import NOTE_SUFFIXES, fold
+from vault_agent.text.terms import sequence, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from vault_agent.model.search import Filters
+    from vault_agent.model.search import Filters, Hit
     from vault_agent.search.combined import AnySnapshot
 
 SUGGESTIONS = 3
@@ -44,6 +47,32 @@ async def path_warnings(snapshot: AnySnapshot, filters: Filters) -> tuple[Warnin
         what = f"{what} Similar folders: {', '.join(folders)}."
     code = "FOLDER_NOT_FOUND"
     return (Warning(code, explained(code, what), {"suggestions": folders}),)
+
+
+def unknown_words(
+    query: str, neighbours: Mapping[str, Sequence[str]], hits: Iterable[Hit]
+) -> tuple[UnknownWord, ...]:
+    """Return the words of a query that are in no note.
+
+    `neighbours` are the terms that are in no note, with those that were searched instead. A term
+    is only the stem of a word, so it is shown as the `hits` have it.
+    """
+    if not neighbours:
+        return ()
+    written: dict[str, str] = {}
+    for hit in hits:
+        for start, end in hit.matches:
+            word = hit.snippet[start:end]
+            for term in sequence(word):
+                written.setdefault(term, word.lower())
+    found: dict[str, UnknownWord] = {}
+    for word in " ".join(literals(query)).split():
+        parts = {*sequence(word), *terms(word)}
+        if parts and parts <= neighbours.keys():
+            similar = [each for part in sequence(word) for each in neighbours[part]]
+            instead = dict.fromkeys(written.get(each, each) for each in similar)
+            found[word] = UnknownWord(word, tuple(instead)[:SUGGESTIONS])
+    return tuple(found.values())
 
 
 def _names_nothing(known: Iterable[str], path: str) -> bool:

@@ -24,6 +24,7 @@ from vault_agent.wire.replies import (
     NoteData,
     ResultData,
     ResultsData,
+    UnknownWordData,
     VaultData,
     WarningData,
 )
@@ -116,6 +117,9 @@ def results_data(answer: Answer, next_cursor: str | None = None) -> ResultsData:
         limit=answer.limit,
         results=[ResultData.model_validate(hit, from_attributes=True) for hit in answer.hits],
         indexed_at=answer.indexed_at,
+        unknown=tuple(
+            UnknownWordData(word=each.word, instead=each.instead) for each in answer.unknown
+        ),
         has_more=answer.has_more,
         next_cursor=next_cursor,
         truncated=answer.truncated,

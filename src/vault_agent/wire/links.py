@@ -71,6 +71,9 @@ class TreeRequest(Model):
     prefix: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] = ""
     depth: whole(1, 20) = 20  # type: ignore[valid-type]
     limit: whole(1, 1_000) = Field(default=1_000, description="Entries.")  # type: ignore[valid-type]
+    sort: Literal["name", "count"] = Field(
+        default="name", description="`count`: those with the most notes first, on each level."
+    )
 
 
 # --- replies ----------------------------------------------------------------------------------

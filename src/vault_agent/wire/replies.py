@@ -165,6 +165,15 @@ _INDEXED_AT = Field(
 )
 
 
+class UnknownWordData(Model):
+    """A word of the query that is in no note."""
+
+    word: str = Field(description="The word, as it was sent.")
+    instead: tuple[str, ...] = Field(
+        description="Similar words that were searched instead, at most three. Often forms of them."
+    )
+
+
 class ResultsData(Model):
     """The results of a search, best first."""
 
@@ -177,6 +186,11 @@ class ResultsData(Model):
     next_cursor: str | None = None
     truncated: bool = Field(
         default=False, description="Whether only the best of the candidates were looked at."
+    )
+    unknown: tuple[UnknownWordData, ...] = Field(
+        default=(),
+        exclude_if=lambda value: not value,
+        description="Words of the query that are in no note. Left out if there are none.",
     )
 
 

@@ -1,0 +1,196 @@
+"""Lists of several pages and vaults: a screenful at a terminal, all of it in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import asyncclick as click
+
+from vault_agent.cli.each import address, skip
+from vault_agent.cli.here import listed, name_others, scope
+from vault_agent.cli.terminal import envelope, is_terminal, pass_on, tell, warn
+from vault_agent.config.registry import DEFAULT
+from vault_agent.errors import InvalidRequest, VaultAgentError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+    from typing import TypeAlias
+
+    from vault_agent.cli.command import Invocation
+    from vault_agent.client.client import Client, Reply
+    from vault_agent.model.warning import Warning as Notice
+
+    Ask: TypeAlias = Callable[[int, str | None], Awaitable[Reply[Any]]]
+    """Asks for a page: at most so many rows, after a cursor."""
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+SCREENFUL = 50
+"""Rows at a terminal, and of a JSON reply."""
+MAX_PAGE = 200
+_VAULT_END = "/"
+"""Ends the name of the vault in a cursor over several vaults. No name contains it."""
+
+
+def page_options(noun: str, *, short: bool = True) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds `--limit` and `--cursor`."""
+    what = f"{noun}. Default: {SCREENFUL} at a terminal and with --json, else all."
+    options = (
+        click.option(*(["-n"] * short), "--limit", type=click.IntRange(1), help=what),
+        click.option("--cursor", help="Continue a reply of --json, with the same other options."),
+    )
+
+    def add(function: _Function) -> _Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+@dataclass
+class Page:
+    """Rows of one vault. `vault` is None for the vault that the command is about by itself."""
+
+    vault: str | None
+    rows: list[dict[str, Any]]
+    reply: Reply[Any]
+
+    def address(self, path: str) -> str:
+        """Return the path as every command takes it."""
+        return address(self.vault, path)
+
+
+@dataclass
+class Listing:
+    """A list over the vaults of the scope, one after another. `key` names the rows of a reply."""
+
+    invocation: Invocation
+    client: Client
+    key: str
+    limit: int | None
+    cursor: str | None
+    shown: int = 0
+    total: int | None = None
+    _notices: list[Sequence[Notice]] = field(default_factory=list)  # of each page
+    _vaults: tuple[str | None, ...] = ()
+    _next: str | None = None  # the cursor of what is left
+    _failed: VaultAgentError | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows are wanted: in a pipe, unless a limit was given."""
+        return self.limit is None and not self.invocation.json and not is_terminal(sys.stdout)
+
+    async def show(self, ask: Ask, show: Callable[[Page], Awaitable[None] | None]) -> None:
+        """Print the pages as they come, or one JSON reply. Then print what is left.
+
+        Raises:
+            VaultAgentError: as `ask`. Of several vaults, those that cannot be read are skipped.
+        """
+        async with aclosing(self._pages(ask)) as pages:
+            if self.invocation.json:
+                self._print_json([page async for page in pages])
+                return
+            async for page in pages:
+                shown = show(page)
+                if shown is not None:
+                    await shown
+
+    def close(self, none: str, noun: str) -> None:
+        """Print that there is nothing, or how many rows are left and how to see them."""
+        if self.invocation.json:
+            return
+        if not self.shown and self._next is None:
+            several = len(self._vaults) > 1
+            tell(f"{none.rstrip('.')} in {listed(self._vaults)}." if several else none)
+        warn(self._warnings())
+        if self._next is not None and self.total is not None:
+            tell(f"{self.total - self.shown:,} more: --limit {self.total}")
+        elif self._next is not None:
+            tell(f"There are more {noun}s: --limit {max(10 * self.shown, SCREENFUL)}")
+        if is_terminal(sys.stderr):
+            name_others(self.invocation, self._vaults)
+
+    async def _pages(self, ask: Ask) -> AsyncGenerator[Page]:
+        room = sys.maxsize if self.whole else self.limit or SCREENFUL
+        self._vaults = scope(self.invocation)
+        several = len(self._vaults) > 1
+        first, cursor = self._start()
+        totals: list[int] = []
+        for place, vault in enumerate(self._vaults):
+            if place < first:
+                continue
+            if several:
+                self.client.vault_name = vault
+            label = vault if several and place else None
+            while True:
+                wanted = min(room, MAX_PAGE)
+                try:
+                    # A page of one row tells the total of a vault that has no room left.
+                    reply = await ask(max(wanted, 1), cursor)
+                except VaultAgentError as error:
+                    skip(self.invocation, self._vaults, vault, error)
+                    self._failed = self._failed or error
+                    break
+                data = reply.envelope["data"]
+                if isinstance(data.get("total"), int) and cursor is None:
+                    totals.append(data["total"])
+                if not wanted:
+                    if self._next is None and (data[self.key] or data["hasMore"]):
+                        self._next = f"{vault or DEFAULT}{_VAULT_END}"
+                    break
+                rows = data[self.key][:wanted]
+                room -= len(rows)
+                self.shown += len(rows)
+                self._notices.append(reply.warnings)
+                yield Page(label, rows, reply)
+                cursor = data["nextCursor"] if data["hasMore"] else None
+                if cursor is None or not room:
+                    break
+            if cursor is not None and self._next is None:
+                self._next = f"{vault}{_VAULT_END}{cursor}" if several else cursor
+            cursor = None
+        if not self._notices and self._failed is not None:
+            raise self._failed
+        self.total = sum(totals) if totals and not first and self.cursor is None else None
+
+    def _warnings(self) -> list[Notice]:
+        """Return the warnings of the replies, without those that another reply makes needless."""
+        kept: dict[tuple[str, str], Notice] = {}
+        for place, notices in enumerate(self._notices, 1):
+            continued = place < len(self._notices) or self._next is None
+            for each in notices:
+                late = each.code == "REGEX_INCOMPLETE" and continued
+                elsewhere = each.code == "FOLDER_NOT_FOUND" and self.shown > 0
+                if not late and not elsewhere:
+                    kept.setdefault((each.code, each.message), each)
+        return list(kept.values())
+
+    def _start(self) -> tuple[int, str | None]:
+        """Return the first vault, by its place, and the cursor in it."""
+        if self.cursor is None or len(self._vaults) == 1:
+            return 0, self.cursor
+        name, separator, cursor = self.cursor.partition(_VAULT_END)
+        if not separator or name not in self._vaults:
+            raise InvalidRequest("INVALID_CURSOR", "The cursor is of a request about other vaults.")
+        return self._vaults.index(name), cursor or None
+
+    def _print_json(self, pages: Sequence[Page]) -> None:
+        if len(pages) == 1 and len(self._vaults) == 1:
+            pass_on(pages[0].reply.body)
+            return
+        rows = []
+        for page in pages:
+            named = {"vault": page.vault or self._vaults[0]} if len(self._vaults) > 1 else {}
+            rows += [{**row, **named} for row in page.rows]
+        data = {**pages[0].reply.envelope["data"], self.key: rows}
+        if "total" in data and self.total is not None:
+            data["total"] = self.total
+        data |= {"hasMore": self._next is not None, "nextCursor": self._next}
+        warnings = [each for page in pages for each in page.reply.envelope.get("warnings", ())]
+        distinct = [each for place, each in enumerate(warnings) if each not in warnings[:place]]
+        envelope(data, distinct)

@@ -1,0 +1,31 @@
+"""The syntax of a query: operators, excluded words, phrases and plain words."""
+
+from __future__ import annotations
+
+import re
+
+PIECE = re.compile(
+    r"""(?<!\S)(?P<minus>-(?!-))?
+        (?: (?P<operator>tag|path|file):(?: "(?P<quoted>[^"]+)" | (?P<value>[^\s"]+) )
+          | \["(?P<name>[^"\]]+)":\s*(?: "(?P<text>[^"]+)" | (?P<bare>[^\]"]+) )\]
+          | "(?P<phrase>[^"]+)" )
+        (?!\w)
+      | (?<!\S)-(?P<excluded>\w\S*)
+      | (?P<plain>\S+)""",
+    re.VERBOSE,
+)
+"""Matches one piece of a query, and never fails: what is no operator is `plain`."""
+
+
+def conditions(text: str) -> list[tuple[str, str]]:
+    """Return the operators, excluded words and phrases of a query, each with the text without it.
+
+    Instead of a phrase, the text has its words.
+    """
+    found = []
+    for piece in PIECE.finditer(text):
+        if not piece["plain"]:
+            words = piece["phrase"] if piece["phrase"] and not piece["minus"] else ""
+            rest = f"{text[: piece.start()]}{words}{text[piece.end() :]}"
+            found.append((piece[0], " ".join(rest.split())))
+    return found

@@ -1,0 +1,160 @@
+"""Inside a project all commands speak of the same vaults: its own, the global and the default."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.product.program import PROGRAM, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NOTES = {
+    "project:shop": ("decisions/Prices.md", "# Prices\n\nKeep flour prices in cents. #money\n"),
+    "global": ("patterns/Rounding.md", "# Rounding\n\nRound flour sums once. #money #maths\n"),
+    "default": ("Bread.md", "# Bread\n\nFlour, water, salt. #baking\n\n- [ ] Buy flour\n"),
+    "Recipes": ("Pancakes.md", "# Pancakes\n\nEggs and milk, beaten flour.\n"),
+}
+ADDRESSES = ["decisions/Prices.md", "global:patterns/Rounding.md", "default:Bread.md"]
+
+
+class World:
+    """A project in a home with four vaults, served."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        program.variables["VAULT_AGENT_VAULTS_ENABLED"] = "true"
+        self.shop = program.home / "shop"
+        (self.shop / ".git").mkdir(parents=True)
+        recipes = program.home / "Recipes"
+        recipes.mkdir()
+        self.done("init", "--yes")
+        self.done("vaults", "add", str(recipes))
+        roots = {
+            "project:shop": self.shop / ".vault-agent/vault",
+            "global": program.home / ".vault-agent/vault",
+            "default": program.vault,
+            "Recipes": recipes,
+        }
+        for name, (path, text) in NOTES.items():
+            (roots[name] / path).parent.mkdir(exist_ok=True)
+            (roots[name] / path).write_text(text)
+        program.start()
+        for name in NOTES:
+            for _ in range(20):  # its first use may have begun a job
+                ended = self.run("index", "--vault", name)
+                if "INDEX_BUSY" not in ended.stderr:
+                    break
+            assert ended.returncode == 0, ended.stderr
+
+    def run(self, *arguments: str, at: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*PROGRAM, *arguments],
+            cwd=at or self.shop,
+            env=self.program.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def done(self, *arguments: str) -> str:
+        ended = self.run(*arguments)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def data(self, *arguments: str) -> Any:
+        return json.loads(self.done(*arguments, "--json"))["data"]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    program = Program(tmp_path_factory.mktemp("scope"))
+    yield World(program)
+    program.close()
+
+
+def test_search_finds_the_notes_of_the_three_vaults(world: World):
+    found = world.data("search", "flour")["results"]
+    assert {(each["vault"], each["path"]) for each in found} == {
+        (name, NOTES[name][0]) for name in ("project:shop", "global", "default")
+    }
+
+
+def test_a_list_names_notes_as_other_commands_take_them(world: World):
+    assert world.done("list").splitlines() == ADDRESSES
+    for name, address in zip(NOTES, ADDRESSES, strict=False):
+        assert world.done("get", "note", address) == NOTES[name][1]
+    lines = world.done("grep", "flour|Flour").splitlines()
+    assert [line.rpartition(".md:")[0] + ".md" for line in lines[:3]] == ADDRESSES
+    assert world.done("tasks", "list") == "default:Bread.md:5: [ ] Buy flour\n"
+
+
+def test_a_limit_and_a_cursor_go_on_into_the_next_vault(world: World):
+    cut = world.run("list", "-n", "1")
+    assert (cut.stdout, cut.stderr) == (f"{ADDRESSES[0]}\n", "2 more: --limit 3\n")
+    paths, cursor = [], None
+    for _ in range(3):
+        more = ("--cursor", cursor) if cursor else ()
+        page = world.data("list", "-n", "1", *more)
+        (row,) = page["notes"]
+        paths.append((row["vault"], row["path"]))
+        cursor = page["nextCursor"]
+    assert paths == [(name, NOTES[name][0]) for name in list(NOTES)[:3]]
+    assert (page["hasMore"], cursor) == (False, None)
+    assert world.data("list")["total"] == 3
+    assert world.run("list", "--cursor", "x").stderr.startswith("INVALID_CURSOR")
+
+
+def test_tags_of_all_are_one_tree(world: World):
+    assert world.done("tags").splitlines() == ["1  baking", "1  maths", "2  money"]
+    assert world.done("tags", "--sort", "count").splitlines()[0] == "2  money"
+    assert world.done("folders").splitlines() == ["1  decisions", "1  global:patterns"]
+    assert {each["tag"]: each["total"] for each in world.data("tags")["tags"]} == {
+        "baking": 1, "maths": 1, "money": 2,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Bread", "Rounding", "default:Bread", "global:Rounding.md"])
+def test_a_note_of_each_vault_can_be_named(world: World, name: str):
+    assert world.done("get", "note", name)
+    assert world.run("related", name).returncode == 0
+    assert world.run("backlinks", name).returncode == 0
+
+
+def test_a_vault_that_is_named_is_the_only_one(world: World):
+    assert world.done("list", "--vault", "global") == "patterns/Rounding.md\n"
+    (found,) = world.data("search", "flour", "--vault", "Recipes")["results"]
+    assert found["path"] == "Pancakes.md"
+
+
+def test_what_is_left_out_is_said_with_its_count(world: World):
+    nothing = world.run("search", "eggs")
+    assert nothing.stdout == ""
+    assert nothing.stderr.startswith("No results in project:shop, global and default.")
+    assert nothing.stderr.endswith("1 vault left out. 1 result in all: --all-vaults\n")
+    outside = world.run("search", "cents", at=world.program.home)
+    assert "3 vaults left out. 1 result in all: --all-vaults\n" in outside.stderr
+    assert "2 vaults left out: global and default." in world.run("graph", "orphans").stderr
+    status = world.run("status").stdout
+    assert "project:shop (1 note), global (1 note), default (1 note)" in status
+
+
+def test_one_vault_that_cannot_be_read_does_not_hide_the_others(world: World):
+    shared = world.program.home / ".vault-agent"
+    shared.rename(shared.with_name("away"))
+    try:
+        assert world.done("list").splitlines() == [ADDRESSES[0], ADDRESSES[2]]
+    finally:
+        shared.with_name("away").rename(shared)
+
+
+def test_new_notes_and_context_stay_in_the_project(world: World):
+    section = world.done("context", "--search", "flour")
+    assert "Prices" in section
+    assert "Bread" not in section
