@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import orjson
 import pytest
@@ -11,6 +12,7 @@ from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run
 
 from vault_agent.cli.command import Invocation
+from vault_agent.cli.run import COMMANDS
 
 FAILURES = {
     "INVALID_LIMIT": 2,
@@ -103,14 +105,10 @@ async def test_misuse_exits_with_2_and_suggests_a_correction(run: Run):
 @pytest.mark.parametrize(
     "line",
     [
-        "search --canary-query",
-        "search -canary",
         "search x -n canary",
         "search x --mode canary",
-        "get canary/path",
         "get note x canary",
         "get attachment a canary --json",
-        "jobs canary",
         "jobs show 1 canary",
         "config set server.api_key canary-key canary",
         "config get server.port canary",
@@ -119,15 +117,59 @@ async def test_misuse_exits_with_2_and_suggests_a_correction(run: Run):
         "serve canary --json",
         "serve --port canary",
         "search x --json=canary",
-        "canary",
         "--api-key canary search",
-        "--canary",
+        "search --limt=canary x",
+        "search --limt canary",
     ],
 )
-async def test_misuse_errors_do_not_quote_the_command_line(run: Run, line: str):
+async def test_misuse_errors_do_not_repeat_values(run: Run, line: str):
     ended = await run(*line.split())
     assert ended.code == 2
     assert "canary" not in ended.out + ended.err.replace("vault.canary", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("sarch", 'No such command: "sarch" (did you mean search?).'),
+        ("ls", 'No such command: "ls" (did you mean list?).'),
+        ("config list", 'No such command: "list" (did you mean config get?).'),
+        ("get Bread", 'No such command: "Bread" (to read a note: vault-agent show).'),
+        ("jobs zzz", 'No such command: "zzz".'),
+        ("search --limt 3", 'No such option: "--limt" (did you mean --limit?).'),
+        ("--foo", 'No such option: "--foo".'),
+        ("a\x1b[31mb", 'No such command: "a\\x1b[31mb".'),
+        ("grep -n flour", "it limits the lines, whose numbers are shown"),
+        ("list -n 0", "not a number from 1"),
+    ],
+)
+async def test_an_unknown_command_or_option_is_repeated_safely(run: Run, line: str, said: str):
+    ended = await run(*line.split(" "))
+    assert ended.code == 2
+    assert said in ended.err
+
+
+async def test_the_help_has_all_commands_in_sections(run: Run):
+    shown = (await run("--help")).out
+    places = [shown.index(f"\n{title}:") for title in ("Find", "Change", "Agents", "Server")]
+    assert places == sorted(places)
+    for name in COMMANDS:
+        assert re.search(rf"^  .*\b{name}\b", shown, re.MULTILINE), name
+
+
+async def test_other_names_of_a_command_do_the_same(run: Run, server: FakeServer):
+    for words, other in (
+        (("get", "note"), ("show",)),
+        (("backlinks",), ("links", "in")),
+        (("mentions",), ("links", "mentions")),
+        (("frontmatter", "get"), ("edit", "properties", "get")),
+    ):
+        asked = []
+        for each in (words, other):
+            server.asked.clear()
+            await run(*each, "Stock")
+            asked.append([path for _, path, _ in server.asked])
+        assert asked[0] == asked[1] != []
 
 
 def test_a_traceback_does_not_contain_the_key():

@@ -18,6 +18,19 @@ if TYPE_CHECKING:
 WITHOUT = {
     "demo": "starts a server of its own for a person to look at; tests/cli/test_start.py",
     "serve": "runs until it is stopped; tests/cli/test_serve.py",
+    **dict.fromkeys(
+        (
+            "show",
+            "links in",
+            "links mentions",
+            "edit section",
+            "edit replace",
+            "edit properties get",
+            "edit properties set",
+            "edit properties delete",
+        ),
+        "is another name of a command; tests/cli/test_exit_codes.py",
+    ),
     "mcp": "is the relay for agents on standard input; tests/mcp/test_relay.py",
     "mcp check": "says how long the relay took; tests/mcp/test_install.py",
     "watch follow": "runs until it is interrupted; tests/server/test_watch.py",

@@ -715,6 +715,7 @@ declare namespace Wire {
     hasMore: boolean;
     nextCursor: string | null;
     truncated: boolean;
+    unknown?: UnknownWordData[];
   }
   interface SaveToHitData {
     p50: number;
@@ -842,6 +843,10 @@ declare namespace Wire {
   interface TypeData {
     type: string | null;
     count: number;
+  }
+  interface UnknownWordData {
+    word: string;
+    instead: string[];
   }
   interface VaultCheckData {
     promotions: InterruptedData[];

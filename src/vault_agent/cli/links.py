@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
+from vault_agent.cli import backlinks, mentions
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.linking import close, printed, written
 from vault_agent.cli.names import find
@@ -27,7 +29,14 @@ def _complete(kind: str) -> Callable[..., list[CompletionItem[str]]]:
 
 @click.group("links", cls=Group)
 def command() -> None:
-    """Show the links of a note, or check all links of the vault."""
+    """Show the links from and to a note, or check all links of the vault."""
+
+
+def _named(known: click.Command, name: str) -> click.Command:
+    """Return a command under another name."""
+    other = copy(known)
+    other.name = name
+    return other
 
 
 @command.command("show")
@@ -76,6 +85,10 @@ def _destination(link: dict[str, Any]) -> str:
     if link.get("fragmentFound") is False:
         path += "  " + style("no such heading or block", "warning")
     return path
+
+
+command.add_command(_named(backlinks.command, "in"))
+command.add_command(_named(mentions.command, "mentions"))
 
 
 @command.command("check")

@@ -1,7 +1,8 @@
-"""Error messages for a mistyped command line that do not quote it.
+"""Error messages for a mistyped command line.
 
-Arguments may contain a query, a path or a key, and errors end up in logs and bug reports. The
-parser's own messages quote arguments.
+They repeat the name of an option or command that does not exist. They do not repeat values, as the
+parser's own messages do: these may contain a query, a path or a key, and errors end up in logs and
+bug reports.
 """
 
 from __future__ import annotations
@@ -10,20 +11,64 @@ from typing import Any
 
 import asyncclick as click
 
+from vault_agent.cli.terminal import quoted
+
+# What people type who come from other programs, and what does it here.
+_MEANT = {
+    "add": "new",
+    "browse": "ui",
+    "cat": "show",
+    "create": "new",
+    "find": "search",
+    "history": "writes",
+    "info": "status",
+    "less": "show",
+    "ls": "list",
+    "mv": "move",
+    "note": "show",
+    "notes": "list",
+    "print": "show",
+    "query": "search",
+    "read": "show",
+    "rebuild": "reindex",
+    "refresh": "index",
+    "remove": "delete",
+    "rename": "move",
+    "rm": "delete",
+    "settings": "config get",
+    "start": "serve --background",
+    "stats": "status",
+    "stop": "serve --stop",
+    "todo": "tasks list",
+    "todos": "tasks list",
+    "view": "show",
+    "web": "ui",
+    "config list": "config get",
+    "config ls": "config get",
+    "config show": "config get",
+    "hooks list": "hooks status",
+    "memory list": "memory log",
+    "tasks show": "tasks list",
+    "vaults remove": "vaults forget",
+    "writes list": "writes",
+}
+
 
 def describe(misuse: click.ClickException) -> str:
-    """Return an error message that names only known options and commands."""
+    """Return an error message without the values that were typed."""
     match misuse:
-        case click.NoSuchOption(possibilities=near):
-            return "No such option" + (_hint(near) or _quoting(misuse.ctx))
-        case click.exceptions.NoSuchCommand(possibilities=near):
-            return "No such command" + _hint(near)
+        case click.NoSuchOption(option_name=typed, possibilities=near):
+            return f"No such option: {quoted(typed)}" + (_hint(near) or _quoting(misuse.ctx))
+        case click.exceptions.NoSuchCommand(command_name=typed, possibilities=near):
+            return f"No such command: {quoted(typed)}" + _meant(typed, near, misuse.ctx)
         case click.MissingParameter():
             return " ".join(
                 misuse.format_message().split()
             )  # the parser puts choices on separate lines
         case click.BadParameter(param=click.Parameter() as parameter):
             hint = parameter.get_error_hint(misuse.ctx)
+            if parameter.name == "limit" and misuse.ctx and misuse.ctx.info_name == "grep":
+                return f"Invalid value for {hint}: it limits the lines, whose numbers are shown"
             return f"Invalid value for {hint}: {_rule(parameter.type)}"
         case _:  # our own error, or one that names only an option
             return misuse.format_message()
@@ -31,6 +76,15 @@ def describe(misuse: click.ClickException) -> str:
 
 def _hint(near: list[str] | None) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _meant(typed: str, near: list[str] | None, context: click.Context | None) -> str:
+    """Return the hint for a command: another program's name for it, or one that looks alike."""
+    parts = context.command_path.split()[1:] if context is not None else []
+    if parts == ["get"] and not near:
+        return " (to read a note: vault-agent show)"
+    known = _MEANT.get(" ".join([*parts, typed]))
+    return _hint([known] if known else near)
 
 
 def _quoting(context: click.Context | None) -> str:
@@ -43,6 +97,8 @@ def _rule(kind: click.ParamType[Any]) -> str:
     match kind:
         case click.Choice(choices=choices):
             return f"not one of {', '.join(map(str, choices))}"
+        case click.IntRange(min=least, max=None):
+            return f"not a number from {least}"
         case click.types.IntParamType():
             return "not a valid integer"
         case _:

@@ -25,63 +25,64 @@ from vault_agent.cli.terminal import (
     say,
     tell,
 )
-from vault_agent.config.keys import nearest
 from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
 
 NAME = "vault-agent"
 
-# In the order in which a new user needs them.
-COMMANDS = (
-    "demo",
-    "serve",
-    "index",
-    "reindex",
-    "search",
-    "open",
-    "ui",
-    "related",
-    "links",
-    "backlinks",
-    "mentions",
-    "graph",
-    "tags",
-    "folders",
-    "grep",
-    "list",
-    "tasks",
-    "context",
-    "memory",
-    "session",
-    "hooks",
-    "journal",
-    "promote",
-    "write",
-    "section",
-    "replace",
-    "frontmatter",
-    "move",
-    "delete",
-    "mkdir",
-    "new",
-    "devlog",
+SECTIONS = {
+    "Find": (
+        "search",
+        "show",
+        "open",
+        "list",
+        "grep",
+        "related",
+        "links",
+        "graph",
+        "tags",
+        "tasks",
+        "context",
+    ),
+    "Change": ("write", "edit", "new", "move", "delete", "undo"),
+    "Agents": ("mcp", "agents", "hooks", "memory", "journal", "promote"),
+    "Server": (
+        "demo",
+        "init",
+        "serve",
+        "status",
+        "index",
+        "ui",
+        "vaults",
+        "config",
+        "service",
+        "completion",
+    ),
+}
+"""The commands of the help, in the order in which a new user needs them."""
+
+MORE = (
     "adr",
-    "undo",
-    "writes",
-    "get",
-    "jobs",
-    "status",
-    "watch",
-    "mcp",
-    "agents",
-    "init",
-    "trust",
-    "vaults",
-    "config",
-    "indexes",
-    "service",
+    "backlinks",
+    "devlog",
     "embedding",
-    "completion",
+    "folders",
+    "frontmatter",
+    "get",
+    "indexes",
+    "jobs",
+    "mentions",
+    "mkdir",
+    "reindex",
+    "replace",
+    "section",
+    "session",
+    "trust",
+    "watch",
+    "writes",
 )
+"""Commands that the help only names: parts and other names of those in the sections."""
+
+COMMANDS = (*(name for names in SECTIONS.values() for name in names), *MORE)
 
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.
@@ -110,13 +111,26 @@ class _Program(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module with this name and return its `command`."""
         if cmd_name not in COMMANDS:
-            if not ctx.resilient_parsing:
-                hint = nearest(cmd_name, list(COMMANDS))
-                raise click.UsageError(f"No such command{hint}", ctx)
+            if not ctx.resilient_parsing and not cmd_name.startswith("-"):
+                raise click.exceptions.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
             return None
         command = import_module(f"vault_agent.cli.{cmd_name}").command
         assert isinstance(command, click.Command)  # noqa: S101 - for the type
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by section, and the names of the others."""
+        widest = max(len(name) for names in SECTIONS.values() for name in names)
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                rows = [
+                    (name.ljust(widest), command.get_short_help_str(formatter.width))
+                    for name in names
+                    if (command := self.get_command(ctx, name)) is not None
+                ]
+                formatter.write_dl(rows)
+        with formatter.section("More"):
+            formatter.write_text(", ".join(MORE))
 
 
 program = _Program(
