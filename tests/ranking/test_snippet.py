@@ -36,6 +36,32 @@ def test_a_snippet_starts_at_a_sentence_and_splits_no_word():
     assert f" {body} " in f" {plain_line(FILLER + 'The zebra sleeps. ' + FILLER)} "
 
 
+@pytest.mark.parametrize(
+    ("markdown", "line"),
+    [
+        ("- Investing\n- Education\n- Learning\n", "Investing · Education · Learning"),
+        ("* [ ] Buy\n\n* [x] Dig\n", "Buy · Dig"),
+        ("1. One\n2. Two\n   goes on\n", "One · Two goes on"),
+        ("See:\n\n- a\n  - b\n\nThen rest.\n", "See: · a · b · Then rest."),
+        ("Prose.\n\nMore prose.\n", "Prose. More prose."),
+        ("Text\n\n## Part\nBody\n\n## Next\n\nEnd\n", "Text · Part · Body · Next · End"),
+        ("| a | b |\n|---|---|\n| c | d |\n", "a b · c d"),
+        ("> - quoted\n> - list\n", "quoted · list"),
+        ("- **Bold** one\n- [[Note|name]]\n- [x](http://y)\n", "Bold one · name · x"),
+        ("-not a list\n-either\n", "-not a list -either"),
+    ],
+)
+def test_items_of_a_list_do_not_run_together(markdown: str, line: str):
+    assert plain_line(markdown) == line
+
+
+def test_a_snippet_begins_and_ends_at_items():
+    text = "".join(f"- Number {number} of many things\n" for number in range(40))
+    found = of(text, "21")
+    assert found.text.startswith("…Number ")
+    assert found.text.endswith(" of many things…")
+
+
 def test_matches_include_every_inflection():
     text = f"{FILLER}Running is fun; he runs, C++ and getUserName too. {FILLER}"
     assert marked(text, "run c++ username") == ["Running", "runs", "C++", "UserName"]
@@ -99,7 +125,7 @@ def test_a_chunk_of_one_word_has_an_empty_snippet(text: str):
         ("One short line.", "short", "One short…"),
         ("One short line.", "line", "…short line."),
         ("One short line.", "one line", "One short…"),
-        ("- milk\n- eggs\n- bread\n", "absent", "milk eggs…"),
+        ("- milk\n- eggs\n- bread\n", "absent", "milk · eggs…"),
         ("吾輩は猫である", "吾輩", "吾輩は猫であ…"),
         ("名前はまだ無い猫", "い猫", "…前はまだ無い猫"),
     ],
@@ -154,7 +180,7 @@ def test_markdown_syntax_is_removed():
         '## Heading\n\n> [!note] A **bold** [link](x/y.md "t") and [[Target|shown]]\n'
         '- [ ] task `code` ==mark==\n\n| a | b |\n|---|---|\n<span class="x">in</span> %%gone%%\n'
     )
-    assert plain_line(text) == "A bold link and shown task code mark a b in"
+    assert plain_line(text) == "A bold link and shown · task code mark · a b in"
 
 
 @given(st.text(max_size=1500), st.text(max_size=40))

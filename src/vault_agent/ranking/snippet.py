@@ -1,9 +1,10 @@
 """Snippets: the part of a chunk where the query's terms are closest together.
 
-A snippet is one line of at most 240 characters. It is cut at the border of a sentence if one is
-near, and else at the border of a word. It never contains the whole chunk. Of a short chunk it shows
-all but the heading, or all but one word. Markdown syntax is removed, and so are the addresses of
-links, unless the terms are nowhere else.
+A snippet is one line of at most 240 characters. List items, headings and rows of tables have ` · `
+between them. It is cut at the border of a sentence or item if one is near, and else at the border
+of a word. It never contains the whole chunk. Of a short chunk it shows all but the heading, or all
+but one word. Markdown syntax is removed, and so are the addresses of links, unless the terms are
+nowhere else.
 """
 
 from __future__ import annotations
@@ -26,17 +27,23 @@ _SHORT = 60  # characters
 _SHORTEST = 30
 _NEAR = 1_000  # characters on each side of a range that are converted; markup may hide most of them
 _START, _END = "\ue000", "\ue001"  # private characters that mark a range; no markup contains them
-_MARKS = re.compile("[\ue000\ue001]")
+_ITEM, _BREAK = "\ue002", "\ue003"  # and where an item or a paragraph begins
+_MARKS = re.compile("[\ue000-\ue003]")
 _GRAMMAR = 0.2  # terms with less than this share of the best term's information are ignored
 _LEAD = 60  # characters before the first match, if its sentence starts too far away
 _ELLIPSIS = "…"
 
 # Block markers at the start of a line: quotes, headings, list items, tasks, fences, table borders.
 _BLOCK_SIGNS = re.compile(
-    r"^[ \t>]*(?:\[![\w-]+\][+-]?|#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?"
-    r"|\d{1,9}[.)](?=[ \t])|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$|\|)?",
+    r"^[ \t>]*(?:\[![\w-]+\][+-]?|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$"
+    r"|(?P<item>#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?|\d{1,9}[.)](?=[ \t])|\|))?",
     re.MULTILINE,
 )
+_HEADING_LINE = re.compile(r"^[ \t>]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
+_PARAGRAPH = re.compile(r"\n[ \t>]*\n")
+_AFTER_ITEM = re.compile(f"({_ITEM}[^{_ITEM}{_BREAK}]*){_BREAK}")
+_BORDERS_OF_ITEMS = re.compile(f"[ {_BREAK}]*{_ITEM}[ {_ITEM}{_BREAK}]*")
+_SEPARATOR = " · "
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
 _LINK = re.compile(
     r"!?\[([^\[\]\n]{0,400})\]\((?:[^()\s]|\([^()\s]*\)){0,1000}(?:[ \t]\"[^\"\n]*\")?\)"
@@ -60,7 +67,7 @@ _EMPHASIS = re.compile(  # at a word's edge; begins with the marker, so that pro
 _MARKED = re.compile(r"(==|~~)(?=\S)([^=~\n]{1,400}?)\1")
 _TABLE_BORDER = re.compile(r"[ \t]*\|[ \t]*")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])|\s·\s")
 _CLOSING = "\"'”’)] "
 
 
@@ -100,6 +107,7 @@ def snippet(text: str, information: Mapping[str, float]) -> Snippet:
         room = min(SNIPPET_CHARACTERS, max(int(len(line) * MOST_OF_A_CHUNK), _SHORT))
         room -= 2 * len(_ELLIPSIS)
         start, end = _borders(line, *_densest(matches, information, room), room)
+    start, end = _within(line, start, end)
     excerpt = line[start:end]
     if not excerpt:
         return Snippet("", ())
@@ -136,7 +144,7 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
     if room < _SHORTEST:
         return Snippet("", ())
     to_here = min(to_here, from_here + room)
-    begin, stop = _borders(line, from_here, to_here, room)
+    begin, stop = _within(line, *_borders(line, from_here, to_here, room))
     left = _ELLIPSIS if begin > 0 or first > 0 else ""
     right = _ELLIPSIS if stop < len(line) or last >= 0 else ""
     shift = len(left) - begin
@@ -170,7 +178,11 @@ def plain_line(markdown: str) -> str:
     A heading at the beginning is left out, because results contain it separately. Cached, because
     queries about one subject find the same chunks.
     """
-    text = _BLOCK_SIGNS.sub("", _FIRST_HEADING.sub("", markdown, count=1))
+    text = _FIRST_HEADING.sub("", markdown, count=1)
+    if "#" in text:
+        text = _HEADING_LINE.sub(r"\g<0>\n", text)  # what follows is a paragraph of its own
+    text = _PARAGRAPH.sub(f"\n{_BREAK}\n", text)
+    text = _BLOCK_SIGNS.sub(lambda sign: _ITEM if sign["item"] else "", text)
     if "[[" in text:
         text = _WIKILINK.sub(r"\1", text)
     if "](" in text:
@@ -181,7 +193,16 @@ def plain_line(markdown: str) -> str:
         text = _TABLE_BORDER.sub(" ", text)
     if "==" in text or "~~" in text:
         text = _MARKED.sub(r"\2", text)
-    return _one_line(_EMPHASIS.sub("", text))
+    return _parted(_one_line(_EMPHASIS.sub("", text)))
+
+
+def _parted(line: str) -> str:
+    """Return a line with ` · ` before each item, and after the last one of a list."""
+    if _ITEM not in line:
+        return " ".join(line.replace(_BREAK, " ").split())
+    line = _AFTER_ITEM.sub(rf"\1{_ITEM}", line)
+    line = _BORDERS_OF_ITEMS.sub(_SEPARATOR, line).replace(_BREAK, " ")
+    return " ".join(line.removeprefix(_SEPARATOR).removesuffix(_SEPARATOR).split())
 
 
 def _written_line(markdown: str) -> str:
@@ -250,6 +271,15 @@ def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
         ends = [match.start() for match in _SENTENCE_END.finditer(line, last, end)]
         near = bool(ends) and ends[-1] - start > room // 2
         end = ends[-1] if near else _word_end(line, last, end)
+    return start, end
+
+
+def _within(line: str, start: int, end: int) -> tuple[int, int]:
+    """Return a range without the border of an item at its beginning and its end."""
+    if start > 0 and line.startswith("· ", start):
+        start += 2
+    if end < len(line) and line.endswith(" ·", start, end):
+        end -= 2
     return start, end
 
 

@@ -83,7 +83,7 @@ def _tree(
     depth: int,
     limit: int,
     *,
-    by_count: bool,
+    by_count: bool = False,
 ) -> tuple[tuple[Branch, ...], bool, int]:
     """Return the tree of (folded name, spelling, note), whether it is cut, and how many notes.
 
@@ -101,8 +101,7 @@ def _tree(
                 last[each] = note
                 notes[each] = notes.get(each, 0) + 1
     whole = notes.pop("", 0)
-    rank = {name: (-count if by_count else 0, name) for name, count in notes.items()}
-    children, truncated = _kept(rank, fold(prefix), depth, limit)
+    children, truncated = _kept(notes, fold(prefix), depth, limit, by_count=by_count)
     written = _spellings(rows, {name for names in children.values() for name in names})
 
     def branch(name: str) -> Branch:
@@ -122,22 +121,26 @@ def _levels(name: str) -> Iterator[str]:
 
 
 def _kept(
-    rank: Mapping[str, tuple[int, str]], prefix: str, depth: int, limit: int
+    notes: Mapping[str, int], prefix: str, depth: int, limit: int, *, by_count: bool
 ) -> tuple[dict[str, list[str]], bool]:
     """Return the kept names by the name above them, and whether the limit left some out.
 
-    "" has the topmost names that begin with `prefix`. `rank` has the order of all names.
+    "" has the topmost names that begin with `prefix`. `notes` has the number of notes of each.
     """
+
+    def rank(name: str) -> str | tuple[int, str]:
+        return (-notes[name], name) if by_count else name
+
     levels: defaultdict[int, list[str]] = defaultdict(list)
     tops = []
-    for name in rank:
+    for name in notes:
         if name.startswith(prefix):
             above = name.rpartition("/")[0]
             if above and above.startswith(prefix):
                 levels[name.count("/")].append(name)
             else:
                 tops.append(name)
-    children = {"": sorted(tops, key=rank.__getitem__)[:limit]}
+    children = {"": sorted(tops, key=rank)[:limit]}
     truncated = len(tops) > limit
     room, level = limit - len(children[""]), children[""]
     for _ in range(depth - 1):
@@ -148,7 +151,7 @@ def _kept(
             for name in levels[number]
             if name.rpartition("/")[0] in places
         ]
-        found.sort(key=lambda name: (places[name.rpartition("/")[0]], rank[name]))
+        found.sort(key=lambda name: (places[name.rpartition("/")[0]], rank(name)))
         truncated = truncated or len(found) > room
         level = found[:room]
         room -= len(level)
