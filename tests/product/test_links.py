@@ -12,6 +12,7 @@ import pytest
 from tests.product.conftest import small_vault
 from tests.product.program import Program
 
+from vault_agent.cli.links import with_whole_addresses
 from vault_agent.model.identifiers import identify
 from vault_agent.wire.graph import GraphData, GraphObjectsData
 from vault_agent.wire.replies import Reply
@@ -137,9 +138,12 @@ def test_commands_show_links(linked: Program):
     assert "[[Bread]]  → Bread.md" in shown.stdout
     assert "[[Bread#Crumb]]  → Bread.md  no such heading or block" in shown.stdout
     assert "[[evil\\u202e\\x07name]]  unresolved" in shown.stdout
-    assert "[x](https://shop.example/)" in shown.stdout
-    assert "secret-word" not in shown.stdout
-    assert "hidden" not in shown.stdout
+    assert "shop.example" not in shown.stdout
+    assert shown.stderr == "1 link to the web: --external\n"
+    for flags in (("--external",), ("--kind", "external"), ("--status", "external")):
+        outside = linked.run("links", "show", "Links.md", *flags).stdout
+        assert outside.splitlines()[-1] == "3  https://shop.example/  x"
+        assert "secret-word" not in outside
     back = linked.run("backlinks", "Bread.md")
     assert back.stdout.startswith("Links.md  2 links\n")
     assert "Starter.md  1 link\n" in back.stdout
@@ -161,6 +165,29 @@ def test_commands_show_links(linked: Program):
     assert linked.run("graph", "export", "--output", str(written)).returncode == 0
     assert json.loads(written.read_text())["data"]["counts"]["notes"] == 4
     assert linked.run("backlinks", "none").returncode == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "target", "whole"),
+    [
+        ("[a](https://y.example/watch?v=1)", "https://y.example/watch", "?v=1"),
+        ("see https://y.example/watch?v=1&t=2 now", "https://y.example/watch", "?v=1&t=2"),
+        ("<https://y.example/watch?v=1>", "https://y.example/watch", "?v=1"),
+        ("https://y.example/watch", "https://y.example/watch", ""),
+        ("https://y.example/watched?v=1", "https://y.example/watch", ""),
+        ("nothing", "https://y.example/watch", ""),
+    ],
+)
+def test_an_external_link_has_its_whole_address(line: str, target: str, whole: str):
+    link = {"line": 2, "target": target}
+    (found,) = with_whole_addresses([link], f"first\n{line}\n")
+    assert found["target"] == target + whole
+
+
+def test_equal_addresses_of_a_line_keep_their_order():
+    links = [{"line": 1, "target": "https://y.example/w"}] * 2
+    found = with_whole_addresses(links, "[a](https://y.example/w?v=1) [b](https://y.example/w?v=2)")
+    assert [each["target"][-1] for each in found] == ["1", "2"]
 
 
 def test_a_check_of_links_fails_only_for_new_findings(program: Program):

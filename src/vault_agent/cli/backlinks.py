@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.linking import printed, show_linking
+from vault_agent.cli.linking import collected, limit_option, show_linking
 from vault_agent.cli.names import find
 
 
 @click.command("backlinks", cls=Command)
 @click.argument("note")
-@click.option("-n", "--limit", type=int, help="Notes, 1 to 100. Default: 20.")
+@limit_option("Notes. Default: 20 at a terminal and with --json, else all.")
 @click.option("--contexts", type=int, help="Places of each note, 0 to 10. Default: 3.")
 @click.pass_obj
 async def command(
@@ -25,6 +25,14 @@ async def command(
 
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
-        reply = await links.of_note(client, chosen, "backlinks", limit=limit, contexts=contexts)
-    if not printed(reply, as_json=invocation.json):
-        show_linking(reply, "backlinks", "link", "No note links to it.")
+        found = await collected(
+            invocation,
+            lambda most, cursor: links.of_note(
+                client, chosen, "backlinks", limit=most, contexts=contexts, cursor=cursor
+            ),
+            "backlinks",
+            limit,
+            page=100,
+        )
+    if found is not None:
+        show_linking(found, "link", "No note links to it.")

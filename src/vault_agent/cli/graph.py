@@ -11,7 +11,15 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here, name_rest
-from vault_agent.cli.linking import close, degrees, printed, show_notes
+from vault_agent.cli.linking import (
+    Rows,
+    close,
+    collected,
+    degrees,
+    limit_option,
+    printed,
+    show_notes,
+)
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import (
     clean,
@@ -31,6 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+_FIRST = 20
+"""Entries of a list that has the best first."""
 
 
 @click.group("graph", cls=Group)
@@ -108,7 +119,7 @@ async def path(
 
 @command.command("orphans")
 @_filters
-@click.option("-n", "--limit", type=int, help="Notes, 1 to 1,000. Default: 100.")
+@limit_option("Notes. Default: 100 at a terminal and with --json, else all.")
 @click.pass_obj
 async def orphans(invocation: Invocation, /, **options: Any) -> None:
     """List the notes that no link leads to or from."""
@@ -117,7 +128,7 @@ async def orphans(invocation: Invocation, /, **options: Any) -> None:
 
 @command.command("dead-ends")
 @_filters
-@click.option("-n", "--limit", type=int, help="Notes, 1 to 1,000. Default: 100.")
+@limit_option("Notes. Default: 100 at a terminal and with --json, else all.")
 @click.pass_obj
 async def dead_ends(invocation: Invocation, /, **options: Any) -> None:
     """List the notes that are linked, but link to no note."""
@@ -130,43 +141,63 @@ async def dead_ends(invocation: Invocation, /, **options: Any) -> None:
     type=click.Choice(["pagerank", "in", "out", "degree"]),
     help="PageRank (the default), or the number of notes linked in, out or both ways.",
 )
-@click.option("-n", "--limit", type=int, help="Notes, 1 to 100. Default: 20.")
+@limit_option("Notes. Default: 20.")
 @click.pass_obj
 async def central(invocation: Invocation, /, **options: Any) -> None:
     """List the most important notes, as links show it."""
-    await _report(invocation, "central", "There are no notes.", options)
+    options["limit"] = options["limit"] or _FIRST
+    await _report(invocation, "central", "There are no notes.", options, page=100)
 
 
-async def _report(invocation: Invocation, name: str, none: str, options: dict[str, Any]) -> None:
+async def _report(
+    invocation: Invocation,
+    name: str,
+    none: str,
+    options: dict[str, Any],
+    *,
+    key: str = "notes",
+    page: int = 1_000,
+    show: Callable[[Rows, str], None] = show_notes,
+) -> None:
     from vault_agent.client import links
 
+    limit = options.pop("limit")
     async with client_here(invocation) as client:
-        reply = await links.report(client, name, **options)
-    if not printed(reply, as_json=invocation.json):
-        show_notes(reply, none)
+        found = await collected(
+            invocation,
+            lambda most, cursor: links.report(client, name, limit=most, cursor=cursor, **options),
+            key,
+            limit,
+            page=page,
+        )
+    if found is not None:
+        show(found, none)
         name_rest(invocation)
 
 
 @command.command("communities")
-@click.option("-n", "--limit", type=int, help="Groups, 1 to 1,000. Default: 20.")
+@limit_option("Groups. Default: 20.")
 @click.pass_obj
 async def communities(invocation: Invocation, limit: int | None) -> None:
     """List groups of notes that are linked with each other."""
-    from vault_agent.client import links
+    await _report(
+        invocation,
+        "communities",
+        "There are no notes.",
+        {"limit": limit or _FIRST},
+        key="communities",
+        show=_show_communities,
+    )
 
-    async with client_here(invocation) as client:
-        reply = await links.report(client, "communities", limit=limit)
-    if printed(reply, as_json=invocation.json):
-        return
-    data = reply.envelope["data"]
-    for number, group in enumerate(data["communities"]):
+
+def _show_communities(found: Rows, none: str) -> None:
+    for number, group in enumerate(found.rows):
         if number:
             say()
         say(f"{style(clean(group['label']), 'strong')}  {counted(group['size'], 'note')}")
         for note in group["central"]:
             say(f"      {clean(note['path'])}")
-    close(reply, len(data["communities"]), "There are no notes.")
-    name_rest(invocation)
+    close(found, none)
 
 
 @command.command("export")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +13,18 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli import backlinks, mentions
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.linking import close, printed, written
+from vault_agent.cli.linking import Rows, close, collected, limit_option, written
 from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, say, style
+from vault_agent.cli.terminal import clean, counted, is_terminal, say, style, tell
+from vault_agent.cli.wrap import shortened, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _KINDS = ("wikilink", "embed", "markdown", "image", "frontmatter", "external")
+_EXTERNAL = "external"
+_PAGE = 1_000
+_SCREENFUL = 100
 _STATUSES = ("resolved", "ambiguous", "unresolved", "external")
 FAULTS = ("note", "heading", "block", "attachment")
 
@@ -43,39 +49,89 @@ def _named(known: click.Command, name: str) -> click.Command:
 @click.argument("note")
 @click.option("--status", type=click.Choice(_STATUSES), help="Only links in this state.")
 @click.option("--kind", "kinds", type=click.Choice(_KINDS), multiple=True, help="Only this kind.")
-@click.option("-n", "--limit", type=int, help="Links, 1 to 1,000. Default: 100.")
+@click.option("--external", is_flag=True, help="Also the links to the web, with whole addresses.")
+@limit_option("Links. Default: 100 at a terminal and with --json, else all.")
 @click.pass_obj
 async def show(
-    invocation: Invocation,
-    note: str,
-    status: str | None,
-    kinds: tuple[str, ...],
-    limit: int | None,
+    invocation: Invocation, /, note: str, *, kinds: tuple[str, ...], **options: Any
 ) -> None:
-    """List the links of a note in the order in which they are written.
+    """List the links of a note, those to notes and files first.
 
     NOTE is a path or its end, a title, or an ID.
     """
     from vault_agent.client import links
 
+    status, limit = options["status"], options["limit"]
+    external = options["external"] or status == _EXTERNAL or _EXTERNAL in kinds
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
-        reply = await links.of_note(
-            client, chosen, "links", status=status, kind=",".join(kinds) or None, limit=limit
+        found = await collected(
+            invocation,
+            lambda most, cursor: links.of_note(
+                client,
+                chosen,
+                "links",
+                status=status,
+                kind=",".join(kinds) or None,
+                # All are needed, since those to the web come last.
+                limit=most if invocation.json else _PAGE,
+                cursor=cursor,
+            ),
+            "links",
+            limit if invocation.json else sys.maxsize,
+            page=_PAGE,
         )
-    if printed(reply, as_json=invocation.json):
-        return
-    shown = reply.envelope["data"]["links"]
-    width = max((len(str(link["line"])) for link in shown), default=0)
+        if found is None:
+            return
+        inside = [link for link in found.rows if link["status"] != _EXTERNAL]
+        outside = [link for link in found.rows if link["status"] == _EXTERNAL]
+        if external and outside:
+            text = (await client.note(chosen, allow_large=True)).envelope["data"]["content"]
+            outside = with_whole_addresses(outside, text)
+    wanted = [*inside, *(outside if external else ())]
+    most = limit or (_SCREENFUL if is_terminal(sys.stdout) else len(wanted))
+    shown = wanted[:most]
+    columns = max((len(str(link["line"])) for link in shown), default=0)
     for link in shown:
-        say(f"{link['line']:>{width}}  {written(link)}{_destination(link)}")
-    close(reply, len(shown), "The note has no such links.")
+        _show_link(link, f"{link['line']:>{columns}}  ")
+    none = "The note has no such links." if external or not outside else "It links to no note."
+    close(Rows(shown, len(wanted), len(wanted) > most, found.reply), none)
+    if outside and not external:
+        tell(f"{counted(len(outside), 'link')} to the web: --external")
+
+
+def _show_link(link: dict[str, Any], begin: str) -> None:
+    if link["status"] != _EXTERNAL:
+        say(f"{begin}{written(link)}{_destination(link)}")
+        return
+    line = f"{begin}{clean(link['target'])}"
+    text = clean(link.get("text") or "")
+    if text and text != link["target"]:
+        line += f"  {style(shortened(text, margin=width(line) + 2), 'faint')}"
+    say(line)
+
+
+def with_whole_addresses(links: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Return external links with the query of their address, as the note's text has it.
+
+    The index keeps no queries. User names and passwords stay left out.
+    """
+    lines = text.splitlines()
+    found: dict[tuple[int, str], list[str]] = {}
+    whole = []
+    for link in links:
+        line, target = link["line"], link["target"]
+        if (line, target) not in found:
+            written_line = lines[line - 1] if 0 < line <= len(lines) else ""
+            pattern = re.escape(target.rstrip("/")) + r"/?(?:\?[^\s<>\"|\])]*)?(?![\w/])"
+            found[line, target] = re.findall(pattern, written_line)[::-1]
+        known = found[line, target]
+        whole.append({**link, "target": known.pop() if known else target})
+    return whole
 
 
 def _destination(link: dict[str, Any]) -> str:
     """Return where a link leads, as it is printed after the link."""
-    if link["status"] == "external":
-        return ""
     if link["status"] == "unresolved":
         return "  " + style("unresolved", "warning")
     path = f"  → {clean(link['path'])}"

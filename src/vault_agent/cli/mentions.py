@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.linking import printed, show_linking
+from vault_agent.cli.linking import collected, limit_option, show_linking
 from vault_agent.cli.names import find
 
 
 @click.command("mentions", cls=Command)
 @click.argument("note")
-@click.option("-n", "--limit", type=int, help="Notes, 1 to 100. Default: 20.")
+@limit_option("Notes, 1 to 100. Default: 20 at a terminal and with --json, else 100.")
 @click.option("--linked", is_flag=True, help="Also notes that link to it elsewhere.")
 @click.pass_obj
 async def command(invocation: Invocation, note: str, limit: int | None, linked: bool) -> None:
@@ -23,6 +23,14 @@ async def command(invocation: Invocation, note: str, limit: int | None, linked: 
 
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
-        reply = await links.of_note(client, chosen, "mentions", limit=limit, linked=linked or None)
-    if not printed(reply, as_json=invocation.json):
-        show_linking(reply, "mentions", "mention", "No note mentions it without a link.")
+        found = await collected(
+            invocation,
+            lambda most, _: links.of_note(
+                client, chosen, "mentions", limit=most, linked=linked or None
+            ),
+            "mentions",
+            limit,
+            page=100,
+        )
+    if found is not None:
+        show_linking(found, "mention", "No note mentions it without a link.")

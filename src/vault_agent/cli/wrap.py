@@ -52,6 +52,22 @@ def fitted(text: str, *, margin: int = 0, stream: TextIO | None = None) -> list[
     return wrapped(text, max(get_terminal_size().columns - margin, _NARROWEST))
 
 
+def shortened(text: str, *, margin: int = 0) -> str:
+    """Return a text, cut at a terminal to what fits on the line behind `margin` columns."""
+    if not is_terminal(sys.stdout):
+        return text
+    room = max(get_terminal_size().columns - margin, _NARROWEST)
+    if width(text) <= room:
+        return text
+    shown, used = "", 1
+    for character in text:
+        used += _columns(character)
+        if used > room:
+            break
+        shown += character
+    return f"{shown.rstrip()}…"
+
+
 def fits(text: str) -> bool:
     """Whether a text needs no second line of stdout. Without a terminal, all texts fit."""
     return not is_terminal(sys.stdout) or width(text) <= get_terminal_size().columns
