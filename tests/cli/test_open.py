@@ -119,10 +119,27 @@ async def test_a_result_opens_by_its_number(
     assert server.asked[-1][1] == f"/chunks/{NOTE}/2"
     await run("related", "1")
     assert server.asked[-1][2].id == f"{NOTE}:2"
+    assert (await run("open", "1")).err == "1 is Kitchen/Stock.md\n"
     server.named = []
     missing = await run("open", "3")
     assert missing.code == 4
     assert "no result 3" in missing.err
+
+
+async def test_only_a_search_gives_numbers_and_one_without_results_takes_them(
+    vault: Path, environment: dict[str, str], server: FakeServer, run: Run
+):
+    await at_a_terminal(environment, "search", "bones")
+    server.results = [result(id="f" * 32, noteId="f" * 32, type="note", chunkIndex=None)]
+    shown = await at_a_terminal(environment, "related", "1")
+    assert shown.startswith("1 is Kitchen/Stock.md\n")
+    assert " 1  " not in shown
+    await run("related", "1")
+    assert server.asked[-1][2].id == f"{NOTE}:2"
+    server.results = []
+    await at_a_terminal(environment, "search", "nothing")
+    server.named = []
+    assert "no result 1" in (await run("related", "1")).err
 
 
 async def test_results_in_a_pipe_keep_their_ids_and_are_not_remembered(
