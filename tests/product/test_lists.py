@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -294,6 +295,54 @@ def test_an_unknown_word_is_named(served: Program):
     (unknown,) = posted(served, "/search", query="degreees")["unknown"]
     assert unknown == {"word": "degreees", "instead": ["degrees"]}
     assert "unknown" not in posted(served, "/search", query="degrees")
+
+
+def completed(program: Program, *words: str, **variables: str) -> list[str]:
+    """Return what a shell is offered for the last word."""
+    ended = subprocess.run(
+        PROGRAM,
+        env={
+            **program.environment,
+            **variables,
+            "_VAULT_AGENT_COMPLETE": "bash_complete",
+            "COMP_WORDS": shlex.join(("vault-agent", *words)),
+            "COMP_CWORD": str(len(words)),
+        },
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return [line.partition(",")[2] for line in ended.stdout.splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("show", "La"), ["Late frost"]),
+        (("get", "note", "late f"), ["Late frost"]),
+        (("open", "Garden/"), ["Garden/Late frost.md", "Garden/Beds.md"]),
+        (("graph", "path", "Beds", "Br"), ["Bread"]),
+        (("move", "Bre"), ["Bread"]),
+        (("search", "x", "--tag", "gar"), ["garden"]),
+        (("tags", "add", "Beds", "#co"), ["#cold"]),
+        (("list", "Kit"), ["Kitchen"]),
+        (("grep", "x", "--path", "Gar"), ["Garden"]),
+        (("list", "--vault", "def"), ["default"]),
+        (("show", "zzz"), []),
+    ],
+)
+def test_a_shell_completes_names_of_the_vault(
+    served: Program, words: tuple[str, ...], offered: list[str]
+):
+    assert sorted(completed(served, *words)) == sorted(offered)
+
+
+def test_without_a_server_a_shell_is_offered_nothing(served: Program):
+    nobody = {"VAULT_AGENT_SERVER_ENDPOINT": "http://127.0.0.1:9"}
+    assert completed(served, "show", "La", **nobody) == []
+    assert completed(served, "list", "Gar", VAULT_AGENT_SERVER_ENDPOINT="nonsense") == []
 
 
 def test_search_for_all_words_and_its_pages(served: Program):

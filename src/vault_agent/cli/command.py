@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent import __version__
+from vault_agent.cli.completing import complete_names
 from vault_agent.cli.terminal import clean, complain
 from vault_agent.errors import Misconfigured, Unavailable, error_of, explained
 
@@ -196,6 +197,7 @@ class Command(click.Command):
         kwargs.setdefault("context_settings", CONTEXT)
         super().__init__(*args, **kwargs)
         self.params.extend(_global_options())
+        complete_names(self.params)
 
     async def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or report extra arguments."""

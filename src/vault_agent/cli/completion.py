@@ -14,6 +14,18 @@ _INSTALL = {
     "fish": "vault-agent completion fish > ~/.config/fish/completions/vault-agent.fish",
 }
 
+# The parser's scripts take a name with spaces for several, and end one at a comma.
+_CHANGES = {
+    "bash": (
+        (
+            "COMPREPLY+=($value)",
+            """COMPREPLY+=("$value")
+            [[ $value == *[!A-Za-z0-9_./=:-]* ]] && compopt -o filenames""",
+        ),
+    ),
+    "fish": (('string split ","', 'string split -m 1 ","'),),
+}
+
 
 @click.command("completion", cls=Command)
 @click.argument("shell", type=click.Choice(list(_INSTALL)))
@@ -30,4 +42,9 @@ async def command(context: click.Context, shell: str) -> None:
     if maker is None:  # cannot happen: all choices are supported
         raise click.UsageError("no completion for that shell")
     program = context.find_root().command
-    say(maker(program, {}, "vault-agent", "_VAULT_AGENT_COMPLETE").source())
+    script = maker(program, {}, "vault-agent", "_VAULT_AGENT_COMPLETE").source()
+    for written, better in _CHANGES.get(shell, ()):
+        if written not in script:  # the parser's own script has changed
+            raise click.UsageError("no completion for that shell")
+        script = script.replace(written, better)
+    say(script)

@@ -148,7 +148,7 @@ class Listing:
                 self.shown += len(rows)
                 self._notices.append(reply.warnings)
                 yield Page(label, rows, reply)
-                cursor = data["nextCursor"] if data["hasMore"] else None
+                cursor = data.get("nextCursor") if data["hasMore"] else None
                 if cursor is None or not room:
                     break
             if cursor is not None and self._next is None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from vault_agent.wire.lists import GrepData, NamedData, NotesData, TasksData
     from vault_agent.wire.memory import MemoryData
+    from vault_agent.wire.suggestions import SuggestionsData
 
     Call: TypeAlias = Callable[..., Awaitable[Reply[Any]]]
     """Sends a request: method, path, model of the reply's data, and body."""
@@ -36,6 +37,11 @@ class Lists:
     async def notes(self, arguments: Mapping[str, Any]) -> Reply[NotesData]:
         """Return a page of a list of notes."""
         return await self._call("GET", f"/notes{query(arguments)}", "NotesData")
+
+    async def suggestions(self, text: str, kind: str, limit: int) -> Reply[SuggestionsData]:
+        """Return the names of a kind that match what was typed, best first."""
+        arguments = {"q": text, "kinds": kind, "limit": limit}
+        return await self._call("GET", f"/suggest{query(arguments)}", "SuggestionsData")
 
     async def tasks(self, arguments: Mapping[str, Any]) -> Reply[TasksData]:
         """Return a page of a list of tasks."""

@@ -55,9 +55,10 @@ PARTS: dict[str, Parts] = {
     "NamedData": {"notes": list},
     "WatchReport": {"state": str, "batches": list},
     **LINK_PARTS,
-    "GrepData": {"lines": list},
-    "NotesData": {"notes": list},
-    "TasksData": {"tasks": list},
+    "GrepData": {"lines": list, "hasMore": bool},
+    "NotesData": {"notes": list, "hasMore": bool},
+    "TasksData": {"tasks": list, "hasMore": bool},
+    "SuggestionsData": {"suggestions": list},
     "WriteData": {"operation": str, "changed": bool, "path": str, "diff": str},
     "OutlineData": {"path": str, "headings": list, "blocks": list},
     "FrontmatterData": {"path": str, "frontmatter": dict},
@@ -121,6 +122,7 @@ _RECALLED_PARTS: Parts = {
 ENTRIES: dict[str, dict[str, Parts]] = {
     "ResultsData": {"results": _RESULT_PARTS},
     "NamedData": {"notes": _NAMED_PARTS},
+    "SuggestionsData": {"suggestions": {"label": str, "insert": str}},
     "MemoryData": {"notes": _RECALLED_PARTS, "leftOut": _RECALLED_PARTS},
     "MemorySessionsData": {
         "sessions": {
