@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.clocks import PATIENCE
 
+from vault_agent.client.blocking import driven
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
 
 if TYPE_CHECKING:
@@ -40,13 +41,21 @@ class Raw:
             yield Address.of(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
 
 
-async def ask(raw: Raw, silence: float = PATIENCE) -> tuple[int, bytes]:
-    async with (
-        raw.running() as address,
-        exchange(
-            address, "GET", "/x", {"A": "b"}, None, connect=PATIENCE, silence=silence
-        ) as response,
-    ):
+@pytest.fixture(params=[True, False], ids=["in a loop", "without a loop"])
+def looped(request: pytest.FixtureRequest) -> bool:
+    return request.param
+
+
+async def ask(raw: Raw, looped: bool, silence: float = PATIENCE) -> tuple[int, bytes]:
+    async with raw.running() as address:
+        asked = sent(address, silence)
+        return await (asked if looped else asyncio.to_thread(driven, asked))
+
+
+async def sent(address: Address, silence: float) -> tuple[int, bytes]:
+    async with exchange(
+        address, "GET", "/x", {"A": "b"}, None, connect=PATIENCE, silence=silence
+    ) as response:
         return response.status, b"".join([block async for block in response.blocks()])
 
 
@@ -61,9 +70,9 @@ BODIES = {
 
 @pytest.mark.parametrize("slowly", [False, True])
 @pytest.mark.parametrize("reply", BODIES.values(), ids=BODIES)
-async def test_a_body_is_read_in_each_form(reply: bytes, slowly: bool):
+async def test_a_body_is_read_in_each_form(reply: bytes, slowly: bool, looped: bool):
     raw = Raw(reply, slowly=slowly)
-    assert await ask(raw) == (200, b"words")
+    assert await ask(raw, looped) == (200, b"words")
     assert raw.received.startswith(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1:")
     assert b"\r\nA: b\r\n" in raw.received
 
@@ -89,23 +98,29 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN)
-async def test_a_broken_reply_is_reported(reply: bytes):
+async def test_a_broken_reply_is_reported(reply: bytes, looped: bool):
     with pytest.raises(BrokenReply):
-        await ask(Raw(reply))
+        await ask(Raw(reply), looped)
 
 
 @pytest.mark.parametrize("reply", [b"", OK, BODIES["with a length"][:-10]])
-async def test_a_silent_server_is_not_waited_for(reply: bytes):
+async def test_a_silent_server_is_not_waited_for(reply: bytes, looped: bool):
     with pytest.raises(BrokenReply):
-        await ask(Raw(reply, ends=False), silence=0.05)
+        await ask(Raw(reply, ends=False), looped, silence=0.05)
 
 
-async def test_nobody_at_the_address_is_reported():
+async def test_nobody_at_the_address_is_reported(looped: bool):
+    asked = sent(Address.of("http://127.0.0.1:9"), PATIENCE)
     with pytest.raises(NotConnected):
-        async with exchange(
-            Address.of("http://127.0.0.1:9"), "GET", "/", {}, None, connect=PATIENCE, silence=1
-        ):
-            pass
+        await (asked if looped else asyncio.to_thread(driven, asked))
+
+
+def test_what_needs_a_loop_is_not_driven_without_one():
+    async def waits() -> None:
+        await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="needs an event loop"):
+        driven(waits())
 
 
 @pytest.mark.parametrize(

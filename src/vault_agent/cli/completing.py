@@ -5,7 +5,6 @@ Nothing is offered, and nothing printed, if no server answers at once.
 
 from __future__ import annotations
 
-import asyncio
 import io
 import threading
 from contextlib import redirect_stderr, suppress
@@ -51,18 +50,19 @@ class Name(StringParamType):
         """Return the names that begin with what was typed."""
         from asyncclick.shell_completion import CompletionItem
 
+        from vault_agent.client.blocking import driven
+
         del param
         found: list[str] = []
 
         def ask() -> None:
             with suppress(Exception):  # no server, no vault, a wrong setting: nothing is offered
-                found.extend(asyncio.run(_names(ctx.obj, self._kind, incomplete)))
+                found.extend(driven(_names(ctx.obj, self._kind, incomplete)))
 
         with redirect_stderr(io.StringIO()):
-            # The parser's own loop waits for this function, so another one is needed.
             thread = threading.Thread(target=ask, daemon=True)
             thread.start()
-            thread.join(_SECONDS + 0.5)
+            thread.join(_SECONDS)
         return [CompletionItem(each) for each in dict.fromkeys(found) if each.isprintable()]
 
 
@@ -83,7 +83,7 @@ async def _names(invocation: Invocation, kind: Kind, text: str) -> list[str]:
     sign = "#" if kind == "tag" and text.startswith("#") else ""
     text = text.removeprefix(sign)
     names: list[str] = []
-    async with asyncio.timeout(_SECONDS), invocation.client() as client:
+    async with invocation.client() as client:
         for vault in scope(invocation):
             client.vault_name = vault
             found = await client.lists.suggestions(text, kind, _MOST)

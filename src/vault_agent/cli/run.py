@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
+import os
 import signal
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from vault_agent.cli.terminal import (
 from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
 
 NAME = "vault-agent"
+_COMPLETING = "_VAULT_AGENT_COMPLETE"
 
 SECTIONS = {
     "Find": (
@@ -81,6 +83,25 @@ MORE = (
     "writes",
 )
 """Commands that the help only names: parts and other names of those in the sections."""
+
+QUICK = frozenset(
+    (
+        "search",
+        "show",
+        "get",
+        "list",
+        "grep",
+        "related",
+        "links",
+        "backlinks",
+        "mentions",
+        "graph",
+        "folders",
+        "context",
+        "status",
+    )
+)
+"""Commands that wait for nothing but replies. They run without an event loop, and start sooner."""
 
 COMMANDS = (*(name for names in SECTIONS.values() for name in names), *MORE)
 
@@ -154,13 +175,11 @@ def run(arguments: list[str]) -> int:
     """Run one command line to its end and return the exit code."""
     prepare_streams()
     try:
-        with asyncio.Runner() as runner:
-            runner.get_loop()  # created before Ctrl-C can interrupt it
-            if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-            code = runner.run(_run(arguments))
+        code = _without_a_loop(arguments) if _is_quick(arguments) else _in_a_loop(arguments)
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
+        # What Ctrl-C leaves open ends with the process.
+        warnings.simplefilter("ignore", ResourceWarning)
         leave_line()
         return exits.INTERRUPTED
     except (_ReaderGone, BrokenPipeError):
@@ -172,6 +191,34 @@ def run(arguments: list[str]) -> int:
         complain(error.code, error.message)
         return exits.exit_code(error)
     return code
+
+
+def _is_quick(arguments: list[str]) -> bool:
+    """Whether a command line needs no event loop. A shell's question for completions needs none."""
+    return _COMPLETING in os.environ or (
+        bool(arguments) and (arguments[0] in QUICK or arguments[:2] == ["config", "get"])
+    )
+
+
+def _without_a_loop(arguments: list[str]) -> int:
+    from vault_agent.client.blocking import driven
+
+    _raise_at_ctrl_c()
+    return driven(_run(arguments))
+
+
+def _in_a_loop(arguments: list[str]) -> int:
+    import asyncio
+
+    with asyncio.Runner() as runner:
+        runner.get_loop()  # created before Ctrl-C can interrupt it
+        _raise_at_ctrl_c()
+        return runner.run(_run(arguments))
+
+
+def _raise_at_ctrl_c() -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 async def _run(arguments: list[str]) -> int:

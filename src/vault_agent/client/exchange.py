@@ -1,15 +1,17 @@
 """One HTTP request and its reply, over a connection of their own.
 
 Importing a whole HTTP client takes twice as long as a search from the shell. This client needs
-little: no redirects, no proxies, no compression. h11 speaks the protocol, asyncio the network.
+little: no redirects, no proxies, no compression. h11 speaks the protocol. Within an event loop
+asyncio speaks to the network. Without one a plain socket does, since importing asyncio takes longer
+than the exchange.
 """
 
 from __future__ import annotations
 
-import asyncio
+import sys
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, urlsplit
 
 import h11
@@ -103,40 +105,65 @@ async def exchange(
         BrokenReply: if what arrives is no HTTP reply.
     """
     try:
-        async with asyncio.timeout(connect):
-            reader, writer = await asyncio.open_connection(
-                address.host, address.port, ssl=address.tls or None
-            )
+        stream = await _connected(address, connect, silence)
     except (OSError, UnicodeError):
         raise NotConnected from None
     try:
-        wire = _Wire(reader, silence)
+        wire = _Wire(stream)
         sent = {"Host": address.authority, **headers, "Connection": "close"}
         if body is not None:
             sent["Content-Length"] = str(len(body))
         request = h11.Request(
             method=method, target=address.prefix + path, headers=list(sent.items())
         )
-        with _broken():
-            async with asyncio.timeout(silence):
-                writer.write(wire.encoded(request, body or b""))
-                # A server that refuses a request may reply before it has read all of it.
-                with suppress(ConnectionError):
-                    await writer.drain()
+        content = wire.encoded(request, body or b"")
+        # A server that refuses a request may reply before it has read all of it.
+        with _broken(), suppress(ConnectionError):
+            await stream.write(content)
         yield Response(wire, await wire.head())
     finally:
-        # Without the polite end, for which a server could keep the caller waiting.
-        writer.transport.abort()
-        with suppress(OSError):
-            await writer.wait_closed()
+        await stream.close()
+
+
+class Stream(Protocol):
+    """A connection. Each wait raises TimeoutError after the limit of silence."""
+
+    async def write(self, content: bytes) -> None:
+        """Send all bytes."""
+
+    async def read(self, most: int) -> bytes:
+        """Return what has arrived, at most so many bytes, or b"" at the end."""
+
+    async def close(self) -> None:
+        """Close without a polite end, for which a server could keep the caller waiting."""
+
+
+async def _connected(address: Address, connect: float, silence: float) -> Stream:
+    if _in_a_loop():
+        from vault_agent.client import looped
+
+        return await looped.connected(address, connect, silence)
+    from vault_agent.client import blocking
+
+    return await blocking.connected(address, connect, silence)
+
+
+def _in_a_loop() -> bool:
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return False
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 class _Wire:
-    """The protocol's state, and the bytes that arrive. `silence` limits each wait in seconds."""
+    """The protocol's state, and the bytes that arrive."""
 
-    def __init__(self, reader: asyncio.StreamReader, silence: float) -> None:
-        self._reader = reader
-        self._silence = silence
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD_BYTES)
 
     def encoded(self, request: h11.Request, body: bytes) -> bytes:
@@ -153,8 +180,7 @@ class _Wire:
     async def event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         with _broken():
             while (event := self._protocol.next_event()) is h11.NEED_DATA:
-                async with asyncio.timeout(self._silence):
-                    self._protocol.receive_data(await self._reader.read(_BLOCK))
+                self._protocol.receive_data(await self._stream.read(_BLOCK))
             return event
 
 
