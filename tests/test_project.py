@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from vault_agent import __version__
+from vault_agent.cli.run import COMMANDS
 from vault_agent.config.keys import KEYS
 from vault_agent.config.settings import Config
 
@@ -129,7 +130,8 @@ def test_every_command_is_documented_with_its_options():
             for option in re.findall(r"^  (?:-\w, )?(--[a-z-]+)", shown, re.MULTILINE):
                 assert f"`{option}" in text, f"{command} {option}"
             _, _, after = shown.partition("\nCommands:\n")
-            for name in re.findall(r"^  ([a-z-]+)", after.partition("\n\n")[0], re.MULTILINE):
+            names = re.findall(r"^  ([a-z-]+)", after.partition("\n\n")[0], re.MULTILINE)
+            for name in names if command else COMMANDS:
                 path = f"{command} {name}".strip()
                 assert re.search(rf"`(vault-agent )?{path}[ |`]", text), path
                 below.append(path)

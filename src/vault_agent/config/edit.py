@@ -18,6 +18,8 @@ from vault_agent.errors import Misconfigured
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import tomlkit
+
 
 def known_key(name: str) -> Key:
     """Return the key of that name, or raise CONFIG_INVALID with the nearest one."""
