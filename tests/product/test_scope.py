@@ -127,6 +127,15 @@ def test_a_note_of_each_vault_can_be_named(world: World, name: str):
     assert world.run("backlinks", name).returncode == 0
 
 
+def test_an_attachment_of_each_vault_can_be_named(world: World):
+    assert world.run("get", "attachment", "none.png").returncode == 4
+    for root in (world.program.vault, world.shop / ".vault-agent/vault"):
+        (root / "jar.png").write_bytes(b"x" * 7)
+        (root / f"{root.name}.png").write_bytes(b"x" * 9)
+    assert "9 bytes" in world.done("get", "attachment", f"{world.program.vault.name}.png")
+    assert "7 bytes" in world.done("get", "attachment", "jar.png")
+
+
 def test_a_vault_that_is_named_is_the_only_one(world: World):
     assert world.done("list", "--vault", "global") == "patterns/Rounding.md\n"
     (found,) = world.data("search", "flour", "--vault", "Recipes")["results"]

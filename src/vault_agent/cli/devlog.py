@@ -43,7 +43,10 @@ async def add(
 
 @command.command("tail")
 @click.argument("topic", required=False)
-@click.option("-n", "--lines", type=int, default=10, show_default=True, help="Lines, 1 to 1,000.")
+@click.option(
+    "-n", "--limit", "--lines", "lines", type=int, default=10, show_default=True,
+    help="Lines, 1 to 1,000.",
+)  # fmt: skip
 @click.pass_obj
 async def tail(invocation: Invocation, topic: str | None, lines: int) -> None:
     """Print the last lines of the devlog of a topic, or of all."""

@@ -12,6 +12,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.here import scope
 from vault_agent.cli.names import chunk_id, find
 from vault_agent.cli.terminal import (
     clean,
@@ -25,7 +26,7 @@ from vault_agent.cli.terminal import (
     write,
 )
 from vault_agent.cli.times import ago
-from vault_agent.errors import Failed
+from vault_agent.errors import Busy, Failed, IndexUnavailable, NotFound
 from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ async def attachment(
     """
     _check_output(download=download, output=output, as_json=invocation.json)
     async with invocation.client() as client:
+        await _choose_vault(invocation, client, path)
         if output is not None:
             written = await _download(client, path, output, allow_large=allow_large)
             if invocation.json:
@@ -111,6 +113,19 @@ async def attachment(
     known = (data.path, data.content_type, size, f"changed {ago(data.modified)}")
     say("  ".join(map(clean, known)))
     warn(reply.warnings)
+
+
+async def _choose_vault(invocation: Invocation, client: Client, path: str) -> None:
+    """Let the calls be about the first vault of the scope that has the attachment."""
+    *first, last = scope(invocation)
+    for vault in first:
+        client.vault_name = vault
+        try:
+            await client.attachment(path)
+        except (NotFound, IndexUnavailable, Busy):
+            continue
+        return
+    client.vault_name = last
 
 
 def _show_text(reply: Reply[NoteData] | Reply[ChunkData], *, as_json: bool) -> None:

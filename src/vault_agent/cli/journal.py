@@ -45,7 +45,7 @@ def command() -> None:
     type=click.Choice(["pending", "incomplete", "complete", "draft", "skipped"]),
     help="Only journals in this state.",
 )
-@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True)
+@click.option("-n", "--limit", type=click.IntRange(1, 500), default=50, show_default=True)
 @click.pass_obj
 async def list_(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
     """List the journals of the latest sessions, with what is missing.
