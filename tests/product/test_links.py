@@ -9,6 +9,7 @@ import urllib.request
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.product.completing import completed
 from tests.product.conftest import small_vault
 from tests.product.program import Program
 
@@ -182,6 +183,18 @@ def test_an_external_link_has_its_whole_address(line: str, target: str, whole: s
     link = {"line": 2, "target": target}
     (found,) = with_whole_addresses([link], f"first\n{line}\n")
     assert found["target"] == target + whole
+
+
+def test_a_link_with_a_whole_path_does_not_repeat_it(program: Program):
+    program.write("A/Long name.md", "# Other\n")
+    program.write("B.md", "[[A/Long name|short]] [[Long name]]\n")
+    program.start()
+    program.index()
+    assert program.run("links", "show", "B").stdout.splitlines() == [
+        "1  [[A/Long name|short]]",
+        "1  [[Long name]]  → A/Long name.md",
+    ]
+    assert completed(program, "show", "Long") == ["Long name"]
 
 
 def test_equal_addresses_of_a_line_keep_their_order():

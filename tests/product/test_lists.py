@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
 from tests.clocks import PATIENCE
+from tests.product.completing import completed
 from tests.product.program import PROGRAM, Program
 from tests.systems import NO_TERMINALS
 
@@ -295,26 +295,6 @@ def test_an_unknown_word_is_named(served: Program):
     (unknown,) = posted(served, "/search", query="degreees")["unknown"]
     assert unknown == {"word": "degreees", "instead": ["degrees"]}
     assert "unknown" not in posted(served, "/search", query="degrees")
-
-
-def completed(program: Program, *words: str, **variables: str) -> list[str]:
-    """Return what a shell is offered for the last word."""
-    ended = subprocess.run(
-        PROGRAM,
-        env={
-            **program.environment,
-            **variables,
-            "_VAULT_AGENT_COMPLETE": "bash_complete",
-            "COMP_WORDS": shlex.join(("vault-agent", *words)),
-            "COMP_CWORD": str(len(words)),
-        },
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return [line.partition(",")[2] for line in ended.stdout.splitlines() if line]
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,7 @@ async def _names(invocation: Invocation, kind: Kind, text: str) -> list[str]:
 
 def _offered(suggestion: dict[str, Any], text: str) -> list[str]:
     """Return what of a suggestion begins with what was typed: its short name, or its path."""
-    texts = (suggestion["insert"], suggestion["label"], suggestion.get("path"))
+    name = suggestion["insert"].partition("|")[0]  # a link shows another text after the bar
+    texts = (name, suggestion["label"], suggestion.get("path"))
     begun = (each for each in texts if each and each.casefold().startswith(text.casefold()))
     return list(begun)[:1]

@@ -134,7 +134,9 @@ def _destination(link: dict[str, Any]) -> str:
     """Return where a link leads, as it is printed after the link."""
     if link["status"] == "unresolved":
         return "  " + style("unresolved", "warning")
-    path = f"  → {clean(link['path'])}"
+    target = link["target"]
+    whole = "/" in target and link["path"] in (target, f"{target}.md")
+    path = "" if whole else f"  → {clean(link['path'])}"
     if link["status"] == "ambiguous":
         others = ", ".join(clean(path) for path in link["candidates"][1:])
         path += "  " + style(f"ambiguous: also {others}" if others else "ambiguous", "warning")

@@ -1,0 +1,33 @@
+"""What a shell is offered."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+from tests.clocks import PATIENCE
+from tests.product.program import PROGRAM
+
+if TYPE_CHECKING:
+    from tests.product.program import Program
+
+
+def completed(program: Program, *words: str, **variables: str) -> list[str]:
+    """Return what a shell is offered for the last word."""
+    ended = subprocess.run(
+        PROGRAM,
+        env={
+            **program.environment,
+            **variables,
+            "_VAULT_AGENT_COMPLETE": "bash_complete",
+            "COMP_WORDS": shlex.join(("vault-agent", *words)),
+            "COMP_CWORD": str(len(words)),
+        },
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return [line.partition(",")[2] for line in ended.stdout.splitlines() if line]
