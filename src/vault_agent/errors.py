@@ -193,6 +193,7 @@ CODES: Final[dict[str, Code]] = {
     "BLOCK_NOT_FOUND": Code(NotFound, 404, 4, "Read the note again for the names of its blocks."),
     "TEXT_NOT_FOUND": Code(NotFound, 404, 4, "Read the note again, and copy the text exactly."),
     "TASK_NOT_FOUND": Code(NotFound, 404, 4, "List the tasks again: the note has changed."),
+    "PROPERTY_NOT_FOUND": Code(NotFound, 404, 4, "Leave the key out to see the whole frontmatter."),
     "TEMPLATE_NOT_FOUND": Code(NotFound, 404, 4),
     "WRITE_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent writes` to list the writes."),
     "UNDO_EXPIRED": Code(NotFound, 410, 4),

@@ -210,6 +210,7 @@ WRITING = {
         run("replace", HERE, "Old", "New", "-y", what="none"),
         run("frontmatter set", HERE, "rank", "2"),
         run("frontmatter get", HERE),
+        run("frontmatter get", HERE, "RANK", what="one key"),
         run("frontmatter get", HERE, "none", what="unknown"),
         run("frontmatter delete", HERE, "rank"),
         run("tags add", HERE, "made"),

@@ -10,7 +10,8 @@ import asyncclick as click
 from vault_agent.cli.changing import change, existing, how, how_options, json_value
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, pass_on, say, tell, warn
+from vault_agent.cli.terminal import clean, envelope, pass_on, quoted, say, warn
+from vault_agent.errors import NotFound
 
 
 @click.group("frontmatter", cls=Group)
@@ -22,24 +23,27 @@ def command() -> None:
 @click.argument("note", metavar="NOTE")
 @click.argument("key", required=False)
 @click.pass_obj
-async def get(invocation: Invocation, note: str, key: str | None) -> int | None:
+async def get(invocation: Invocation, note: str, key: str | None) -> None:
     """Print the frontmatter, or the value of one key, as JSON."""
     async with invocation.client() as client:
         place = await find(invocation, client, note)
         reply = await client.writing.frontmatter(place.note_id)
-    if invocation.json:
-        pass_on(reply.body)
-        return None
-    values = reply.envelope["data"]["frontmatter"]
+    data = reply.envelope["data"]
+    values = data["frontmatter"]
     if key is not None:
         names = [name for name in values if name.casefold() == key.casefold()]
         if not names:
-            tell("The note has no such key.")
-            return 4
-        values = values[key if key in names else names[0]]
-    say(clean(json.dumps(values, ensure_ascii=False, indent=2), lines=True))
+            raise NotFound("PROPERTY_NOT_FOUND", f"The note has no key {quoted(key)}.")
+        key = key if key in names else names[0]
+    if invocation.json and key is None:
+        pass_on(reply.body)
+        return
+    if invocation.json:
+        envelope({**data, "frontmatter": {key: values[key]}}, reply.envelope.get("warnings", ()))
+        return
+    shown = values if key is None else values[key]
+    say(clean(json.dumps(shown, ensure_ascii=False, indent=2), lines=True))
     warn(reply.warnings)
-    return None
 
 
 @command.command("set")
