@@ -150,6 +150,10 @@ def test_what_is_left_out_is_said_with_its_count(world: World):
     outside = world.run("search", "cents", at=world.program.home)
     assert "3 vaults left out. 1 result in all: --all-vaults\n" in outside.stderr
     assert "2 vaults left out: global and default." in world.run("graph", "orphans").stderr
+    empty = world.run("list", "--tag", "none").stderr
+    assert empty.startswith("No notes in project:shop, global and default.\n")
+    assert "1 vault left out: Recipes." in empty
+    assert world.run("list").stderr == ""
     status = world.run("status").stdout
     assert "project:shop (1 note), global (1 note), default (1 note)" in status
 

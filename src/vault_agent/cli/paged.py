@@ -112,7 +112,7 @@ class Listing:
             tell(f"{self.total - self.shown:,} more: --limit {self.total}")
         elif self._next is not None:
             tell(f"There are more {noun}s: --limit {max(10 * self.shown, SCREENFUL)}")
-        if is_terminal(sys.stderr):
+        if not self.shown or (len(self._vaults) > 1 and is_terminal(sys.stderr)):
             name_others(self.invocation, self._vaults)
 
     async def _pages(self, ask: Ask) -> AsyncGenerator[Page]:
