@@ -142,3 +142,16 @@ def test_a_word_has_borders(literal: str, text: str, there: bool):
     word = whole_word(literal)
     assert word is not None
     assert (word.search(fold_words(text)) is not None) is there
+
+
+async def test_a_result_has_its_lines_and_the_line_of_the_match(snapshot: Snapshot):
+    """As with the other ways to match: a result is shown as `path:line`."""
+    for every_word in (False, True):
+        query = SearchQuery("beds the", limit=1, every_word=every_word)
+        (hit,) = (await search_page(snapshot, query)).hits
+        assert (hit.path, hit.start_line, hit.end_line, hit.line) == ("frost.md", 8, 10, 10)
+
+
+async def test_a_result_by_its_name_alone_has_no_line(snapshot: Snapshot):
+    (hit,) = (await search_page(snapshot, SearchQuery("snap", limit=1, every_word=True))).hits
+    assert (hit.type, hit.start_line, hit.line) == ("note", None, None)

@@ -168,16 +168,6 @@ class CombinedSnapshot:
             for note in await part.snapshot.notes_by_rowid(asked)
         ]
 
-    async def chunks_by_key(self, keys: Iterable[int]) -> list[StoredChunk]:
-        """Return the chunks with these keys, in no particular order. Missing ones are left out."""
-        keys = list(keys)
-        return [
-            chunk._replace(key=chunk.key + self.numbering.shift(place))
-            for place, part in enumerate(self.parts)
-            if (asked := self.numbering.keys_at(place, keys))
-            for chunk in await part.snapshot.chunks_by_key(asked)
-        ]
-
     async def bodies(self, rowids: Sequence[int]) -> list[bytes]:
         """Return the text of each of these notes, in their order; a missing note's is empty."""
         found: dict[int, bytes] = {}

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import rarity
-from vault_agent.model.search import Answer, Hit, Mode, Reason
+from vault_agent.model.search import Answer, Mode, Reason
 from vault_agent.ranking.query import compile_query, literals
-from vault_agent.ranking.snippet import Snippet, snippet
+from vault_agent.ranking.rank import Ranked
+from vault_agent.search.lexical import hits
 from vault_agent.text.terms import sequence
 from vault_agent.text.words import fold_words, whole_word
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from vault_agent.model.lexical import LexicalQuery
-    from vault_agent.model.search import SearchQuery
+    from vault_agent.model.search import Hit, SearchQuery
     from vault_agent.model.warning import Warning
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.store.fulltext.reader import FulltextReader
@@ -78,12 +79,19 @@ async def search_every(
         if len(found) >= query.limit:
             break
     truncated = len(candidates) > CANDIDATES and len(found) < query.limit
-    information = await snapshot.threads.run(_information, snapshot.fulltext, compiled)
-    hits = [
-        await _hit(snapshot, each, words, information, explain=query.explain)
-        for each in found[: query.limit]
-    ]
-    return replace(answer, hits=tuple(hits), truncated=truncated)
+    shown = found[: query.limit]
+
+    def hits_of(stopped: Stopped) -> tuple[Hit, ...]:
+        return hits(
+            snapshot,
+            [_place(snapshot, each, words) for each in shown if not stopped()],
+            {each.note.rowid: each.note for each in shown},
+            _information(snapshot.fulltext, compiled),
+            reasons=[Reason.LEXICAL_MATCH] * len(shown),
+            explain=query.explain,
+        )
+
+    return replace(answer, hits=await snapshot.threads.stoppable(hits_of), truncated=truncated)
 
 
 def _candidates(
@@ -133,53 +141,24 @@ def _information(fulltext: FulltextReader, compiled: LexicalQuery) -> dict[str, 
     }
 
 
-async def _hit(
-    snapshot: AnySnapshot,
-    found: _Found,
-    words: Words,
-    information: Mapping[str, float],
-    *,
-    explain: bool,
-) -> Hit:
-    """Return the result for a note, with the chunk that has most of the words."""
+def _place(snapshot: AnySnapshot, found: _Found, words: Words) -> Ranked:
+    """Return the place to show: the chunk of the note that has most of the words."""
     note = found.note
-    count = min(note.chunk_count, _CHUNKS)
     first = note.rowid << CHUNK_BITS
-    chunks = sorted(await snapshot.chunks_by_key(range(first, first + count)))
-    shown, matching = await snapshot.threads.run(_best, chunks, words)
-    excerpt = Snippet("", ())
-    if shown is not None:
-        excerpt = await snapshot.threads.run(snippet, shown.text, information)
-    index = shown.key - first if shown is not None and matching else None
-    headings = shown.heading_path if shown is not None and index is not None else ()
+    chunks = snapshot.chunks_here(range(first, first + min(note.chunk_count, _CHUNKS)))
     score = round(found.score / (found.score + _HALF), 6)
-    return Hit(
-        id=note.id if index is None else f"{note.id}:{index}",
-        type="note" if index is None else "chunk",
-        note_id=note.id,
-        chunk_index=index,
-        path=note.path,
-        title=note.title,
-        heading=headings[-1] if headings else None,
-        heading_path=headings,
-        snippet=excerpt.text,
-        matches=excerpt.matches,
-        score=score,
-        reason=Reason.LEXICAL_MATCH,
-        metadata=note.metadata,
-        explanation={"votes": {"body": round(found.score, 4)}} if explain else None,
-        vault=snapshot.vault_of(note.rowid),
-    )
+    best = _best([chunks[key] for key in sorted(chunks)], words)
+    return Ranked(note.rowid, best, score, {"body": round(found.score, 4)})
 
 
-def _best(chunks: Sequence[StoredChunk], words: Words) -> tuple[StoredChunk | None, int]:
-    """Return the first chunk with the most words, and how many it has."""
-    best, most = (chunks[0] if chunks else None), 0
+def _best(chunks: Sequence[StoredChunk], words: Words) -> int | None:
+    """Return the key of the first chunk with the most words; None if no chunk has any."""
+    best, most = None, 0
     for chunk in chunks:
         text = fold_words(chunk.text)
         count = sum(word.search(text) is not None for word in words)
         if count > most:
-            best, most = chunk, count
+            best, most = chunk.key, count
             if most == len(words):
                 break
-    return best, most
+    return best

@@ -58,11 +58,6 @@ class Reads(ABC):
         async with self.connection() as connection:
             return await notes.notes_by_rowid(connection, rowids)
 
-    async def chunks_by_key(self, keys: Iterable[int]) -> list[StoredChunk]:
-        """Return the chunks with these keys, in no particular order. Missing ones are left out."""
-        async with self.connection() as connection:
-            return await notes.chunks(connection, keys)
-
     async def bodies(self, rowids: Sequence[int]) -> list[bytes]:
         """Return the text of each of these notes, in their order; a missing note's is empty."""
         async with self.connection() as connection:
