@@ -249,7 +249,7 @@ def test_the_mode_follows_the_setting_and_the_file_system(  # noqa: PLR0917
     remote: bool,
     expected: str,
 ):
-    monkeypatch.setattr(module, "is_remote", lambda _: remote)
+    monkeypatch.setattr(module, "is_shared", lambda _: remote)
     [said] = Observed(root, mode=mode).turns()
     assert isinstance(said, Watching)
     assert (said.mode, said.reason) == (expected, None)

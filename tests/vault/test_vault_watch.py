@@ -18,7 +18,6 @@ from vault_agent.vault.watch import (
     Events,
     Found,
     WatchFailed,
-    file_system_of,
     folder_inodes,
     is_temporary,
     sort_events,
@@ -100,19 +99,6 @@ def test_many_events_at_once_may_be_an_overflow(root: Path):
     events = [(ADDED, f"{number}.md") for number in range(OVERFLOW_PATHS + 1)]
     assert concerned(root, *events) == Found(overflow=True)
     assert not concerned(root, *events[1:]).overflow
-
-
-def test_the_file_system_of_a_folder_is_that_of_the_mount_it_lies_in():
-    mounts = (
-        "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
-        "22 21 0:50 / /home/me/My\\040Notes rw - fuse.sshfs me@there:/ rw\n"
-        "23 21 0:51 / /mnt/a rw shared:3 - ext4 /dev/sdb1 rw\n"
-        "24 23 0:52 / /mnt/a rw - nfs4 server:/a rw\n"
-    )
-    assert file_system_of("/home/me/My Notes/vault", mounts) == "fuse.sshfs"
-    assert file_system_of("/home/me/My Notes2", mounts) == "ext4"
-    assert file_system_of("/mnt/a", mounts) == "nfs4"
-    assert file_system_of("/", mounts) == "ext4"
 
 
 @pytest.fixture

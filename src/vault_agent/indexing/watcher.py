@@ -30,7 +30,8 @@ from vault_agent.indexing.protocol import (
 )
 from vault_agent.system.crash import describe_crash
 from vault_agent.vault.exclude import Exclusions
-from vault_agent.vault.watch import Events, WatchFailed, folder_at, folder_inodes, is_remote
+from vault_agent.vault.mounts import file_system, is_shared
+from vault_agent.vault.watch import Events, WatchFailed, folder_at, folder_inodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +183,7 @@ class Watcher:
         """Start to watch, or make sure that all folders are watched."""
         root = self._request.root
         self._new_folders = False
-        if self._request.mode == "auto" and is_remote(root):
+        if self._request.mode == "auto" and is_shared(file_system(root)):
             self._polls = True
         try:
             if self._events is None and not self._polls:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Unavailable
-from vault_agent.vault.mounts import file_system, is_remote
+from vault_agent.vault.mounts import file_system, is_durable
 from vault_agent.vault.renames import exchange
 from vault_agent.vault.write import Way, move_new, remove_temporary, temporary_name
 
@@ -23,7 +23,7 @@ class Probe:
     way: Way
     folds_case: bool  # `A.md` and `a.md` are one file
     folds_forms: bool  # as are two Unicode spellings of one name
-    remote: bool
+    durable: bool  # what was synced survives a power cut
 
 
 def probe(folder: Folder) -> Probe:
@@ -48,7 +48,7 @@ def probe(folder: Folder) -> Probe:
             way,
             folds_case=folder.exists(first.upper()),
             folds_forms=folds_forms,
-            remote=is_remote(file_system(folder.fd, folder.call_path("."))),
+            durable=is_durable(file_system(folder.call_path("."), folder.fd)),
         )
     except OSError as error:
         raise _unsupported(error.strerror or "it failed") from None

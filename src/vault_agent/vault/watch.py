@@ -34,14 +34,6 @@ OVERFLOW_PATHS: Final = 4_000
 _STEP_MS, _GATHER_MS, _LONGEST_WAIT_MS = 10, 50, 1_000
 _MODIFIED, _DELETED = 2, 3  # watchfiles.Change
 
-# File systems on which another computer, or the host of a virtual machine, changes files without
-# an event here.
-_REMOTE: Final = frozenset(
-    {
-        *("nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "drvfs", "virtiofs"),
-        *("vboxsf", "prl_fs", "vmhgfs", "afs", "ceph", "lustre", "davfs", "fuse"),
-    }
-)
 _LIMITS: Final = ("watch limit reached", "Too many open files", "No space left")
 _TEMPORARY: Final = re.compile(
     r"(?s)\..*|.*~|.*\.(?:tmp|part|swp|crdownload|icloud)|~\$.*|4913|~syncthing~.*"
@@ -216,37 +208,6 @@ def _watched_inodes() -> set[int] | None:
             text = info.read_text("ascii", "replace")
             found.update(int(inode, 16) for inode in _WATCHED.findall(text))
     return found
-
-
-def is_remote(path: str) -> bool:
-    """Whether a folder lies on a file system whose changes the system may not report.
-
-    On macOS this is not known: there, a watch that hears nothing is noticed by scans.
-    """
-    if sys.platform == "win32":
-        import ctypes
-
-        drive = os.path.splitdrive(path)[0] + "\\"
-        return drive.startswith("\\\\") or ctypes.windll.kernel32.GetDriveTypeW(drive) == 4
-    try:
-        mounts = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape")
-    except OSError:
-        return False
-    kind = file_system_of(path, mounts)
-    return kind in _REMOTE or kind.startswith("fuse.")
-
-
-def file_system_of(path: str, mounts: str) -> str:
-    """Return the type of the file system at an absolute path, from the text of mountinfo."""
-    best, kind = "", ""
-    for line in mounts.splitlines():
-        before, _, after = line.partition(" - ")
-        point = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), before.split(" ")[4])
-        below = path if path.endswith("/") else path + "/"
-        # The last mount at a point hides those before it.
-        if below.startswith(point if point == "/" else point + "/") and len(point) >= len(best):
-            best, kind = point, after.split(" ")[0]
-    return kind
 
 
 def _failed(error: BaseException) -> WatchFailed:

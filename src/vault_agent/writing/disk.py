@@ -54,7 +54,7 @@ class Disk:
 
     def __init__(self) -> None:
         self.replacer = Replacer()
-        self.remote = False  # read back what was written
+        self.durable = True  # else what was written is read back
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class Disk:
         Raises:
             Failed: `WRITE_NOT_VERIFIED`.
         """
-        if not self.remote:
+        if self.durable:
             return
         try:
             good = folder.names().count(name) == 1 and _is(folder, name, data)

@@ -81,7 +81,7 @@ class Journal:
         with self.open_root() as root, root.open_folder("") as folder:
             found = probe(folder)
         self.disk.replacer.way = found.way
-        self.disk.remote = found.remote
+        self.disk.durable = found.durable
         return found
 
     def recover(self) -> None:
@@ -190,9 +190,9 @@ class Journal:
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings that every write here has."""
-        if not self.disk.remote:
+        if self.disk.durable:
             return ()
-        what = "The vault is on a network or cloud drive, which may upload the change later."
+        what = "The vault is on a drive that may upload or keep the change only later."
         return (Warning("WRITE_NOT_DURABLE", what),)
 
     def begin(  # noqa: PLR0917 - all of one record

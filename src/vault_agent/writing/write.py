@@ -321,7 +321,7 @@ class Writing:
             enabled=True,
             state=self._state if self._is_well else "recovering",
             atomicity=disk.replacer.way.value if self._state == "ready" else None,
-            durable=not disk.remote,
+            durable=disk.durable,
             lingering=len(self._journal.linger),
             conflicts=len(self._conflicts),
             conflict_paths=tuple(dict.fromkeys(paths)),
