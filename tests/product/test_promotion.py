@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -100,3 +101,27 @@ def test_one_project_promotes_and_another_one_finds_it(projects: Projects):
     assert undone.stdout.startswith("moved to global:.trash/decisions/")
     assert projects.note.read_text() == NOTE
     assert not list(projects.shared.glob("decisions/*.md"))
+
+
+def test_links_by_id_and_type_are_whole_without_a_server_too(projects: Projects):
+    """The check of files resolves the links of a project's vault as its server does."""
+    vault = projects.shop / ".vault-agent/vault"
+    (vault / "bugs").mkdir()
+    (vault / "bugs/late.md").write_text(
+        "[[decision-parse]] [[decision-2026-02-13-abc234]] [[bug-late]] [[note-late]]\n"
+    )
+    projects.index("project:shop")
+    found = ".vault-agent/vault", ".vault-agent/../.vault-agent/vault/"
+    checked = [
+        projects.run(projects.shop, "links", "check", *more)
+        for more in (("--vault", "project:shop"), *(("--vault-root", root) for root in found))
+    ]
+    assert {each.returncode for each in checked} == {6}
+    assert {each.stdout for each in checked} == {
+        "bugs/late.md:1:64: unresolved-note [[note-late]]\n"
+    }
+    # A clone of it is in no list of vaults.
+    clone = projects.program.home / "clone"
+    shutil.copytree(vault, clone / ".vault-agent/vault")
+    cloned = projects.run(clone, "links", "check", "--vault-root", ".vault-agent/vault")
+    assert cloned.stdout == checked[0].stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.cli.exits import Exit
@@ -13,7 +14,6 @@ from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from vault_agent.cli.command import Invocation
     from vault_agent.model.warning import Warning as Notice
@@ -104,9 +104,19 @@ def _from_files(invocation: Invocation, vault_root: str, kinds: Sequence[str]) -
 
     config = build_config(invocation.layers({"vault.root": vault_root}))
     with VaultRoot.open(config.vault.root or "", Exclusions(config.vault.exclude)) as root:
-        checked = check(root, config.index.max_note_bytes)
+        typed = _has_note_types(Path(root.path))
+        checked = check(root, config.index.max_note_bytes, typed=typed)
     links = [finding._asdict() for finding in checked.findings if finding.fault in kinds]
     return _Findings(links, checked.notes, checked.warnings)
+
+
+def _has_note_types(root: Path) -> bool:
+    """Whether links find notes of a vault by `id` and type. A clone's vault is in no list yet."""
+    from vault_agent.config.project import is_project_vault
+    from vault_agent.config.registry import read_registry
+
+    entry = next((each for each in read_registry() if each.root == root), None)
+    return entry.has_note_types if entry is not None else is_project_vault(root)
 
 
 def _is_below(path: str, wanted: Iterable[str]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown.broken import Anchors, Fault, faults, names_folder
-from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.parse import parse_note, with_keys
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.graph import Finding
 from vault_agent.text.names import fold
@@ -41,14 +41,15 @@ class _Note:
     anchors: Anchors | None  # None if the text was not read
 
 
-def check_links(root: VaultRoot, max_note_bytes: int) -> CheckedLinks:
+def check_links(root: VaultRoot, max_note_bytes: int, *, typed: bool = False) -> CheckedLinks:
     """Read all notes of a vault and return the links that lead nowhere or are ambiguous.
 
-    The notes are parsed as an indexing run does. Attachments are known by their names only.
+    The notes are parsed as an indexing run does. With `typed`, links find them by `id` and type
+    too. Attachments are known by their names only.
     """
     found = scan(root)
     warnings = list(found.warnings)
-    notes = [_read(root, entry, max_note_bytes, warnings) for entry in found.notes]
+    notes = [_read(root, entry, max_note_bytes, warnings, typed=typed) for entry in found.notes]
     known = {note.path: note.anchors for note in notes}
     others = [entry.path for entry in found.attachments]
     resolver = LinkResolver([(note.path, note.aliases) for note in notes], others)
@@ -62,7 +63,14 @@ def check_links(root: VaultRoot, max_note_bytes: int) -> CheckedLinks:
     return CheckedLinks(tuple(sorted(findings)), tuple(known), links, tuple(warnings))
 
 
-def _read(root: VaultRoot, entry: FileEntry, max_note_bytes: int, warnings: list[Warning]) -> _Note:
+def _read(
+    root: VaultRoot,
+    entry: FileEntry,
+    max_note_bytes: int,
+    warnings: list[Warning],
+    *,
+    typed: bool,
+) -> _Note:
     try:
         content = read_bytes(root, entry.path, max_note_bytes)
         if not content.complete:
@@ -72,8 +80,10 @@ def _read(root: VaultRoot, entry: FileEntry, max_note_bytes: int, warnings: list
         warnings.append(skipped.warning)
         return _Note(entry.path, (), (), None)
     note = parse_note(text, path=entry.path)
+    if typed:
+        note = with_keys(note, entry.path)
     anchors = Anchors((anchor.level, anchor.name) for anchor in note.anchors)
-    return _Note(entry.path, note.aliases, note.links, anchors)
+    return _Note(entry.path, (*note.aliases, *note.keys), note.links, anchors)
 
 
 def _broken(

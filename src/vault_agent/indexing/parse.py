@@ -11,15 +11,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Misconfigured
-from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.parse import parse_note, with_keys
 from vault_agent.markdown.resolve import names_of, target_key
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.note_types import type_of_folder
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
 from vault_agent.store.fulltext.schema import to_fulltext
 from vault_agent.store.index.rows import to_rows
-from vault_agent.text.names import keys_of, stem
+from vault_agent.text.names import stem
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 
 GARBAGE_THRESHOLD = 100_000
-MAX_ID_CHARACTERS = 200
 """A longer frontmatter `id` is text, and no link names it."""
 
 
@@ -169,15 +167,8 @@ def parse_file(
     if fields:
         note = replace(note, searched=_searched(note, fields))
     if typed:
-        note = _typed(note, path)
+        note = with_keys(note, path)
     return _parsed(content.entry, task.rowid, digest, note, content.warnings + warnings)
-
-
-def _typed(note: ParsedNote, path: str) -> ParsedNote:
-    types = note.types or (type_of_folder(path),)
-    identifier = next((each.value for each in note.properties if each.name == "id"), "")
-    known = identifier if 0 < len(identifier) <= MAX_ID_CHARACTERS else None
-    return replace(note, types=types, keys=keys_of(path, types[0], known))
 
 
 def _searched(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]:

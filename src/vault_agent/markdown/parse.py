@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from vault_agent.model.note_types import type_of_folder
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
-from vault_agent.text.names import shown_name, stem
+from vault_agent.text.names import keys_of, shown_name, stem
 
 from . import frontmatter, links, tags
 from .anchors import MAX_ANCHORS, anchors
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from .structure import Structure
 
 MAX_TITLE_CHARS = 500
+MAX_ID_CHARACTERS = 200
 MAX_ALIASES = 200
 MAX_TAGS = 1_000
 MAX_TYPES = 20
@@ -148,6 +151,14 @@ def _title(values: Mapping[str, Value], structure: Structure, path: str) -> str:
         firsts = (heading.text for heading in structure.headings if heading.level == 1)
         title = next(filter(None, firsts), None)
     return title[:MAX_TITLE_CHARS] if title else stem(path)
+
+
+def with_keys(note: ParsedNote, path: str) -> ParsedNote:
+    """Return a note of a vault with types: with its folder's type, and the keys of links to it."""
+    types = note.types or (type_of_folder(path),)
+    identifier = next((each.value for each in note.properties if each.name == "id"), "")
+    known = identifier if 0 < len(identifier) <= MAX_ID_CHARACTERS else None
+    return replace(note, types=types, keys=keys_of(path, types[0], known))
 
 
 def _aliases(values: Mapping[str, Value]) -> tuple[str, ...]:
