@@ -182,15 +182,18 @@ def test_the_tools_of_synk_make_find_change_and_promote(tmp_path_factory: pytest
             content="# Twice\n\nCounted.\n",
             tags=["x"],
         )
-        assert new == {"filePath": "bugs/twice.md", "created": True}
+        known = {"filePath": "bugs/twice.md", "created": True}
+        assert new == {"id": new["id"], **known}
         until("list_vault_notes", lambda found: found["total"] == 2)
         note = ask("get_vault_note", noteId="bugs/twice.md")
+        assert note["id"] == new["id"]
         assert note["id"].startswith("bug-")
         assert (note["type"], note["tags"], note["project"]) == ("bug", ["x"], "shop")
         assert note["content"] == "# Twice\n\nCounted.\n"
         made.tool("update_vault_note", noteId=note["id"], title="Two", content="# Two\n")
         again = until("get_vault_note", lambda found: found["title"] == "Two", noteId=note["id"])
         assert again["content"] == "# Two\n"
+        assert again["updatedAt"] >= note["updatedAt"]
         found = ask("search_vault", text="streamed output")["results"]
         assert {each["filePath"] for each in found} == {
             "decisions/costs.md",
@@ -198,9 +201,98 @@ def test_the_tools_of_synk_make_find_change_and_promote(tmp_path_factory: pytest
         }
         graph = ask("get_vault_graph")
         assert {each["label"] for each in graph["nodes"]} == {"Parse costs", "Two"}
+        ids = {each["id"] for each in graph["nodes"]}
+        assert ids == {each["id"] for each in ask("list_vault_notes")["notes"]}
         promoted = made.tool("promote_note_to_global", path="decisions/costs.md").splitlines()[0]
         assert promoted == "copied to global:decisions/parse-costs.md"
         assert made.tool("delete_vault_note", noteId=note["id"]).startswith("deleted bugs/twice.md")
         assert ask("rebuild_vault_index")["state"] in {"queued", "running"}
     finally:
         made.close()
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., list[Any]]]:
+    """Return a function that searches a project by the tool of synk."""
+    made = Here(tmp_path_factory.mktemp("search"))
+    made.variables["VAULT_AGENT_MCP_TOOLSET"] = "synk"
+    root = made.shop / ".vault-agent/vault"
+    (root / "notes").mkdir(exist_ok=True)
+    for name, head, text in (
+        ("old", "id: note-old\nupdated: 2020-01-01\ncreated: 2019-12-31", "Streamed bytes end."),
+        ("new", "id: note-new\nupdated: 2999-01-01", "Streamed bytes end."),
+        ("tagged", "tags: [parsing]\nupdated: 2020-01-01", "Nothing of that."),
+        ("filed", "files: [src/parse.py]\nstatus: superseded\nupdated: 2020-01-01", "Nothing."),
+        ("long", "updated: 2020-01-01", "\n\n".join(f"## {n}\n\nstreamed {n}" for n in range(9))),
+    ):
+        (root / f"notes/{name}.md").write_text(f"---\n{head}\n---\n# Note {name}\n\n{text}\n")
+    made.start("--mcp")
+    made.tool("list_vault_notes")  # waits for the first index
+    made.tool("get_vault_note", noteId="global:patterns/retry.md")
+
+    def ask(**arguments: Any) -> list[Any]:
+        found = json.loads(made.tool("search_vault", **arguments))
+        assert "warnings" not in found
+        return found["results"]
+
+    yield ask
+    made.close()
+
+
+def test_search_vault_takes_all_that_synk_sends(searched: Callable[..., list[Any]]):
+    [found] = searched(
+        text="streamed bytes",
+        filePaths=["src/parse.py"],
+        tags=["parsing"],
+        project="all",
+        maxResults=1,
+        recencyBoostDays=14,
+    )
+    assert (
+        found.items()
+        >= {
+            "noteId": "note-new",
+            "filePath": "notes/new.md",
+            "title": "Note new",
+            "type": "note",
+            "matchType": "semantic",
+            "createdAt": None,
+        }.items()
+    )
+    assert 0 < found["score"] <= 1
+    assert "Streamed bytes end." in found["excerpt"]
+
+
+def test_files_and_tags_raise_the_score_and_exclude_nothing(searched: Callable[..., list[Any]]):
+    def types(**more: Any) -> dict[str, str]:
+        found = searched(text="streamed", maxResults=20, **more)
+        return {each["filePath"]: each["matchType"] for each in found}
+
+    plain = types()
+    assert plain.keys() == {
+        *("notes/old.md", "notes/new.md", "notes/long.md", "decisions/costs.md"),
+        "global:patterns/retry.md",
+    }
+    assert set(plain.values()) == {"semantic"}
+    assert types(tags=["#parsing", "unknown"]) == {**plain, "notes/tagged.md": "tag"}
+    assert types(filePaths=["src/parse.py"]) == {**plain, "notes/filed.md": "tag"}
+    first = searched(text="nothing", filePaths=["src/parse.py"])[0]
+    assert (first["filePath"], first["matchType"]) == ("notes/filed.md", "both")
+
+
+def test_late_changes_count_more_the_fewer_days_are_given(searched: Callable[..., list[Any]]):
+    def scores(days: int) -> list[float]:
+        found = searched(text="streamed bytes", recencyBoostDays=days, maxResults=20)
+        by_path = {each["filePath"]: each["score"] for each in found}
+        return [by_path["notes/new.md"], by_path["notes/old.md"]]
+
+    (new, old), (same, older) = scores(36_500), scores(1)
+    assert new == same > old > older
+
+
+def test_a_search_is_of_one_project_if_it_is_named(searched: Callable[..., list[Any]]):
+    found = searched(text="streamed", project="shop", maxResults=20)
+    assert not [each for each in found if each["filePath"].startswith("global:")]
+    assert len(found) == 4
+    with pytest.raises(AssertionError, match="VAULT_UNKNOWN"):
+        searched(text="streamed", project="none")

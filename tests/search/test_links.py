@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -231,7 +232,8 @@ async def test_the_graph_has_columns_and_objects(vault: Vault):
         whole = await graph.Graphs().of(now)
         asked = columns.GraphQuery(Filters(), 0, 50_000, unresolved=True, objects=False)
         found = columns.columns(whole, await columns.rows(now, asked), asked, None)
-        plain = columns.objects(whole, await columns.rows(now, asked), asked)
+        as_objects = replace(asked, objects=True)
+        plain = columns.objects(whole, await columns.rows(now, as_objects), as_objects)
         few = columns.GraphQuery(Filters(tags=("weather",)), 0, 1, unresolved=False, objects=False)
         cut = columns.columns(whole, await columns.rows(now, few), few, None)
     nodes = found["nodes"]

@@ -90,6 +90,7 @@ async def _with_global(vault: OpenVault, data: dict[str, Any]) -> None:
             note.note_id,
             {
                 "id": f"global:{note.note_id}",  # the note ID of another vault may be the same
+                "identifier": note.identifier,
                 "label": note.title,
                 "type": note.type,
                 "tags": [],

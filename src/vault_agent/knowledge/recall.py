@@ -40,9 +40,9 @@ KINDS: Final[Mapping[str, str]] = {"journal": "Session"}
 class FactIndex:
     """The notes of one revision of a vault, found by their files and tags."""
 
-    def __init__(self, notes: Sequence[NoteFacts]) -> None:
-        """Take all notes of the revision."""
-        self.notes = {note.rowid: note for note in notes if _may_be_remembered(note)}
+    def __init__(self, notes: Iterable[NoteFacts]) -> None:
+        """Take notes of the revision."""
+        self.notes = {note.rowid: note for note in notes}
         self.ids = {identify(note.path): note.rowid for note in self.notes.values()}
         self.files: dict[str, list[int]] = {}
         self.tags: dict[str, list[int]] = {}
@@ -181,7 +181,7 @@ def part_that_matters(
     return "", whole
 
 
-def _may_be_remembered(note: NoteFacts) -> bool:
+def may_be_remembered(note: NoteFacts) -> bool:
     """Whether a note is no template, not superseded, and not excluded by its owner."""
     folders = note.path.lower().split("/")[:-1]
     return not (

@@ -16,7 +16,7 @@ from vault_agent.model.memory import RecallWeights
 from vault_agent.text.words import fold_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import date
 
 GLOBAL_TYPES: Final = frozenset({"pattern", "snippet", "decision", "note"})
@@ -149,15 +149,19 @@ def rank(
     today: date,
     weights: RecallWeights,
     recency_days: float,
+    global_types: Collection[str] | None = GLOBAL_TYPES,
 ) -> list[Scored]:
-    """Return the candidates by score, the best first. Equal scores are by path."""
+    """Return the candidates by score, the best first. Equal scores are by path.
+
+    Of the global vault, only notes of `global_types` count, or all if it is None.
+    """
     candidates = list(candidates)
     best = max((each.found for each in candidates if each.found is not None), default=0.0)
     share = _with(signals, weights)
     scored = [
         _scored(each, signals, frequencies, best, share, today=today, recency_days=recency_days)
         for each in candidates
-        if not each.from_global or each.type in GLOBAL_TYPES
+        if not each.from_global or global_types is None or each.type in global_types
     ]
     return sorted(scored, key=lambda each: (-each.score, each.candidate.vault, each.candidate.path))
 

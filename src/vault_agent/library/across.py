@@ -32,6 +32,7 @@ class GlobalNote(NamedTuple):
     path: str
     title: str
     type: str | None
+    identifier: str | None  # the `id` of its frontmatter
 
 
 class Across:
@@ -60,7 +61,11 @@ class Across:
                     continue
                 note = await reading.note_by_id(connection, file.note_id)
                 if note is not None:
-                    notes[name] = GlobalNote(note.id, note.path, note.title, note.metadata.type)
+                    values = await fields.values_of(connection, [note.rowid], "id")
+                    notes[name] = GlobalNote(
+                        *(note.id, note.path, note.title, note.metadata.type),
+                        next(iter(values.get(note.rowid, ())), None),
+                    )
             return notes
 
         try:

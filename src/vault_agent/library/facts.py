@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.config.project_file import read_project_file
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import VaultAgentError
-from vault_agent.knowledge.recall import FactIndex, type_of
+from vault_agent.knowledge.recall import FactIndex, may_be_remembered, type_of
 from vault_agent.library.several import left_out
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import facts
@@ -40,46 +40,59 @@ class Facts:
     def __init__(self, library: Library, settings: MemorySettings) -> None:
         self._library = library
         self._settings = settings
-        self._kept: dict[str, tuple[str, FactIndex]] = {}  # by identity: revision and facts
+        # By identity, and whether they are about every note: revision and facts.
+        self._kept: dict[tuple[str, bool], tuple[str, FactIndex]] = {}
 
     def forget(self, identity: str) -> None:
         """Drop the facts about a vault that was closed."""
-        self._kept.pop(identity, None)
+        for every in (False, True):
+            self._kept.pop((identity, every), None)
 
     async def around(
-        self, stack: AsyncExitStack, vault: OpenVault, scope: Scope = EVERYTHING
+        self,
+        stack: AsyncExitStack,
+        vault: OpenVault,
+        scope: Scope = EVERYTHING,
+        *,
+        with_global: bool = True,
+        every: bool = False,
     ) -> tuple[list[Known], list[Warning]]:
         """Return the facts about a vault, then those about the global one, open until `stack` ends.
 
-        A caller with a narrower scope knows only its part of the vault.
+        A caller with a narrower scope knows only its part of the vault, and one that knows one
+        vault asks without the global one. With `every`, they are also about notes that are never
+        recalled.
 
         Raises:
             VaultAgentError: as a search. Without the global vault it is a warning.
         """
-        known = [await self.of(vault, scope)]
+        known = [await self.of(vault, scope, every=every)]
         warnings: list[Warning] = []
-        wanted = self._settings.include_global and scope == EVERYTHING
+        wanted = self._settings.include_global and with_global and scope == EVERYTHING
         if not (wanted and self._library.has_several):
             return known, warnings
         try:
             shared = await stack.enter_async_context(self._library.vault(GLOBAL))
             if shared.identity != vault.identity:
-                known.append(await self.of(shared))
+                known.append(await self.of(shared, every=every))
         except VaultAgentError as error:
             if error.code != "VAULT_UNKNOWN":
                 warnings.append(left_out(GLOBAL, error))
         return known, warnings
 
-    async def of(self, vault: OpenVault, scope: Scope = EVERYTHING) -> Known:
+    async def of(
+        self, vault: OpenVault, scope: Scope = EVERYTHING, *, every: bool = False
+    ) -> Known:
         """Return the facts about a vault that is open."""
         name = self._library.address_of(vault)
         async with vault.snapshot() as snapshot:
-            revision, kept = self._kept.get(vault.identity, ("", None))
+            revision, kept = self._kept.get((vault.identity, every), ("", None))
             if kept is None or revision != snapshot.revision:
                 async with snapshot.connection() as connection:
                     rows = await facts.read_facts(connection)
-                kept = await in_thread(FactIndex, self._included(vault, rows))
-                self._kept[vault.identity] = (snapshot.revision, kept)
+                included = rows if every else self._included(vault, rows)
+                kept = await in_thread(FactIndex, included)
+                self._kept[vault.identity, every] = (snapshot.revision, kept)
         if scope != EVERYTHING:
             inside = [note for note in kept.notes.values() if scope.contains(note.path)]
             kept = await in_thread(FactIndex, inside)
@@ -112,4 +125,4 @@ class Facts:
         if entry is not None and entry.role is Role.PROJECT:
             shared = read_project_file(entry.root.parent.parent)
             excluded |= {each.lower() for each in shared.memory_exclude_types}
-        return [row for row in rows if type_of(row) not in excluded]
+        return [row for row in rows if may_be_remembered(row) and type_of(row) not in excluded]

@@ -97,7 +97,7 @@ class Memory:
             hits, match, mode, more = await self._search(known, query.prompt or branch, query.scope)
             is_about = match is not None and match.is_enough
             signals = Signals(files, tuple(dict.fromkeys(tags)), words=is_about)
-            candidates, chunks = self._candidates(known, signals, hits, query.pinned)
+            candidates, chunks = candidates_of(known, signals, hits, query.pinned)
             ranked = rank(
                 candidates,
                 signals,
@@ -168,39 +168,6 @@ class Memory:
             return await known[0].vault.search(query)
         return await self._library.several.search([each.name for each in known], query)
 
-    def _candidates(
-        self,
-        known: Sequence[Known],
-        signals: Signals,
-        hits: Sequence[Hit],
-        pinned: Sequence[Address],
-    ) -> tuple[list[Candidate], dict[Address, int]]:
-        """Return the notes to score, and the place of the best chunk of those that were found."""
-        scores: dict[Address, float] = {}
-        places: dict[Address, int] = {}
-        for hit in hits:
-            note = (hit.vault or known[0].name, hit.note_id)
-            if hit.score > scores.get(note, -1.0):
-                scores[note] = hit.score
-                if hit.chunk_index is not None:
-                    places[note] = hit.chunk_index
-        made = []
-        for place, (name, _, index) in enumerate(known):
-            rows = index.near(signals.files, signals.tags) | set(index.newest)
-            rows |= {
-                index.ids[note_id]
-                for vault, note_id in (*scores, *pinned)
-                if vault == name and note_id in index.ids
-            }
-            ids = [identify(index.notes[rowid].path) for rowid in sorted(rows)]
-            made += [
-                index.candidate(
-                    note_id, vault=name, found=scores.get((name, note_id)), from_global=place > 0
-                )
-                for note_id in ids
-            ]
-        return made, places
-
     async def _choose(
         self,
         known: Sequence[Known],
@@ -211,9 +178,9 @@ class Memory:
     ) -> tuple[list[Scored], list[LeftOut], dict[Address, str]]:
         """Return the notes to remember, the others, and what is shown of the first."""
         least = self._settings.min_relevance
-        by_address = {_address(each): each for each in ranked}
+        by_address = {address_of(each): each for each in ranked}
         pinned = [by_address[each] for each in query.pinned if each in by_address]
-        pinned = [each for each in pinned if _address(each) not in query.without]
+        pinned = [each for each in pinned if address_of(each) not in query.without]
         blocked, open_ones = [], []
         for each in ranked:
             why = _why_not(each, known, query)
@@ -230,15 +197,15 @@ class Memory:
                 for each in passing
                 if each.candidate.vault == name
             }
-            for rowid, chunks in (await _chunks(vault, index, rows)).items():
+            for rowid, chunks in (await chunks_of(vault, index, rows)).items():
                 note = rows[rowid]
                 address = (name, note.note_id)
                 best = places.get(address)
                 key = None if best is None else (rowid << CHUNK_BITS) + best
                 shown[address], texts[address] = part_that_matters(note.type, chunks, key)
         with_texts = [
-            replace(each, candidate=replace(each.candidate, text=texts[_address(each)]))
-            if _address(each) in texts
+            replace(each, candidate=replace(each.candidate, text=texts[address_of(each)]))
+            if address_of(each) in texts
             else each
             for each in open_ones
         ]
@@ -246,18 +213,58 @@ class Memory:
         return [*pinned, *chosen], [*left, *blocked], shown
 
 
+def candidates_of(
+    known: Sequence[Known],
+    signals: Signals,
+    hits: Sequence[Hit],
+    pinned: Sequence[Address] = (),
+) -> tuple[list[Candidate], dict[Address, int]]:
+    """Return the notes to score, and the place of the best chunk of those that were found."""
+    scores: dict[Address, float] = {}
+    places: dict[Address, int] = {}
+    for hit in hits:
+        note = (hit.vault or known[0].name, hit.note_id)
+        if hit.score > scores.get(note, -1.0):
+            scores[note] = hit.score
+            if hit.chunk_index is not None:
+                places[note] = hit.chunk_index
+    made = []
+    for place, (name, _, index) in enumerate(known):
+        rows = index.near(signals.files, signals.tags) | set(index.newest)
+        rows |= {
+            index.ids[note_id]
+            for vault, note_id in (*scores, *pinned)
+            if vault == name and note_id in index.ids
+        }
+        ids = [identify(index.notes[rowid].path) for rowid in sorted(rows)]
+        made += [
+            index.candidate(
+                note_id, vault=name, found=scores.get((name, note_id)), from_global=place > 0
+            )
+            for note_id in ids
+        ]
+    return made, places
+
+
+def match_type(scored: Scored) -> str:
+    """Return whether a note was found by a file or tag, by words, or by both."""
+    both = scored.tag > 0 and scored.semantic > 0
+    return "both" if both else "semantic" if scored.semantic > 0 else "tag"
+
+
 def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _address(scored: Scored) -> Address:
+def address_of(scored: Scored) -> Address:
+    """Return what calls a scored note: its vault and its ID."""
     return scored.candidate.vault, scored.candidate.note_id
 
 
 def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str | None:
     """Return why a note is not recalled whatever it is about, or None."""
-    why = query.without.get(_address(scored))
-    if why is not None or _address(scored) in query.pinned:
+    why = query.without.get(address_of(scored))
+    if why is not None or address_of(scored) in query.pinned:
         return why
     note = _facts_of(scored.candidate, known)
     if query.session_id is not None and note.session == query.session_id:
@@ -270,7 +277,7 @@ def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str 
     return None
 
 
-async def _chunks(
+async def chunks_of(
     vault: OpenVault, index: FactIndex, rows: dict[int, Candidate]
 ) -> dict[int, list[StoredChunk]]:
     """Return the first chunks of some notes."""
@@ -309,9 +316,8 @@ def _recalled(
     scored: Scored, known: Sequence[Known], query: RecallQuery, why: str | None = None
 ) -> RecalledNote:
     candidate = scored.candidate
-    is_pinned = why is None and _address(scored) in query.pinned
+    is_pinned = why is None and address_of(scored) in query.pinned
     facts_of = _facts_of(candidate, known)
-    both = scored.tag > 0 and scored.semantic > 0
     return RecalledNote(
         vault=candidate.vault,
         note_id=candidate.note_id,
@@ -321,7 +327,7 @@ def _recalled(
         type=candidate.type,
         updated=facts_of.updated,
         score=round(scored.score, 4),
-        match_type="both" if both else "semantic" if scored.semantic > 0 else "tag",
+        match_type=match_type(scored),
         tag=round(scored.tag, 4),
         semantic=round(scored.semantic, 4),
         recency=round(scored.recency, 4),

@@ -72,6 +72,49 @@ class RecalledNote:
         return self.vault, self.note_id
 
 
+@dataclass(frozen=True, slots=True)
+class NoteQuery:
+    """A search for notes. `recency_days` is that of the settings if it is None.
+
+    With `alone`, only the vault itself is searched, and else the global one too.
+    """
+
+    text: str
+    files: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    limit: int = 5
+    recency_days: float | None = None
+    alone: bool = False
+    scope: Scope = EVERYTHING
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNote:
+    """A note that a search for notes found, with the passage that was found.
+
+    `match_type` is as in `RecalledNote`. `matches` are ranges of the snippet.
+    """
+
+    vault: str
+    note_id: str
+    id: str | None
+    path: str
+    title: str
+    type: str
+    score: float
+    match_type: str
+    snippet: str
+    matches: tuple[tuple[int, int], ...]
+    created: str | None
+
+
+class FoundNotes(NamedTuple):
+    """What a search for notes found, the best first."""
+
+    notes: tuple[FoundNote, ...]
+    warnings: tuple[Warning, ...]
+
+
 class RecallWeights(NamedTuple):
     """The weights of the parts of a score. Only their proportion counts."""
 

@@ -14,6 +14,7 @@ from vault_agent.model.notes import LinkKind
 from vault_agent.search.graph import admit
 from vault_agent.store.fulltext.schema import first_day
 from vault_agent.store.index import graph as reading
+from vault_agent.store.index.fields import values_of
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
@@ -43,17 +44,21 @@ class Rows(NamedTuple):
     admitted: set[int] | None
     unresolved: list[tuple[int, str, str]]
     unresolved_links: int
+    identifiers: dict[int, list[str]]  # for objects: the `id` of the frontmatter, by rowid
 
 
 async def rows(snapshot: Snapshot, query: GraphQuery) -> Rows:
     """Read the notes of the graph. `columns` and `objects` make a reply of them in a thread."""
     admitted = await admit(snapshot, query.filters)
     async with snapshot.unchanged() as connection:
+        notes = await reading.columns(connection)
+        rowids = [row.rowid for row in notes] if query.objects else []
         return Rows(
-            await reading.columns(connection),
+            notes,
             admitted,
             await reading.unresolved(connection) if query.unresolved else [],
             snapshot.meta.unresolved_links,
+            await values_of(connection, rowids, "id") if rowids else {},
         )
 
 
@@ -117,6 +122,7 @@ def objects(graph: Graph, read: Rows, query: GraphQuery) -> dict[str, Any]:
         nodes.append(
             {
                 "id": identify(row.path),
+                "identifier": next(iter(read.identifiers.get(row.rowid, ())), None),
                 "label": row.title,
                 "type": public.get("type"),
                 "tags": public.get("tags") or [],

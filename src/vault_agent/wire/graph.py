@@ -198,6 +198,7 @@ class GraphNodeObject(Model):
     """A note of the graph."""
 
     id: str
+    identifier: str | None = Field(description="The `id` of its frontmatter.")
     label: str
     type: str | None
     tags: list[str]

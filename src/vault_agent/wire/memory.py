@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from vault_agent.model.memory import RecallQuery
+from vault_agent.model.memory import NoteQuery, RecallQuery
 from vault_agent.model.search import Mode
 from vault_agent.wire.base import Model
 
@@ -85,6 +85,52 @@ class RecalledNoteData(Model):
         description="Why: relevance, journals, duplicate, limit or budget; session, delivered or"
         " removed in a session.",
     )
+
+
+class NoteSearchBody(Model):
+    """A search for notes."""
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+    files: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
+    tags: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
+    limit: Annotated[int, Field(ge=1, le=50)] = 5
+    recency_days: Annotated[float, Field(gt=0, le=36_500)] | None = None
+    project: _Name | None = Field(default=None, description="Only the notes of this project.")
+    alone: bool = Field(default=False, description="Whether to leave out the global vault.")
+
+    def to_query(self, scope: Scope) -> NoteQuery:
+        """Return the domain value for a caller that may see `scope`."""
+        return NoteQuery(
+            text=self.text,
+            files=self.files,
+            tags=self.tags,
+            limit=self.limit,
+            recency_days=self.recency_days,
+            alone=self.alone or self.project is not None,
+            scope=scope,
+        )
+
+
+class FoundNoteData(Model):
+    """A note that was found."""
+
+    vault: str
+    note_id: str
+    id: str | None
+    path: str
+    title: str
+    type: str
+    score: float
+    match_type: Literal["tag", "semantic", "both"]
+    snippet: str
+    matches: tuple[tuple[int, int], ...]
+    created: str | None
+
+
+class FoundNotesData(Model):
+    """The notes that were found, the best first."""
+
+    notes: list[FoundNoteData]
 
 
 class RecallSignalsData(Model):

@@ -8,6 +8,7 @@ A note is named by the `id` of its frontmatter, by its note ID or by its path. R
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,11 @@ from vault_agent.api.files import DELETE
 from vault_agent.api.graph import GRAPH
 from vault_agent.api.links import BACKLINKS
 from vault_agent.api.lists import NOTES
+from vault_agent.api.note_search import NOTE_SEARCH
 from vault_agent.api.operation import perform as perform_it
-from vault_agent.api.operations import REINDEX, SEARCH
+from vault_agent.api.operations import REINDEX
 from vault_agent.api.writing import FRONTMATTER, SET_FRONTMATTER, WRITE_NOTE
-from vault_agent.errors import NotFound
+from vault_agent.errors import Conflict, NotFound
 from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
 from vault_agent.mcp.named import named_note
@@ -35,12 +37,14 @@ from vault_agent.mcp.toolsets.whole import (
     whole_note,
 )
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
+from vault_agent.model.identifiers import identify
 from vault_agent.model.writing import Right
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.graph import GraphRequest
 from vault_agent.wire.links import BacklinksRequest
 from vault_agent.wire.lists import NotesRequest
-from vault_agent.wire.requests import IndexBody, SearchBody
+from vault_agent.wire.memory import NoteSearchBody
+from vault_agent.wire.requests import IndexBody
 from vault_agent.wire.writing import NoteParams
 
 if TYPE_CHECKING:
@@ -51,7 +55,7 @@ if TYPE_CHECKING:
 
 _BACKLINKS = 100
 _PROJECT = "project:"
-_REASONS = {"lexical_match": "tag", "embedding_match": "semantic"}
+_ALL = "all"
 
 
 async def _named(view: View, name: str) -> NamedNoteData:
@@ -109,7 +113,7 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
 async def _get(view: View, given: Mapping[str, Any]) -> str:
     note = await _named(view, given["noteId"])
     whole = await whole_note(view, note.note_id)
-    values = (await view.perform(FRONTMATTER, NoteParams(note_id=note.note_id))).data.frontmatter
+    values = await _values(view, note.note_id)
     linked = await _backlinks(view, note.note_id)
     return _json(
         {
@@ -132,6 +136,21 @@ async def _get(view: View, given: Mapping[str, Any]) -> str:
     )
 
 
+async def _values(view: View, note_id: str) -> dict[str, Any]:
+    """Return the frontmatter of a note."""
+    sent = NoteParams(note_id=note_id)
+    values: dict[str, Any] = (await view.perform(FRONTMATTER, sent)).data.frontmatter
+    return values
+
+
+async def _has_date(view: View, note_id: str) -> bool:
+    """Whether a note says when it was changed."""
+    try:
+        return "updated" in await _values(view, note_id)
+    except Conflict:  # it cannot be read as YAML
+        return False
+
+
 async def _backlinks(view: View, note_id: str) -> list[str] | None:
     """Return the notes that link to a note; None for an agent, which may not see all of them."""
     if not view.caller.may_do_everything:
@@ -143,42 +162,49 @@ async def _backlinks(view: View, note_id: str) -> list[str] | None:
 
 async def _search(view: View, given: Mapping[str, Any]) -> str:
     body = {
-        "query": given["text"],
+        "text": given["text"],
+        "files": given.get("filePaths", []),
+        "tags": [tag.removeprefix("#") for tag in given.get("tags", [])],
         "limit": given["maxResults"],
-        "filters": {"tags": given.get("tags", []), "files": given.get("filePaths", [])},
-        "vaults": view.vaults,
+        "recencyDays": given.get("recencyBoostDays"),
+        "project": None if given["project"] == _ALL else given["project"],
+        "alone": not view.vaults,
     }
-    reply = await view.perform(SEARCH, parse_values(SearchBody, body))
-    found = reply.data
-    return _json(
+    reply = await view.perform(NOTE_SEARCH, parse_values(NoteSearchBody, body))
+    results = [
         {
-            "results": [
-                {
-                    "noteId": each.note_id,
-                    "filePath": view.shown(each.path, each.vault),
-                    "title": visible(each.title),
-                    "type": each.metadata.type or "note",
-                    "score": each.score,
-                    "matchType": _REASONS.get(each.reason.value, "both"),
-                    "excerpt": excerpt(each.snippet, each.matches),
-                    "createdAt": each.metadata.created or each.metadata.date,
-                }
-                for each in found.results
-            ],
-            **warnings_of(reply.warnings),
+            "noteId": each.id or each.note_id,
+            "filePath": view.shown(each.path, each.vault),
+            "title": visible(each.title),
+            "type": each.type,
+            "score": each.score,
+            "matchType": each.match_type,
+            "excerpt": excerpt(each.snippet, each.matches),
+            "createdAt": each.created,
         }
-    )
+        for each in reply.data.notes
+    ]
+    return _json({"results": results, **warnings_of(reply.warnings)})
 
 
 async def _graph(view: View, given: Mapping[str, Any]) -> str:
     asked = parse_values(GraphRequest, {"format": "objects", "limit": given["limit"]})
     whole = await perform_it(GRAPH, view.vault, view.caller, asked)
     found = json.loads(await whole.build())["data"]
+    ids = {each["id"]: each.pop("identifier") or each["id"] for each in found["nodes"]}
     nodes = [
-        {**{k: v for k, v in each.items() if v is not None}, "project": _project(view)}
+        {
+            **{k: v for k, v in each.items() if v is not None},
+            "id": ids[each["id"]],
+            "project": each.pop("vault", None) or _project(view),
+        }
         for each in found["nodes"]
     ]
-    return _json({"nodes": nodes, "edges": found["edges"], "truncated": found["truncated"]})
+    edges = [
+        {**each, "source": ids[each["source"]], "target": ids[each["target"]]}
+        for each in found["edges"]
+    ]
+    return _json({"nodes": nodes, "edges": edges, "truncated": found["truncated"]})
 
 
 async def _create(view: View, given: Mapping[str, Any]) -> str:
@@ -190,13 +216,16 @@ async def _create(view: View, given: Mapping[str, Any]) -> str:
         body["frontmatter"] = more
     reply = await perform(view, NEW_FROM_TEMPLATE, body)
     done = reply.data
-    shown = {"filePath": view.shown(done.path), "created": done.created}
+    values = await _values(view, identify(done.path))
+    note_id = values.get("id") or identify(done.path)
+    shown = {"id": note_id, "filePath": view.shown(done.path), "created": done.created}
     return _json({**shown, **write_warnings(reply)})
 
 
 async def _update(view: View, given: Mapping[str, Any]) -> str:
     note = await _named(view, given["noteId"])
     path = visible(note.path)
+    dated = await _has_date(view, note.note_id)
     more = {name: given[name] for name in ("title", "tags", "files", "links") if name in given}
     lines = []
     # The content first: what is refused then has changed nothing, and the hash is still that of
@@ -208,6 +237,8 @@ async def _update(view: View, given: Mapping[str, Any]) -> str:
         expected = {name: given[name] for name in ("expectedHash",) if name in given}
         body = await overwrite_body(view, {**body, **expected})
         lines.append(await change(view, WRITE_NOTE, body))
+    if (more or lines) and dated:
+        more["updated"] = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     if more:
         lines.append(await change(view, SET_FRONTMATTER, {"path": path, "set": more}))
     return "\n".join(lines) or "Nothing is to be changed."
@@ -266,8 +297,27 @@ _READING = (
     ),
     Tool(
         "search_vault",
-        "Search the notes of the project and of the global vault.",
-        {"text": _TEXT, "filePaths": _NAMES, "tags": _NAMES, "maxResults": limit(50, 5)},
+        "Search the notes of the project and of the global vault. Files and tags raise the score,"
+        " and so does a late change.",
+        {
+            "text": _TEXT,
+            "filePaths": _NAMES,
+            "tags": _NAMES,
+            "project": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 500,
+                "default": _ALL,
+                "description": "all, or a project's name: only its notes",
+            },
+            "maxResults": limit(50, 5),
+            "recencyBoostDays": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 36_500,
+                "description": "Days after which the age of a note counts half",
+            },
+        },
         ("text",),
         _search,
         structured=True,

@@ -33,6 +33,7 @@ class NoteFacts(NamedTuple):
     session: str | None = None
     promoted_from: str | None = None
     hash: bytes = b""
+    created: str | None = None
 
 
 async def read_facts(connection: aiosqlite.Connection) -> list[NoteFacts]:
@@ -59,6 +60,7 @@ async def read_facts(connection: aiosqlite.Connection) -> list[NoteFacts]:
                 tuple(own.get("files", ())),
                 **{field: own[name][0] for field, name in _SINGLE.items() if name in own},
                 hash=digest,
+                created=public.get("created") or public.get("date"),
             )
         )
     return found

@@ -1,0 +1,113 @@
+"""Searches the notes of a project and of the global vault, by the score that memory has.
+
+Files, tags and age count as there, but every note is searched, and one that is about anything that
+was asked for is returned.
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from vault_agent.knowledge.recall import frequencies, part_that_matters
+from vault_agent.knowledge.score import Signals, rank
+from vault_agent.library.memory import address_of, candidates_of, chunks_of, match_type
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.memory import FoundNote, FoundNotes, RecallWeights
+from vault_agent.model.search import Filters, SearchQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vault_agent.config.settings import MemorySettings
+    from vault_agent.knowledge.score import Scored
+    from vault_agent.library.facts import Known
+    from vault_agent.library.library import Library
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.model.memory import Address, NoteQuery
+    from vault_agent.model.search import Hit
+
+_HITS = 50
+
+
+async def search_notes(
+    library: Library, settings: MemorySettings, vault: OpenVault, query: NoteQuery
+) -> FoundNotes:
+    """Return the notes that have words of the text, a file or a tag, the best first.
+
+    Raises:
+        VaultAgentError: as a search does. Without the global vault it is a warning.
+    """
+    weights = RecallWeights(settings.tag_weight, settings.semantic_weight, settings.recency_weight)
+    within = Filters(scope=query.scope)
+    async with AsyncExitStack() as stack:
+        known, warnings = await library.memory.facts.around(
+            stack, vault, query.scope, with_global=not query.alone, every=True
+        )
+        asked = SearchQuery(query.text, None, _HITS, within)
+        if len(known) == 1:
+            answer = await vault.search(asked)
+        else:
+            answer = await library.several.search([each.name for each in known], asked)
+        signals = Signals(query.files, query.tags, words=True)
+        candidates, _ = candidates_of(known, signals, answer.hits)
+        indexes = [each.notes for each in known]
+        ranked = rank(
+            candidates,
+            signals,
+            frequencies(indexes, candidates),
+            today=library.memory.today(),
+            weights=weights,
+            recency_days=query.recency_days or settings.recency_days,
+            global_types=None,
+        )
+        best = [each for each in ranked if each.relevance > 0][: query.limit]
+        hits = _best_hits(answer.hits, known)
+        texts = await _texts([each for each in best if address_of(each) not in hits], known)
+        notes = tuple(_found(each, known, hits.get(address_of(each)), texts) for each in best)
+    return FoundNotes(notes, (*warnings, *answer.warnings))
+
+
+def _best_hits(hits: Sequence[Hit], known: Sequence[Known]) -> dict[Address, Hit]:
+    """Return the best hit of each note: the first one."""
+    found: dict[Address, Hit] = {}
+    for hit in hits:
+        found.setdefault((hit.vault or known[0].name, hit.note_id), hit)
+    return found
+
+
+async def _texts(notes: Sequence[Scored], known: Sequence[Known]) -> dict[Address, str]:
+    """Return what is shown of notes that have a file or a tag, but no word of the text."""
+    texts: dict[Address, str] = {}
+    for name, vault, index in known:
+        rows = {
+            index.ids[each.candidate.note_id]: each.candidate
+            for each in notes
+            if each.candidate.vault == name
+        }
+        for rowid, chunks in (await chunks_of(vault, index, rows)).items():
+            note = rows[rowid]
+            key = rowid << CHUNK_BITS
+            texts[name, note.note_id] = part_that_matters(note.type, chunks, key)[0]
+    return texts
+
+
+def _found(
+    scored: Scored, known: Sequence[Known], hit: Hit | None, texts: Mapping[Address, str]
+) -> FoundNote:
+    note = scored.candidate
+    index = next(each.notes for each in known if each.name == note.vault)
+    facts = index.notes[index.ids[note.note_id]]
+    return FoundNote(
+        vault=note.vault,
+        note_id=note.note_id,
+        id=facts.identifier,
+        path=note.path,
+        title=note.title,
+        type=note.type,
+        score=round(scored.score, 4),
+        match_type=match_type(scored),
+        snippet=hit.snippet if hit is not None else texts.get(address_of(scored), ""),
+        matches=hit.matches if hit is not None else (),
+        created=facts.created,
+    )
