@@ -166,6 +166,9 @@ CODES: Final[dict[str, Code]] = {
         1,
         "The owner of the vault decides this, by write.folders in the config file.",
     ),
+    "PATH_EXCLUDED": Code(
+        Forbidden, 403, 1, "The owner of the vault decides this, by vault.exclude."
+    ),
     "LINKS_OUTSIDE_SCOPE": Code(
         Forbidden, 403, 1, "Add their folders to write.folders, or move without rewriting links."
     ),
@@ -398,6 +401,7 @@ CODES: Final[dict[str, Code]] = {
     "TWO_PROJECT_VAULTS": Code(*_WARNING),
     "PROJECT_CONFIG_IGNORED": Code(*_WARNING),
     "FOLDER_NOT_FOUND": Code(*_WARNING),
+    "NOTES_UNDATED": Code(*_WARNING),
     "CONTEXT_NOTE_NOT_FOUND": Code(*_WARNING),
     "CONTEXT_EMPTY": Code(*_WARNING),
     "CONTEXT_CUT": Code(*_WARNING, "Allow more tokens, or ask for less."),

@@ -211,7 +211,8 @@ def test_the_lists_are_those_of_the_running_server(alone):
     alone.start("--mcp")
     with relay(alone) as pipe:
         assert asks(pipe, "tools/list")["tools"][0]["name"] == "search_notes"
-        assert asks(pipe, "prompts/list")["prompts"] == []
+        [prompt] = asks(pipe, "prompts/list")["prompts"]
+        assert prompt["name"] == "ask_vault"
 
 
 def test_only_the_server_of_the_configured_vault_is_used(alone, agent):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from mcp.client import Client
 
+from vault_agent.mcp.prompts import PROMPTS
 from vault_agent.mcp.resources import GUIDE
+from vault_agent.mcp.toolsets import TOOLSETS
+from vault_agent.model.writing import Right
 
 NOTE = "vault://note/Garden/Beds/Late%20frost.md"
 
@@ -60,3 +65,24 @@ def test_an_unknown_prompt_names_those_that_are(agent):
         error = agent.rpc("prompts/get", params)["error"]
         assert error["code"] == -32602
         assert "ask_vault(question), task_context(task)" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "toolset"),
+    [(name, toolset) for name, prompt in PROMPTS.items() for toolset in prompt.texts],
+)
+def test_a_prompt_names_tools_of_its_toolset_only(name: str, toolset: str):
+    text = PROMPTS[name].texts[toolset].format(value="this")
+    known = {tool.name for tool in TOOLSETS[toolset](frozenset(Right))}
+    named = set(re.findall(r"[a-z]+(?:_[a-z]+)+", text))
+    assert named
+    assert named <= known
+
+
+def test_a_devlog_is_kept_by_every_toolset_that_can_append():
+    can_append = {
+        name
+        for name, tools in TOOLSETS.items()
+        if {tool.name for tool in tools(frozenset(Right))} & {"vault_write", "devlog_append"}
+    }
+    assert PROMPTS["devlog"].texts.keys() == can_append

@@ -58,6 +58,7 @@ def test_lines_are_found_by_a_regular_expression(agent):
     assert "Long.md:6: Line 4 of the long note" in more
     assert agent.tool("vault_search", query="NOTHING", match="regex") == (
         "0 lines. Try without letter case: begin it with (?i)."
+        ' The frontmatter is not searched: for its keys, search for `["key":value]`.'
     )
 
 

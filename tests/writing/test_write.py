@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -116,17 +117,40 @@ async def test_a_missing_note_is_not_made(vault: Vault):
 
 
 @pytest.mark.parametrize(
-    "path",
-    [".obsidian/app.md", ".trash/A.md", "Folder/.hidden/A.md", "node_modules/A.md", "private/A.md"],
+    ("path", "error"),
+    [
+        (".obsidian/app.md", "WRITE_OUTSIDE_SCOPE: A name in the path begins with a dot"),
+        (".trash/A.md", "WRITE_OUTSIDE_SCOPE: A name in the path begins with a dot"),
+        ("Folder/.hidden/A.md", "WRITE_OUTSIDE_SCOPE: A name in the path begins with a dot"),
+        ("node_modules/A.md", "PATH_EXCLUDED: .*the owner adds !node_modules/ to vault.exclude"),
+        ("a/output/b/A.md", "PATH_EXCLUDED: .*the owner adds !output/ to vault.exclude"),
+        ("private/A.md", "PATH_EXCLUDED: A pattern of vault.exclude leaves the path out"),
+    ],
 )
-async def test_hidden_and_excluded_paths_are_refused_by_name(tmp_path: Path, path: str):
+async def test_hidden_and_excluded_paths_are_refused_by_name(tmp_path: Path, path: str, error: str):
     vault = Vault(tmp_path, QUIET, "private/")
     async with vault.opened():
         vault.put(path, "mine\n")
         for attempt in (vault.append(path, "x"), vault.create(f"{path}2.md", "x")):
-            with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+            with pytest.raises(Forbidden) as refused:
                 await attempt
+            assert re.match(error, f"{refused.value.code}: {refused.value.message}")
     assert vault.tree() == {path: b"mine\n"}
+
+
+async def test_what_the_owner_includes_again_is_written(tmp_path: Path):
+    vault = Vault(tmp_path, QUIET, "!output/")
+    async with vault.opened():
+        await vault.create("output/A.md", "x\n")
+    assert vault.tree() == {"output/A.md": b"x\n"}
+
+
+async def test_an_agent_learns_no_exclusion_outside_its_folders(tmp_path: Path):
+    vault = Vault(tmp_path, QUIET, "private/")
+    async with vault.opened():
+        for path in ("private/A.md", "dist/A.md", "plain/A.md"):
+            with pytest.raises(Forbidden, match="outside the folders that may be written"):
+                await vault.create(path, "x", caller=replace(AGENT, folders=("claude",)))
 
 
 async def test_only_the_folders_of_the_settings_and_the_agent_are_written(tmp_path: Path):

@@ -8,7 +8,6 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.dates import say_undated
 from vault_agent.cli.paged import Listing, Page, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
 
@@ -86,7 +85,6 @@ async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: 
             _show,
         )
         listing.close("No notes.", "note")
-        await say_undated(invocation, client, arguments)
 
 
 def _show(page: Page) -> None:

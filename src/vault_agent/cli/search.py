@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import asyncclick as click
 
@@ -11,9 +11,6 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import listed, others
 from vault_agent.cli.results import EVERY_NOTE, ranking, ranking_options, searched, show
 from vault_agent.cli.terminal import clean, counted, is_terminal, quoted, tell
-
-if TYPE_CHECKING:
-    from vault_agent.model.search import Filters
 
 _MAX_LIMIT = 50
 
@@ -68,25 +65,8 @@ async def command(
             await say_why(client, query, chosen, every_word=all_words, vaults=vaults, others=left)
         elif left and vaults and is_terminal(sys.stderr):
             tell(f"Not searched: {counted(len(left), 'other vault')} (--all-vaults)")
-        filters = chosen["filters"]
-        if filters is not None and (filters.after or filters.before) and not all_vaults:
-            from vault_agent.cli.dates import say_undated
-
-            await say_undated(invocation, client, _as_list(filters))
     if data.get("nextCursor") and (cursor or data["limit"] == _MAX_LIMIT):
         tell(f"More: add --cursor {clean(data['nextCursor'])}")  # before that, --limit is simpler
-
-
-def _as_list(filters: Filters) -> dict[str, Any]:
-    """Return the filters of a search as those of a list."""
-    return {
-        "path": filters.paths,
-        "tag": filters.tags,
-        "type": filters.types,
-        "property": tuple(":".join(each) for each in filters.properties),
-        "after": filters.after,
-        "before": filters.before,
-    }
 
 
 def _name_unknown(data: dict[str, Any]) -> None:

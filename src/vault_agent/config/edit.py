@@ -6,9 +6,6 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-
 from vault_agent.config.keys import KEYS, Key, nearest
 from vault_agent.config.layers import Layer, Problem, absolute, invalid, parse_file
 from vault_agent.config.private import rewrite
@@ -66,6 +63,9 @@ def parsed_document(text: str, name: str) -> tomlkit.TOMLDocument:
     Raises:
         Misconfigured: `CONFIG_INVALID` with the file's `name`.
     """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     try:
         return tomlkit.parse(text)
     except TOMLKitError:
@@ -85,6 +85,8 @@ def _typed(key: Key, text: str) -> object:
 
 
 def _edited(text: str, key: Key, value: object, *, name: str) -> str:
+    import tomlkit
+
     document = parsed_document(text, name)
     section = document.get(key.section)
     if section is not None and not isinstance(section, dict):
@@ -113,6 +115,8 @@ def _beside_its_comment(text: str, key: Key, value: object) -> str | None:
     The example file lists each setting in a comment, so users expect the value next to it. This
     edits lines without parsing TOML, so the caller must check the result.
     """
+    import tomlkit
+
     lines = text.splitlines(keepends=True)
     inside = False
     for number, line in enumerate(lines):

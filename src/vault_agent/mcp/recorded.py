@@ -62,13 +62,14 @@ async def recorded() -> dict[str, Any]:
             _entry(
                 prompt_entry(name, prompt),
                 prompt.setting,
-                OWN,
+                toolset,
                 owner=prompt.owner,
                 masks=[
                     mask for mask in _ALL if prompt.needs is None or prompt.needs in _rights(mask)
                 ],
             )
             for name, prompt in PROMPTS.items()
+            for toolset in prompt.texts
         ],
         "resources": [_entry(each, None, OWN) for each in RESOURCES],
         "resourceTemplates": [_entry(each, needs, None) for each, needs in TEMPLATES],

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.lists import GrepData, GrepLineData
     from vault_agent.wire.replies import Reply, ResultData, ResultsData, WarningData
 
+NOT_SEARCHED = ' The frontmatter is not searched: for its keys, search for `["key":value]`.'
 _NOTICE_BYTES = 40
 """Bytes reserved for a line that says how many do not fit."""
 
@@ -81,7 +82,7 @@ async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any
         head = f"{len(found.lines)} line{'' if len(found.lines) == 1 else 's'} · regex"
         if not found.lines and not found.has_more:
             remedy = "the filters" if _filtered(given) else "letter case: begin it with (?i)"
-            head = f"0 lines. Try without {remedy}."
+            head = f"0 lines. Try without {remedy}.{NOT_SEARCHED}"
         if found.next_cursor is not None:
             head += f" · next: {found.next_cursor}"
         return [head, *(_line_text(view, each) for each in found.lines)], warning_lines(
@@ -109,12 +110,15 @@ async def _related(view: View, given: Mapping[str, Any]) -> str:
 def _result_lines(view: View, reply: Reply[ResultsData], hint: str, *, reasons: bool) -> list[str]:
     """Return a head, and the lines of each result as one text."""
     found = reply.data
+    unknown = ", ".join(printable(each.word) for each in found.unknown)
     if not found.results:
-        return [f"0 places.{hint}"]
+        return [f"0 places.{f' No note has: {unknown}.' if unknown else ''}{hint}"]
     count = "1 place" if len(found.results) == 1 else f"{len(found.results)} places"
     head = f"{count} · {found.used_mode.value}"
     if found.next_cursor is not None:
         head += f" · next: {found.next_cursor}"
+    if unknown:
+        head += f" · in no note: {unknown}"
     return [head, *(_result_text(view, result, reason=reasons) for result in found.results)]
 
 
@@ -190,13 +194,17 @@ SEARCH_TOOL = Tool(
             "maxItems": 50,
             "description": "Notes with all of these",
         },
-        "after": {"type": "string", "description": "YYYY-MM-DD"},
+        "after": {
+            "type": "string",
+            "description": "YYYY-MM-DD: notes with such a date in their frontmatter",
+        },
         "before": {"type": "string", "description": "YYYY-MM-DD"},
         "match": {
             "type": "string",
             "enum": ["best", "all", "regex"],
             "default": "best",
-            "description": "all: notes with every word; regex: lines that match an RE2 pattern",
+            "description": "all: notes with every word; regex: lines below the frontmatter that"
+            " match an RE2 pattern",
         },
         "mode": {"type": "string", "enum": ["lexical", "embedding", "hybrid"]},
         "limit": limit(50, 10),

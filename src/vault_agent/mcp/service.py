@@ -157,9 +157,7 @@ async def _read_resource(
 async def _list_prompts(
     context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
 ) -> dict[str, Any]:
-    view = _call(context).view
-    shown = prompt_list(view) if view.toolset == OWN else []
-    return {**_COMPLETE, "prompts": shown}
+    return {**_COMPLETE, "prompts": prompt_list(_call(context).view)}
 
 
 async def _get_prompt(

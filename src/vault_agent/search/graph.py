@@ -17,7 +17,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters
 from vault_agent.search.links import check_revision
 from vault_agent.search.named import named_note
-from vault_agent.search.unknown import path_warnings
+from vault_agent.search.unknown import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import graph as reading
 from vault_agent.system.cancelling import in_thread
@@ -161,7 +161,7 @@ async def orphans(
         and bool(links.in_degree(position)) is dead_ends
         and (admitted is None or rowid in admitted)
     ]
-    warnings = await path_warnings(snapshot, filters)
+    warnings = await filter_warnings(snapshot, filters)
     return replace(await _listed(snapshot, graph, found, page), warnings=warnings)
 
 

@@ -22,7 +22,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.search.lines import matching_lines, with_plain_ends
 from vault_agent.search.lists import admitted
 from vault_agent.search.paging import note_key, path_of_key
-from vault_agent.search.unknown import path_warnings
+from vault_agent.search.unknown import filter_warnings
 from vault_agent.store.index import text as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
 from vault_agent.text.pattern import compile_pattern
@@ -64,7 +64,7 @@ async def grep(
         compile_pattern, query.pattern, ignore_case=query.ignore_case
     )
     passing = await admitted(snapshot, query.filters)
-    warnings = await path_warnings(snapshot, query.filters)
+    warnings = await filter_warnings(snapshot, query.filters)
     scan = _Scan(snapshot, query, pattern, passing)
     found = await scan.run(start, time.monotonic() + seconds)
     if found.incomplete:

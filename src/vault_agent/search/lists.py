@@ -11,7 +11,7 @@ from vault_agent.model.lists import ListedNote, ListPlace, NoteList, Sort
 from vault_agent.model.search import Filters
 from vault_agent.ranking.snippet import beginning
 from vault_agent.search.paging import note_key, path_of_key
-from vault_agent.search.unknown import path_warnings
+from vault_agent.search.unknown import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import fields
 from vault_agent.store.index import lists as sorting
@@ -52,7 +52,7 @@ async def list_notes(
     if not query.recursive and set("*?") & set("".join(query.filters.paths)):
         raise InvalidRequest("INVALID_REQUEST", "recursive=false needs folders without wildcards.")
     among = await _among(snapshot, query)
-    warnings = await path_warnings(snapshot, query.filters)
+    warnings = await filter_warnings(snapshot, query.filters)
     async with snapshot.connection() as connection:
         after = await _after(connection, query, start) if start else None
         page = await sorting.sorted_notes(

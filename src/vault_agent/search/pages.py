@@ -10,7 +10,7 @@ from vault_agent.model.search import Mode
 from vault_agent.ranking.query import literals
 from vault_agent.search.every import search_every
 from vault_agent.search.search import search
-from vault_agent.search.unknown import path_warnings
+from vault_agent.search.unknown import filter_warnings
 
 if TYPE_CHECKING:
     from vault_agent.embedding.embedder import Embedder
@@ -46,7 +46,7 @@ async def search_page(
     if query.every_word and literals(query.query):
         if query.mode not in (None, Mode.LEXICAL):
             raise InvalidRequest("INVALID_MODE", "Only a lexical search can match all words.")
-        warnings += await path_warnings(snapshot, query.filters)
+        warnings += await filter_warnings(snapshot, query.filters)
         answer = await search_every(snapshot, asked, warnings)
     else:
         answer = await search(

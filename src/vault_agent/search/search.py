@@ -11,7 +11,7 @@ from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
-from vault_agent.search.unknown import path_warnings, unknown_words
+from vault_agent.search.unknown import filter_warnings, unknown_words
 from vault_agent.store.fulltext.reader import go_on
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def search(
             unavailable.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
-    warnings += await path_warnings(snapshot, query.filters)
+    warnings += await filter_warnings(snapshot, query.filters)
     mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
     compiled = compile_query(query.query)
     if mode is Mode.LEXICAL or not compiled.text:  # operators only: no text to embed

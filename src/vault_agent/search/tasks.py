@@ -10,7 +10,7 @@ from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.lists import ListedTask, TaskList, TaskPlace, TaskStatus
 from vault_agent.search.lists import admitted
 from vault_agent.search.paging import note_key, path_of_key
-from vault_agent.search.unknown import path_warnings
+from vault_agent.search.unknown import filter_warnings
 from vault_agent.store.index import lists as sorting
 from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
@@ -39,7 +39,7 @@ async def list_tasks(
             note at which the list continues is gone.
     """
     passing = await admitted(snapshot, query.filters)
-    warnings = await path_warnings(snapshot, query.filters)
+    warnings = await filter_warnings(snapshot, query.filters)
     path, line = "", 0
     found: list[tuple[TaskRow, TaskFields]] = []
     async with snapshot.connection() as connection:

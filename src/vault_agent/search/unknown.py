@@ -1,7 +1,8 @@
-"""What a request names that is in no note: folders of filters, and words of a query."""
+"""What a request names that is in no note: folders of filters, dates, and words of a query."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rapidfuzz.fuzz import ratio
@@ -25,28 +26,12 @@ SUGGESTIONS = 3
 _SIMILAR = 50.0
 """Lowest similarity, of 100."""
 _MAX_CHARACTERS = 200
+_FIRST_DAY = "0001-01-01"
 
 
-async def path_warnings(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, ...]:
-    """Return a warning if a path of the filters is neither a folder with notes nor a note."""
-    if not filters.paths:
-        return ()
-    scope = filters.scope
-    unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
-    if not unknown and scope == EVERYTHING:
-        return ()
-    known = [path for path, _ in await snapshot.names() if scope.contains(path)]
-    if scope != EVERYTHING:
-        unknown = [path for path in filters.paths if _names_nothing(known, path)]
-        if not unknown:
-            return ()
-    inner = [scope.inner(path) for path in known]
-    folders = await snapshot.threads.run(_nearest, inner, scope.inner(unknown[0]))
-    what = "No folder or note of the index has this path."
-    if folders:
-        what = f"{what} Similar folders: {', '.join(folders)}."
-    code = "FOLDER_NOT_FOUND"
-    return (Warning(code, explained(code, what), {"suggestions": folders}),)
+async def filter_warnings(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, ...]:
+    """Return warnings of filters by paths that do not exist, and by dates that notes lack."""
+    return await _of_paths(snapshot, filters) + await _of_dates(snapshot, filters)
 
 
 def unknown_words(
@@ -73,6 +58,43 @@ def unknown_words(
             instead = dict.fromkeys(written.get(each, each) for each in similar)
             found[word] = UnknownWord(word, tuple(instead)[:SUGGESTIONS])
     return tuple(found.values())
+
+
+async def _of_dates(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, ...]:
+    """Return a warning if notes are left out because their frontmatter has no date."""
+    if filters.after is None and filters.before is None:
+        return ()
+    without = replace(filters, after=None, before=None)
+    dated = replace(filters, after=_FIRST_DAY, before=None)
+    admitted = snapshot.fulltext.admitted
+    undated = await snapshot.threads.run(lambda: len(admitted(without)) - len(admitted(dated)))
+    if undated <= 0:
+        return ()
+    what = f"{undated:,} notes are left out because their frontmatter has no date."
+    if undated == 1:
+        what = "1 note is left out because its frontmatter has no date."
+    return (Warning("NOTES_UNDATED", what, {"count": undated}),)
+
+
+async def _of_paths(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, ...]:
+    if not filters.paths:
+        return ()
+    scope = filters.scope
+    unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
+    if not unknown and scope == EVERYTHING:
+        return ()
+    known = [path for path, _ in await snapshot.names() if scope.contains(path)]
+    if scope != EVERYTHING:
+        unknown = [path for path in filters.paths if _names_nothing(known, path)]
+        if not unknown:
+            return ()
+    inner = [scope.inner(path) for path in known]
+    folders = await snapshot.threads.run(_nearest, inner, scope.inner(unknown[0]))
+    what = "No folder or note of the index has this path."
+    if folders:
+        what = f"{what} Similar folders: {', '.join(folders)}."
+    code = "FOLDER_NOT_FOUND"
+    return (Warning(code, explained(code, what), {"suggestions": folders}),)
 
 
 def _names_nothing(known: Iterable[str], path: str) -> bool:

@@ -124,6 +124,19 @@ class Exclusions:
             start = end + 1
         return self.verdict(path, path[start:], is_dir=is_dir) is not None
 
+    def reason(self, path: str, *, is_dir: bool = False) -> tuple[str, Verdict] | None:
+        """Return the first excluded name of a path and why it is, or None if `excludes` is false.
+
+        Does not access the disk.
+        """
+        names = path.split("/")
+        for count, name in enumerate(names, 1):
+            folder = is_dir or count < len(names)
+            verdict = self.verdict("/".join(names[:count]), name, is_dir=folder)
+            if verdict is not None:
+                return name, verdict
+        return None
+
     def verdict(self, path: str, name: str, *, is_dir: bool) -> Verdict | None:
         """Return why an entry is excluded, or None. Its folder must not be excluded.
 

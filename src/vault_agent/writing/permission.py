@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Busy, Forbidden
 from vault_agent.model.writing import Right
 from vault_agent.text.names import fold, lies_in
+from vault_agent.vault.exclude import Verdict
 from vault_agent.vault.paths import validate
 
 if TYPE_CHECKING:
@@ -50,14 +51,14 @@ class Permission:
         """Check a path by its name alone.
 
         Raises:
-            Forbidden: `WRITE_OUTSIDE_SCOPE`, `PATH_OUTSIDE_VAULT`.
+            Forbidden: `WRITE_OUTSIDE_SCOPE`, `PATH_EXCLUDED`, `PATH_OUTSIDE_VAULT`.
             InvalidRequest: `INVALID_PATH`.
         """
         validate(path)
-        if self._exclusions.excludes(path, is_dir):
-            raise _outside("is hidden or excluded")
         if not self.allows(caller, path):
             raise _outside("is outside the folders that may be written")
+        if (reason := self._exclusions.reason(path, is_dir=is_dir)) is not None:
+            raise _excluded(*reason)
 
     def allows(self, caller: Writer, path: str) -> bool:
         """Whether a path lies in the folders that this caller may write."""
@@ -95,6 +96,20 @@ class Permission:
 
 def _lies_in_any(folded: str, folders: Iterable[str]) -> bool:
     return any(lies_in(folded, fold(each)) for each in folders)
+
+
+def _excluded(name: str, verdict: Verdict) -> Forbidden:
+    """Return the error for a path with a name that is excluded."""
+    if verdict is Verdict.HIDDEN:
+        what = "A name in the path begins with a dot, and nothing is written there."
+        return Forbidden("WRITE_OUTSIDE_SCOPE", what, remedy="")
+    if verdict is Verdict.PATTERN:
+        return Forbidden("PATH_EXCLUDED", "A pattern of vault.exclude leaves the path out.")
+    return Forbidden(
+        "PATH_EXCLUDED",
+        f"Folders named {name} are left out of the vault: most are made by tools.",
+        remedy=f"If it has notes, the owner adds !{name}/ to vault.exclude.",
+    )
 
 
 def _outside(what: str) -> Forbidden:

@@ -74,6 +74,8 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
         {"path": inside.shown(each.path), "line": each.line, "text": printable(each.text)}
         for each in found.lines
     ]
+    if not rows and not found.has_more:
+        return _json({"results": [], "warnings": [*_warnings(reply), _NOT_SEARCHED]})
     return _fitting(view, "results", rows, reply, "query or path_filter")
 
 
@@ -187,14 +189,19 @@ def _fitting(
         if left < 0:
             break
         kept.append(row)
-    more = warnings_of(reply.warnings)
+    more = {"warnings": found} if (found := _warnings(reply)) else {}
     if len(kept) < len(rows) or reply.data.has_more:
         text = f"There are more than these {len(kept)} {name}. Find fewer by {narrower}."
         more = {"warnings": [*more.get("warnings", ()), text]}
     return _json({name: kept, **more})
 
 
+def _warnings(reply: Reply[Any]) -> list[str]:
+    return warnings_of(reply.warnings).get("warnings", [])
+
+
 _json = as_json
+_NOT_SEARCHED = "The frontmatter is not searched."
 
 
 _REPOSITORY = {"type": "string", "minLength": 1, "maxLength": 64}
@@ -209,7 +216,7 @@ _READING = (
     ),
     Tool(
         "vault_search",
-        "Find lines in notes by a regular expression.",
+        "Find lines in notes, below their frontmatter, by a regular expression.",
         {
             "repository_name": _REPOSITORY,
             "query": {"type": "string", "minLength": 1, "maxLength": 1000},
