@@ -251,6 +251,9 @@ CODES: Final[dict[str, Code]] = {
         Conflict, 409, 1, "Give this number as expectedCount, or search for more of the text."
     ),
     "TASK_AMBIGUOUS": Code(Conflict, 409, 1, "List the tasks again: the note has changed."),
+    "TASK_HAS_CHILDREN": Code(
+        Conflict, 409, 1, "Nothing was changed. Move these lines first, or complete it by hand."
+    ),
     "RECURRENCE_UNSUPPORTED": Code(Conflict, 409, 1, "Complete it in your editor."),
     "TEMPLATE_UNSUPPORTED": Code(Conflict, 409, 1, "Use a template without `<% %>`."),
     "LINK_NOT_EXPRESSIBLE": Code(Conflict, 409, 1, "Choose another name, or change the link."),

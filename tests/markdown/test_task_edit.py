@@ -168,21 +168,47 @@ def test_a_recurring_task_gets_its_next_one_above(line: str, above: str):
 @pytest.mark.parametrize(
     "line",
     [
-        "- [ ] a 🔁 every January on the 15th 📅 2025-01-01",
+        "- [ ] a 🔁 every 2 years on May the 15th 📅 2025-01-01",
         "- [ ] a 🔁 every week until 2030 📅 2025-01-01",
         "- [ ] a 🔁 every day 📅 2025-02-30",
         "- [ ] a 🔁 every day 📅 9999-12-31",
         "- [ ] a 🔁 every 9 years 🛫 2025-01-01 📅 9995-01-01",
-        "- [ ] a 🔁 every day 🏁 delete 📅 2025-01-01",
-        "- [ ] a 🏁 Delete",
+        "- [ ] a 🔁 every other day 🏁 delete 📅 2025-01-01",
         "- [ ] a [repeat:: daily]",
-        "- [ ] a [onCompletion:: delete]",
     ],
 )
 def test_a_recurrence_that_is_not_supported_changes_nothing(line: str):
     with pytest.raises(VaultAgentError) as refused:
         edited(line, Status.DONE)
     assert refused.value.code == "RECURRENCE_UNSUPPORTED"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# t\r\n- [ ] a 🏁 delete\r\n- b\r\n", "# t\r\n- b\r\n"),
+        ("- x\n- [ ] a 🏁 Delete", "- x\n"),
+        ("- x\n- [ ] a [onCompletion:: delete]\n\ntext\n", "- x\n\ntext\n"),
+        ("> 1. [ ] x\n> 2. [ ] a 🏁 delete\n# h\n", "> 1. [ ] x\n# h\n"),
+        ("- x\n  - [ ] a 🏁 delete\n- y\n", "- x\n- y\n"),
+        (
+            "- x\n- [ ] a 🔁 every day 🏁 delete 📅 2025-01-01\n  child\n",
+            "- x\n- [ ] a 🔁 every day 🏁 delete 📅 2025-01-02\n  child\n",
+        ),
+    ],
+)
+def test_a_task_that_says_so_is_removed_when_it_is_done(text: str, expected: str):
+    assert edited(text, Status.DONE, line=2) == expected
+    assert edited(text, Status.CANCELLED, line=2).startswith(text[: text.index("[ ] a")])
+
+
+@pytest.mark.parametrize(
+    "below", ["  child\n", "\n  child\n", "  - [ ] b\n", "\t- b\n", "lazy\n", "---\n", "```\n"]
+)
+def test_a_task_with_lines_of_its_own_is_not_removed(below: str):
+    with pytest.raises(VaultAgentError) as refused:
+        edited(f"- [ ] a 🏁 delete\n{below}", Status.DONE)
+    assert refused.value.code == "TASK_HAS_CHILDREN"
 
 
 def test_a_bom_and_other_line_ends_stay():
@@ -332,7 +358,7 @@ _PIECES = st.sampled_from(
     ["- [ ] ", "* [x] ", "> 1. [/] ", "  - [-] ", "a", "é ", " ", "\n", "\r\n", "\n", "\r", "#t ",
      " ✅ 2025-01-01", " 📅 2025-01-31", " 🔁 every month", " [due:: 2025-02-28]", " ^b", "`",
      "```\n", "%%", "<!--", "-->", "\u00a0", "⛔ x", " ❌ 2025-01-01", "---\n", "[x]: b\n", "# h\n",
-     "(completion:: 2025-01-01)", " 🔁 every week when done", "\ufeff", "$", "\u2028"]
+     "(completion:: 2025-01-01)", " 🏁 delete", " 🔁 every week when done", "\ufeff", "$", "\u2028"]
 )  # fmt: skip
 _NOTES = st.lists(_PIECES, max_size=25).map("".join)
 
@@ -367,6 +393,13 @@ def check_one_line(text: str, status: Status, data) -> None:
         return
     new = editable(spliced(note, edit.splices)).text
     place = task.place
+    if edit.line is None:
+        removed = source.text[place.start : place.end]
+        assert "🏁" in removed
+        assert new.startswith(source.text[: place.start])
+        assert source.text[place.end :].endswith(new[place.start :])
+        assert len(placed_tasks(new)) == len(tasks) - 1
+        return
     assert new.startswith(source.text[: place.start])
     assert new.endswith(source.text[place.end :])
     # The other tasks are the same, and this one is where the edit says.
@@ -378,5 +411,5 @@ def check_one_line(text: str, status: Status, data) -> None:
         expected = {"done": "xX", "cancelled": "-", "open": " /"}[status]
         assert symbol in expected
     fields = task_fields(new[changed.rest : changed.end])
-    if edit.splices and symbol == "x":
+    if edit.splices and symbol == "x" and "🏁" not in source.text[place.start : place.end]:
         assert fields.done == str(TODAY)

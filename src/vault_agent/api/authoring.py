@@ -215,7 +215,13 @@ SET_TASK = write_operation(
     "set_task",
     SetTaskBody,
     _set_task,
-    (*EDIT_CODES, "TASK_NOT_FOUND", "TASK_AMBIGUOUS", "RECURRENCE_UNSUPPORTED"),
+    (
+        *EDIT_CODES,
+        "TASK_NOT_FOUND",
+        "TASK_AMBIGUOUS",
+        "RECURRENCE_UNSUPPORTED",
+        "TASK_HAS_CHILDREN",
+    ),
 )
 NEW_FROM_TEMPLATE = write_operation(
     "new_from_template",

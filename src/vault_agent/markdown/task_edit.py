@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
@@ -18,11 +19,19 @@ from .tasks import MAX_TEXT_CHARS, line_digest, placed_tasks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .edit import Splice
+    from .edit import Splice, Text
     from .task_fields import Field, Placed
     from .tasks import PlacedTask
 
 _OPEN, _DONE, _CANCELLED = " ", "x", "-"
+_LINE_END = re.compile(r"\r\n?|\n")
+_INDENT = re.compile(
+    r"(?:(?:[ \t]*+>)*+[ \t]*+(?:\r\n?|\n))*+(?:[ \t]*+>)*+(?P<indent>[ \t]*+)[^ \t\r\n]"
+)
+# A line of text continues the item above it without any indentation.
+_BELONGS = re.compile(
+    r"(?:[ \t]*+>)*+[ \t]*+(?!(?:[-*+]|\d{1,9}[.)]|#{1,6})(?:[ \t\r\n]|\Z))[^ \t\r\n]"
+)
 _DATES = ("due", "scheduled", "start")
 """The dates that recur. The first of them that a task has is the one its rule counts from."""
 _NOT_COPIED = frozenset(("done", "cancelled", "id", "depends_on"))
@@ -52,10 +61,10 @@ class Wanted:
 
 
 class TaskEdit(NamedTuple):
-    """An edit of a task. `line` is the task's after the edit, from 1."""
+    """An edit of a task. `line` is the task's after the edit, from 1; None if it was removed."""
 
     splices: tuple[Splice, ...]
-    line: int
+    line: int | None
     completed: bool = False  # whether the task was not done before, and is now
     depends_on: tuple[str, ...] = ()  # the IDs of the tasks that block it
 
@@ -66,11 +75,13 @@ def set_status(
     """Complete, cancel or open a task, with the date that belongs to it.
 
     A task that has the status already is not changed. A recurring task that is completed gets its
-    next occurrence on the line above.
+    next occurrence on the line above. One with the action `delete` is removed when it is completed,
+    or replaced by its next occurrence.
 
     Raises:
         NotFound: `TASK_NOT_FOUND`.
-        Conflict: `TASK_AMBIGUOUS`, `RECURRENCE_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
+        Conflict: `TASK_AMBIGUOUS`, `RECURRENCE_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`,
+            `TASK_HAS_CHILDREN` if lines below a task to be removed belong to it.
         Failed: `EDIT_NOT_PROVEN`.
     """
     text = editable(note)
@@ -85,6 +96,8 @@ def set_status(
         becomes = Status.DONE if was is Status.OPEN else Status.OPEN
     if was is becomes:
         return TaskEdit((), task.line)
+    if becomes is Status.DONE and _is_to_be_deleted(placed):
+        return _deleted(text, tasks, task, placed, today)
     form = form_of(placed, form)
     changes = _status_changes(rest, placed, becomes, str(today), form)
     symbol = {Status.DONE: _DONE, Status.CANCELLED: _CANCELLED}.get(becomes, _OPEN)
@@ -100,15 +113,48 @@ def set_status(
             *(Change(at + start, at + end, new) for start, end, new in changes),
         ]
     )
-    line = task.line + bool(above)
-    _prove(text.text, tasks, task, inserted, f"[{symbol}]{_changed(rest, changes)}")
+    line = text.text[place.start : place.box] + f"[{symbol}]{_changed(rest, changes)}"
+    become = [above, line] if above else [line]
+    _prove(text.text, tasks, task, Change(place.start, place.end, inserted + line), become)
+    number = task.line + bool(above)
+    return TaskEdit(splices, number, becomes is Status.DONE, _waits_for(placed))
+
+
+def _is_to_be_deleted(placed: Placed) -> bool:
+    on_completion = placed.of("on_completion")
+    return on_completion is not None and on_completion.value.lower() == "delete"
+
+
+def _waits_for(placed: Placed) -> tuple[str, ...]:
     depends_on = placed.of("depends_on")
-    return TaskEdit(
-        splices,
-        line,
-        becomes is Status.DONE,
-        tuple(each.strip() for each in depends_on.value.split(",")) if depends_on else (),
-    )
+    return tuple(each.strip() for each in depends_on.value.split(",")) if depends_on else ()
+
+
+def _deleted(
+    text: Text, tasks: Sequence[PlacedTask], task: PlacedTask, placed: Placed, today: date
+) -> TaskEdit:
+    """Return the edit that removes a completed task, or puts its next occurrence in its place."""
+    place = task.place
+    following = _occurrence(text.text, task, placed, today)
+    change = Change(place.start, place.end, following)
+    if not following:
+        line_end = _LINE_END.match(text.text, place.end)
+        end = line_end.end() if line_end else place.end
+        if _BELONGS.match(text.text, end) or _indent_below(text.text, end) > place.indent:
+            raise Conflict(
+                "TASK_HAS_CHILDREN",
+                "The task is to be deleted when it is done, and the lines below belong to it.",
+            )
+        change = Change(place.start, end, "")
+    _prove(text.text, tasks, task, change, [following] if following else [])
+    line = task.line if following else None
+    return TaskEdit(text.splices([change]), line, True, _waits_for(placed))
+
+
+def _indent_below(text: str, start: int) -> int:
+    """Return the columns by which the first line with text from here on is indented."""
+    match = _INDENT.match(text, start)
+    return len(match["indent"].expandtabs(4)) if match is not None else 0
 
 
 def _found(text: str, tasks: Sequence[PlacedTask], wanted: Wanted) -> PlacedTask:
@@ -197,9 +243,6 @@ def _changed(rest: str, changes: _Changes) -> str:
 
 def _occurrence(text: str, task: PlacedTask, placed: Placed, today: date) -> str:
     """Return the line of a recurring task's next occurrence, or "" if it does not recur."""
-    on_completion = placed.of("on_completion")
-    if on_completion is not None and on_completion.value.lower() == "delete":
-        raise _unsupported("The task is to be deleted when it is done, and a line never is.")
     field = placed.of("recurrence")
     if field is None:
         return ""
@@ -244,19 +287,14 @@ def _unsupported(what: str) -> Conflict:
 
 
 def _prove(
-    text: str, tasks: Sequence[PlacedTask], task: PlacedTask, inserted: str, after_marker: str
+    text: str, tasks: Sequence[PlacedTask], task: PlacedTask, change: Change, become: Sequence[str]
 ) -> None:
-    """Check that the note has the same tasks after the edit, but for the one that it changes."""
-    place = task.place
-    line = text[place.start : place.box] + after_marker
-    changed = text[: place.start] + inserted + line + text[place.end :]
-    expected = []
+    """Check that the note has the same tasks after a change, and `become` for the one of it."""
+    changed = text[: change.start] + change.text + text[change.end :]
+    expected: list[str] = []
     for each in tasks:
-        if each is task:
-            expected += [inserted.rstrip("\r\n")] if inserted else []
-            expected.append(line)
-        else:
-            expected.append(text[each.place.start : each.place.end])
+        line = text[each.place.start : each.place.end]
+        expected += become if each is task else [line]
     found = [changed[each.place.start : each.place.end] for each in placed_tasks(changed)]
     if found != expected:
         raise not_proven("The note would have other tasks.")
