@@ -17,6 +17,7 @@ from vault_agent.markdown.edit import (
     prepend,
     spliced,
 )
+from vault_agent.markdown.keys import set_keys
 
 TEXTS = st.text(st.sampled_from("ab-# é\u0301😀\u2028\r\n\ufeff"), max_size=40)
 NOTES = st.builds(
@@ -114,6 +115,21 @@ def test_append_after_one_empty_line(note: bytes, expected: bytes):
 )
 def test_prepend_goes_after_the_frontmatter(note: bytes, content: str, expected: bytes):
     assert prepended(note, content) == expected
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        b"---\n# only\n---\nx\n",
+        b"---\r\n# only\r\n# comments\r\n---\r\n",
+        b"---\r# only\r---\rx",
+        b"\xef\xbb\xbf---\njust text\n---\nx\n",
+    ],
+)
+def test_nothing_is_put_before_a_block_that_may_be_frontmatter_elsewhere(note: bytes):
+    for edit in (lambda: prepend(note, "a"), lambda: set_keys(note, {"a": 1})):
+        with pytest.raises(Conflict, match="no frontmatter follows"):
+            edit()
 
 
 def test_prepend_with_an_empty_line_between():

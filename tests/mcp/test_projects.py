@@ -276,6 +276,9 @@ def test_files_and_tags_raise_the_score_and_exclude_nothing(searched: Callable[.
     assert set(plain.values()) == {"semantic"}
     assert types(tags=["#parsing", "unknown"]) == {**plain, "notes/tagged.md": "tag"}
     assert types(filePaths=["src/parse.py"]) == {**plain, "notes/filed.md": "tag"}
+    ids = {each["filePath"]: each["noteId"] for each in searched(text="streamed", maxResults=20)}
+    assert ids["notes/old.md"] == "note-old"
+    assert ids["global:patterns/retry.md"].startswith("global:")
     first = searched(text="nothing", filePaths=["src/parse.py"])[0]
     assert (first["filePath"], first["matchType"]) == ("notes/filed.md", "both")
 

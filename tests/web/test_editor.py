@@ -499,3 +499,30 @@ def test_text_that_is_composed_is_left_to_the_input_method(desk: Desk):
     desk.until("IME.md", "راجع")
     line = page.locator(".cm-line", has_text="راجع")
     expect(line).to_have_css("direction", "rtl")
+
+
+@pytest.mark.parametrize(
+    ("link", "title", "shown"),
+    [
+        ("[[100% rye]]", "100% rye", None),
+        ("[[100% rye#The crust|x]]", "100% rye", "The crust"),
+        ("[x](100%25%20rye.md#the-crust)", "100% rye", "The crust"),
+        ("[x](<100% rye.md>)", "100% rye", None),
+        ("[[#Below]]", "Follow", "Below"),
+    ],
+)
+def test_a_link_is_followed_to_its_note_and_heading(
+    desk: Desk, link: str, title: str, shown: str | None
+):
+    filler = "\n\n".join(f"Line {n}" for n in range(80))
+    desk.note("100% rye.md", f"# 100% rye\n\n{filler}\n\n## The crust\n\nthin\n")
+    desk.note("Follow.md", f"{link}\n\n{filler}\n\n## Below\n\nend\n")
+    page = desk.edit("Follow")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Alt+Enter")
+    read = page.locator("article.read")
+    expect(read.get_by_role("heading", name=title, exact=True).first).to_be_attached()
+    if shown is not None:
+        expect(read.get_by_role("heading", name=shown)).to_be_in_viewport()

@@ -247,6 +247,7 @@ declare namespace Wire {
   }
   interface GraphNodeObject {
     id: string;
+    identifier: string | null;
     label: string;
     type: string | null;
     tags: string[];
@@ -539,6 +540,7 @@ declare namespace Wire {
     hasMore: boolean;
     line: number | null;
     heading: string | null;
+    anchor: string | null;
   }
   interface NamedNoteData {
     noteId: string;
@@ -769,6 +771,7 @@ declare namespace Wire {
     noteId: string | null;
     path: string | null;
     line: number | null;
+    type: string | null;
   }
   interface SuggestionsData {
     suggestions: SuggestionData[];

@@ -9,6 +9,7 @@ from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import entries_that_fit
+from vault_agent.markdown.named_parts import anchor
 from vault_agent.model.grep import Place
 from vault_agent.model.lists import ListPlace, Sort, TaskPlace
 from vault_agent.wire.context import ContextBody, ContextData
@@ -40,12 +41,13 @@ _MAX_NUMBER = 1 << 53
 
 async def _resolve(vault: OpenVault, caller: Caller, sent: ResolveRequest) -> Found:
     """Find the notes that a path, name, title, link or ID means."""
-    found = await vault.lists.resolve(sent.name, caller.scope)
+    found = await vault.lists.resolve(sent.name, caller.scope, source=sent.from_)
     data = NamedData(
         notes=[NamedNoteData.model_validate(each, from_attributes=True) for each in found.notes],
         has_more=found.has_more,
         line=found.line,
         heading=found.heading,
+        anchor=anchor(found.heading) if found.heading is not None else None,
     )
     return Found(Reply[NamedData](data=data))
 

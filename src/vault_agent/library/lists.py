@@ -71,10 +71,12 @@ class Lists:
         self._indexing = indexing
         self._scans = anyio.Semaphore(_SCANS)
 
-    async def resolve(self, name: str, scope: Scope = EVERYTHING) -> Named:
-        """Return the notes of `scope` that a name means."""
+    async def resolve(
+        self, name: str, scope: Scope = EVERYTHING, *, source: str | None = None
+    ) -> Named:
+        """Return the notes of `scope` that a name means, in the note `source` if it is a link."""
         found: Named = await self._read(
-            lambda now: resolve(now, name, roots=self._roots, scope=scope)
+            lambda now: resolve(now, name, roots=self._roots, scope=scope, source=source)
         )
         return found
 

@@ -104,6 +104,12 @@ def not_proven(what: str) -> Failed:
     return Failed("EDIT_NOT_PROVEN", f"The edit was not written, because it was wrong: {what}")
 
 
+def no_frontmatter() -> Conflict:
+    """Return the error of an edit before what looks like frontmatter and is none."""
+    what = "The note starts with --- (line 1), but no frontmatter follows."
+    return Conflict("FRONTMATTER_INVALID", what, {"line": 1})
+
+
 def insertable(content: str) -> None:
     """Check that a note can contain a text.
 
@@ -179,13 +185,16 @@ def prepend(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Spl
     line between the new text and the old.
 
     Raises:
-        Conflict: `ENCODING_NOT_WRITABLE`.
+        Conflict: `ENCODING_NOT_WRITABLE`; `FRONTMATTER_INVALID` if the note begins with a block
+            that is no frontmatter here, and elsewhere would be.
         InvalidRequest: `INVALID_REQUEST` if a note cannot contain the text.
     """
     text = editable(note)
     content = text.own(content)
     if not content:
         return ()
+    if frontmatter.has_prose_block(text.text):
+        raise no_frontmatter()
     at = frontmatter.bounds(text.text).end
     ending = text.line_end() or line_end_of(content)
     if at:

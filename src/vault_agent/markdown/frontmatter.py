@@ -66,21 +66,35 @@ def bounds(text: str) -> Bounds:
     and closes with `---` or `...`. An unclosed block is body, so that its text can be found. So is
     prose between two thematic breaks.
     """
+    found = _fenced(text)
+    if found.block is None:
+        return found
+    block = text[found.block : found.fence]
+    if text[found.block - 1] == "\r":  # MULTILINE does not recognise it as the end of a line
+        block = block.replace("\r", "\n")
+    if block.strip() and _KEY.search(block) is None and not block.lstrip().startswith(_INDICATORS):
+        return Bounds(1 if text.startswith("\ufeff") else 0)  # prose
+    return found
+
+
+def has_prose_block(text: str) -> bool:
+    """Whether a text begins with a block between fences that `bounds` takes for prose.
+
+    It may be comments of YAML only. Other programs take it for frontmatter.
+    """
+    return _fenced(text).block is not None and bounds(text).block is None
+
+
+def _fenced(text: str) -> Bounds:
+    """Return where the block between fences is with which a text begins."""
     start = 1 if text.startswith("\ufeff") else 0
     opening = _OPENING.match(text, start)
     if opening is None:
         return Bounds(start)
-    # MULTILINE does not recognise a lone CR as the end of a line.
     lone_cr = opening.group().endswith("\r")
-    pattern = _LONE_CR_CLOSING if lone_cr else _CLOSING
-    closing = pattern.search(text, opening.end())
+    closing = (_LONE_CR_CLOSING if lone_cr else _CLOSING).search(text, opening.end())
     if closing is None:
         return Bounds(start)
-    block = text[opening.end() : closing.start()]
-    if lone_cr:
-        block = block.replace("\r", "\n")
-    if block.strip() and _KEY.search(block) is None and not block.lstrip().startswith(_INDICATORS):
-        return Bounds(start)  # prose
     return Bounds(closing.end(), opening.end(), closing.start())
 
 

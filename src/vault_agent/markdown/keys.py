@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Conflict, InvalidRequest
 
 from . import frontmatter
-from .edit import Change, editable, not_proven
+from .edit import Change, editable, no_frontmatter, not_proven
 from .yaml_block import Block, line_ends
 from .yaml_spans import deletion, setting
 from .yaml_values import check_value, same, written, written_key
@@ -124,11 +124,7 @@ class Head:
     def refuse_opening(self) -> None:
         """Refuse to put a block before what looks like one."""
         if frontmatter.opens(self.text):
-            raise Conflict(
-                "FRONTMATTER_INVALID",
-                "The note starts with --- (line 1), but no frontmatter follows.",
-                {"line": 1},
-            )
+            raise no_frontmatter()
 
     def entry(self, name: str) -> Entry | None:
         """Return the entry of a key, or None.

@@ -23,6 +23,7 @@ class Suggestion:
     note_id: str | None = None
     path: str | None = None
     line: int | None = None
+    type: str | None = None  # of a note
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def _names(
 ) -> Names:
     texts: list[str] = []
     owners: list[tuple[int, str]] = []
-    for number, (path, title, aliases) in enumerate(notes):
+    for number, (path, title, aliases, _) in enumerate(notes):
         name = stem(path)
         every = {title: "title", name: "name", **dict.fromkeys(aliases, "alias")}
         if "/" in path:
@@ -138,7 +138,7 @@ def _rank(known: Names, hit: Hit) -> int:
 
 
 def _note(known: Names, number: int, what: str, hit: Hit) -> Suggestion:
-    path, title, aliases = known.notes[number]
+    path, title, aliases, kind = known.notes[number]
     label, match = title, hit.ranges
     if what == "alias":
         every = list({title: 0, stem(path): 0, **dict.fromkeys(aliases, 0)})
@@ -151,7 +151,9 @@ def _note(known: Names, number: int, what: str, hit: Hit) -> Suggestion:
     elif what == "name":
         label = stem(path)
     alias = f"|{label}" if what == "alias" else ""
-    return Suggestion("note", label, path, alias, match, note_id=identify(path), path=path)
+    return Suggestion(
+        "note", label, path, alias, match, note_id=identify(path), path=path, type=kind
+    )
 
 
 async def _headings(connection: Connection, query: SuggestQuery) -> list[Suggestion]:

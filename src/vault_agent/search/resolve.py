@@ -15,7 +15,9 @@ from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.markdown.resolve import target_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import Match, Named, NamedNote
+from vault_agent.model.notes import LinkKind
 from vault_agent.model.scope import EVERYTHING
+from vault_agent.search.html import resolved
 from vault_agent.search.named import note_with_id
 from vault_agent.search.suggest import similar_notes
 from vault_agent.store.current import SnapshotOutdated
@@ -41,6 +43,9 @@ _BY_ID = "id:"
 _LINE = re.compile(r"(.+\.(?:md|markdown)):([0-9]{1,9})(?:[-:][0-9]{1,9})?", re.IGNORECASE)
 
 
+_MARKDOWN_LINK = re.compile(r"!?\[[^\[\]]*\]\(<?(.*?)>?\)", re.DOTALL)
+
+
 class _Asked(NamedTuple):
     """A name without its decoration. `path` uses `/` and is "" if the name can't be a note's."""
 
@@ -49,11 +54,25 @@ class _Asked(NamedTuple):
     heading: str | None = None
 
 
+class _Written(NamedTuple):
+    """A link as it is written."""
+
+    target: str
+    kind: LinkKind
+    heading: str | None
+
+
 async def resolve(
-    snapshot: Snapshot, name: str, *, roots: Sequence[str] = (), scope: Scope = EVERYTHING
+    snapshot: Snapshot,
+    name: str,
+    *,
+    roots: Sequence[str] = (),
+    scope: Scope = EVERYTHING,
+    source: str | None = None,
 ) -> Named:
     """Return the notes that `name` means, at most `MAX_NOTES`, shortest path first.
 
+    A link in the note with the ID `source` means the one note that it leads to there.
     `roots` are the vault's absolute paths. An absolute path below one of them is a path of the
     vault. Only notes of `scope` are found, and paths are relative to its folder.
 
@@ -66,7 +85,13 @@ async def resolve(
         raise InvalidRequest("INVALID_PATH", "A name has no control characters.")
     if scope.folder:  # for the caller, its folder is the vault
         roots = [f"{root}/{scope.folder}" for root in roots]
-    asked = _asked(name.strip(), roots)
+    link = _written(name.strip())
+    if source is not None and link is not None:
+        there = await _followed(snapshot, source, link, scope)
+        if there is not None:
+            named = NamedNote(there.id, scope.inner(there.path), there.title, "path")
+            return Named((named,), has_more=False, line=None, heading=link.heading)
+    asked = _asked(name.strip(), link, roots)
     found: list[StoredNote] = []
     match: Match = "id"
     written = name.strip()
@@ -103,11 +128,36 @@ async def resolve(
     )
 
 
-def _asked(name: str, roots: Sequence[str]) -> _Asked:
+def _written(name: str) -> _Written | None:
+    """Return what a `[[wikilink]]` or a `[Markdown](link.md)` says, or None if it is neither."""
     inner = name.removeprefix("!")
     if inner.startswith("[[") and inner.endswith("]]"):
-        target, _, heading = inner[2:-2].partition("|")[0].partition("#")
-        return _Asked(_normal(target.removesuffix("\\"), ()), heading=heading.strip() or None)
+        target, _, heading = inner[2:-2].partition("|")[0].removesuffix("\\").partition("#")
+        return _Written(target, LinkKind.WIKILINK, heading.strip() or None)
+    if (match := _MARKDOWN_LINK.fullmatch(name)) is not None:
+        target, _, heading = match[1].partition("#")
+        return _Written(unquote(target), LinkKind.MARKDOWN, unquote(heading).strip() or None)
+    return None
+
+
+async def _followed(
+    snapshot: Snapshot, source: str, link: _Written, scope: Scope
+) -> StoredNote | None:
+    """Return the note to which a link in a note leads."""
+    async with snapshot.connection() as connection:
+        note = await reading.note_by_id(connection, source)
+        if note is None or not scope.contains(note.path):
+            return None
+        wanted = (note.path, link.target, link.kind)
+        file = (await resolved(connection, [wanted]))[wanted]
+        if file is None or file.note_id is None or not scope.contains(file.path):
+            return None
+        return await reading.note_by_id(connection, file.note_id)
+
+
+def _asked(name: str, link: _Written | None, roots: Sequence[str]) -> _Asked:
+    if link is not None:
+        return _Asked(_normal(link.target, ()), heading=link.heading)
     if (scheme := name.partition(":")[0].lower()) in ("obsidian", "file"):
         try:
             address = urlsplit(name)

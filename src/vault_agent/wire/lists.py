@@ -14,7 +14,7 @@ from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import CursorText, Texts, whole
-from vault_agent.wire.requests import CalendarDate, FiltersBody, Flag
+from vault_agent.wire.requests import CalendarDate, FiltersBody, Flag, NoteId
 
 # --- names ------------------------------------------------------------------------------------
 
@@ -26,7 +26,12 @@ class ResolveRequest(Model):
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)
     ] = Field(
         description="An ID, a path, the end of a path, a note's name, alias or title, a"
-        " `[[wikilink]]`, or an `obsidian://` or `file://` address."
+        " `[[wikilink]]`, a `[Markdown](link.md)`, or an `obsidian://` or `file://` address."
+    )
+    from_: NoteId | None = Field(
+        default=None,
+        alias="from",
+        description="The ID of the note that has the link: it means what it leads to there.",
     )
 
 
@@ -46,6 +51,9 @@ class NamedData(Model):
     has_more: bool
     line: int | None = Field(description="The line that the name contains, as in `Note.md:12`.")
     heading: str | None = Field(description="The heading that a link contains.")
+    anchor: str | None = Field(
+        description="The `id` of the heading or block in the rendered note, if a link contains one."
+    )
 
 
 # --- lines by regular expression ----------------------------------------------------------------

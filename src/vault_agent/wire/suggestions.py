@@ -44,6 +44,7 @@ class SuggestionData(Model):
     note_id: str | None
     path: str | None
     line: int | None
+    type: str | None = Field(description="Of a note, as its frontmatter or folder says.")
 
 
 class SuggestionsData(Model):

@@ -105,7 +105,8 @@ def find_template(root: VaultRoot, folder: str, name: str, scope: Scope) -> Temp
             return Template(_name(folder, paths[wanted]), paths[wanted], text)
     elif wanted in BUILT_IN:
         return Template(wanted, None, BUILT_IN[wanted])
-    names = sorted({*BUILT_IN, *(_name(folder, path) for path in paths.values())}, key=fold)
+    names = sorted({*BUILT_IN, *(_name(folder, path) for path in paths.values())})
+    names.sort(key=fold)
     raise _unknown(names)
 
 

@@ -36,6 +36,7 @@ from vault_agent.mcp.toolsets.whole import (
     text_fields,
     whole_note,
 )
+from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
 from vault_agent.model.identifiers import identify
 from vault_agent.model.writing import Right
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 _BACKLINKS = 100
 _PROJECT = "project:"
 _ALL = "all"
+_NOT_OF_NODES = ("identifier", "vault")
 
 
 async def _named(view: View, name: str) -> NamedNoteData:
@@ -72,10 +74,16 @@ def _project(view: View) -> str:
     return view.vault.address.removeprefix(_PROJECT)
 
 
+def _id(view: View, identifier: object, note_id: str, vault: str | None = None) -> str:
+    """Return what all tools call a note: the `id` of its frontmatter, or else its note ID."""
+    prefix = IN_GLOBAL if vault == GLOBAL else view.prefix
+    return prefix + visible(str(identifier or note_id.removeprefix(IN_GLOBAL)))
+
+
 def _row(view: View, note: NoteRow) -> dict[str, Any]:
     """Return a note of a list: a `VaultNote` with the beginning of its text."""
     return {
-        "id": note.id or note.note_id,
+        "id": _id(view, note.id, note.note_id),
         "type": note.type or "note",
         "title": visible(note.title),
         "tags": [visible(tag) for tag in note.tags],
@@ -117,7 +125,7 @@ async def _get(view: View, given: Mapping[str, Any]) -> str:
     linked = await _backlinks(view, note.note_id)
     return _json(
         {
-            "id": values.get("id") or note.note_id,
+            "id": _id(view, values.get("id"), note.note_id),
             "type": values.get("type") or "note",
             "title": visible(note.title),
             **text_fields(whole, given.get("cursor")),
@@ -173,7 +181,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
     reply = await view.perform(NOTE_SEARCH, parse_values(NoteSearchBody, body))
     results = [
         {
-            "noteId": each.id or each.note_id,
+            "noteId": _id(view, each.id, each.note_id, each.vault),
             "filePath": view.shown(each.path, each.vault),
             "title": visible(each.title),
             "type": each.type,
@@ -191,12 +199,15 @@ async def _graph(view: View, given: Mapping[str, Any]) -> str:
     asked = parse_values(GraphRequest, {"format": "objects", "limit": given["limit"]})
     whole = await perform_it(GRAPH, view.vault, view.caller, asked)
     found = json.loads(await whole.build())["data"]
-    ids = {each["id"]: each.pop("identifier") or each["id"] for each in found["nodes"]}
+    ids = {
+        each["id"]: _id(view, each["identifier"], each["id"], each.get("vault"))
+        for each in found["nodes"]
+    }
     nodes = [
         {
-            **{k: v for k, v in each.items() if v is not None},
+            **{k: v for k, v in each.items() if v is not None and k not in _NOT_OF_NODES},
             "id": ids[each["id"]],
-            "project": each.pop("vault", None) or _project(view),
+            "project": each.get("vault") or _project(view),
         }
         for each in found["nodes"]
     ]
@@ -217,7 +228,7 @@ async def _create(view: View, given: Mapping[str, Any]) -> str:
     reply = await perform(view, NEW_FROM_TEMPLATE, body)
     done = reply.data
     values = await _values(view, identify(done.path))
-    note_id = values.get("id") or identify(done.path)
+    note_id = _id(view, values.get("id"), identify(done.path))
     shown = {"id": note_id, "filePath": view.shown(done.path), "created": done.created}
     return _json({**shown, **write_warnings(reply)})
 

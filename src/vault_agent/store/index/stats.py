@@ -23,11 +23,12 @@ class Counts(NamedTuple):
 
 
 class NamedFile(NamedTuple):
-    """The names of a note."""
+    """The names of a note, and its type."""
 
     path: str
     title: str
     aliases: tuple[str, ...]
+    type: str | None
 
 
 class NamedHeading(NamedTuple):
@@ -60,8 +61,8 @@ async def by_change(connection: aiosqlite.Connection) -> list[NamedFile]:
     with translated():
         rows = await connection.execute_fetchall(_BY_CHANGE)
     return [
-        NamedFile(path, title, tuple(orjson.loads(aliases)) if aliases else ())
-        for path, title, aliases in rows
+        NamedFile(path, title, tuple(orjson.loads(aliases)) if aliases else (), kind)
+        for path, title, aliases, kind in rows
     ]
 
 
@@ -88,7 +89,10 @@ SELECT lower(json_extract(metadata, '$.type')) AS kind, count(*) AS number FROM 
 GROUP BY kind ORDER BY number DESC, kind
 """
 
-_BY_CHANGE = "SELECT path, title, aliases FROM note ORDER BY mtime_ns DESC, path"
+_BY_CHANGE = """
+SELECT path, title, aliases, json_extract(metadata, '$.type') FROM note
+ORDER BY mtime_ns DESC, path
+"""
 
 _HEADINGS = f"""
 SELECT note.path, note.title, anchor.name, anchor.line, (

@@ -71,7 +71,7 @@ const links = (note) => async (/** @type {import("../../../vendor/codemirror.js"
       label: each.insert,
       displayLabel: plain(each.label, 100) || words.untitled,
       detail: plain(each.detail, 80),
-      type: each.kind === "note" ? kindOf(null) : each.kind,
+      type: each.kind === "note" ? kindOf(each.type) : each.kind,
       apply: inserting(each.insert, "]]"),
       match: each.match,
     })),

@@ -126,13 +126,11 @@ function Page({ reading }) {
       if (/^(https?|mailto):/i.test(link.target)) window.open(link.target, "_blank", "noopener,noreferrer");
       return;
     }
-    const [name, ...part] = link.target.split("#");
-    if (!name) return;
-    const found = await ask("GET", "/resolve", { query: { name: decodeURI(name), from: open.id } }).catch(() => null);
-    const to = found?.data.notes?.[0];
-    if (to) go({ note: to.noteId, at: "", edit: "" });
-    else overlay.value = { name: "create", title: name };
-    void part;
+    const name = link.wiki ? `[[${link.target}]]` : `[](${link.target})`;
+    const found = await ask("GET", "/resolve", { query: { name, from: open.id } }).catch(() => null);
+    const to = found?.data.notes[0];
+    if (to) go({ note: to.noteId, at: found?.data.anchor ?? "", edit: "" });
+    else overlay.value = { name: "create", title: link.target.split("#")[0] };
   };
 
   useLayoutEffect(() => {

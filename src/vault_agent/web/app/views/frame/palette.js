@@ -22,6 +22,7 @@ const asOption = (hit, pick) => ({
   id: `note-${hit.vault ?? ""}${hit.noteId}`,
   name: plain(hit.label, 160),
   detail: plain(hit.detail, 160),
+  type: hit.type,
   ranges: hit.match,
   group: words.palette.results,
   run: () => (pick ? pick.choose(hit) : go({ view: "notes", note: hit.noteId ?? "" })),
