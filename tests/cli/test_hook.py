@@ -89,14 +89,14 @@ class World:
         self,
         given: dict[str, Any] | bytes,
         *arguments: str,
-        endpoint: str = "http://127.0.0.1:9",
+        endpoint: str | None = "http://127.0.0.1:9",
         **more: str,
     ) -> dict[str, Any] | None:
         """Run the hook and return what it prints. It ends with code 0 and says nothing else."""
         data = given if isinstance(given, bytes) else json.dumps(self.placed(given)).encode()
         chosen = arguments or ("--agent", "claude-code")
         done = subprocess.run(
-            [*PROGRAM, *chosen, "--endpoint", endpoint],
+            [*PROGRAM, *chosen, *(("--endpoint", endpoint) if endpoint else ())],
             input=data,
             capture_output=True,
             env=self.environment(**more),
@@ -234,6 +234,17 @@ def test_an_event_that_no_server_took_waits_in_the_spool(world: World, answer: b
     assert (event.event, event.reason) == ("end", "logout")
     [file] = (world.data / "spool").iterdir()
     assert os.name == "nt" or file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("root", [{}, {"VAULT_AGENT_VAULT_ROOT": "{home}"}])
+def test_whoever_listens_at_the_usual_port_gets_nothing(world: World, root: dict[str, str]):
+    """Only the server of the vault, or a named one: another may be another user's."""
+    with serving(accepted("theirs")) as server:
+        port = server.endpoint.rpartition(":")[2]
+        more = {name: value.format(home=world.home) for name, value in root.items()}
+        said = world.hook(PROMPT, endpoint=None, VAULT_AGENT_SERVER_PORT=port, **more)
+        assert (said, server.requests) == (None, [])
+    assert [each.event for each in world.spooled] == ["prompt"]
 
 
 def test_a_refused_event_is_not_kept(world: World):

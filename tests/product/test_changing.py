@@ -76,6 +76,8 @@ def test_each_command_changes_what_it_says(server: Written):
         "---\nstatus: done\ntags: [a/b]\n---\n# Each\n\nnew words\n\n## Log\n\n- one\nend\n- two\n"
     )
     assert server.done("frontmatter", "get", "Each", "STATUS") == '"done"\n'
+    for more in ((), ("--json",)):
+        assert server.run("frontmatter", "get", "Each", "none", *more).returncode == 4
     assert server.done("tags", "list", "Each") == "a/b\n"
     server.done("frontmatter", "delete", "Each", "status")
     server.done("section", "Each", "--heading", "Log", "--action", "rename", "-t", "Diary")

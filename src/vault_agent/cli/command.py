@@ -13,7 +13,7 @@ import asyncclick as click
 from vault_agent import __version__
 from vault_agent.cli.completing import complete_names
 from vault_agent.cli.terminal import clean, complain
-from vault_agent.errors import Misconfigured, Unavailable, error_of, explained
+from vault_agent.errors import Misconfigured, Unavailable, explained
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Client
     from vault_agent.config.layers import Layer
 
+_SERVERS = ("vault.root", "server.endpoint")
+"""The settings that say which server is meant. One of them must be set."""
+_FIRST = (
+    "First run `vault-agent config set vault.root ~/Notes` with your own folder, or name a server"
+    " with --endpoint."
+)
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
@@ -57,34 +63,25 @@ class Invocation:
         If the server serves another vault than `vault.root` names, the user is warned. With
         `changes_index` and without `--endpoint`, Misconfigured VAULT_MISMATCH is raised instead,
         before anything is yielded.
+
+        Raises:
+            Unavailable: `SERVER_UNAVAILABLE` if no setting names a vault or a server.
         """
         from vault_agent.client.client import Client
-        from vault_agent.config.connection import connection
+        from vault_agent.config.connection import connection, names_any
 
         layers = self.layers()
         where = connection(layers)
-        try:
-            refuse = changes_index and self.endpoint is None and self.vault is None
-            warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
-            async with Client(where.endpoint, where.api_key, on_vault=warn) as client:
-                client.vault_name = self.vault
-                if refuse:
-                    await _refuse_another_vault(client, layers, where.endpoint)
-                yield client
-        except Unavailable as error:
-            configured = any(
-                name in layer.values
-                for layer in layers
-                for name in ("vault.root", "server.endpoint")
-            )
-            if error.code != "SERVER_UNAVAILABLE" or configured:
-                raise
-            raise error_of(
-                error.code,
-                f"{error.message} No vault is set yet: first run"
-                " `vault-agent config set vault.root ~/Notes` with your own folder.",
-                error.details,
-            ) from None
+        if not names_any(layers, *_SERVERS):
+            # Whatever listens at the usual port may serve another vault, and be another user's.
+            raise Unavailable("SERVER_UNAVAILABLE", "No vault is set yet.", remedy=_FIRST)
+        refuse = changes_index and self.endpoint is None and self.vault is None
+        warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
+        async with Client(where.endpoint, where.api_key, on_vault=warn) as client:
+            client.vault_name = self.vault
+            if refuse:
+                await _refuse_another_vault(client, layers, where.endpoint)
+            yield client
 
 
 def _configured_vault(layers: Iterable[Layer]) -> str | None:

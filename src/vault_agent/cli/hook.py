@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from vault_agent.config.connection import connection, hook_settings
+from vault_agent.config.connection import hook_settings, own_server
 from vault_agent.config.keys import OFF_ENV
 from vault_agent.config.layers import read_layers
 from vault_agent.config.project import find_project
@@ -193,7 +193,8 @@ def _handled(options: Options, began: float) -> dict[str, Any] | None:
     if not trusted:
         told = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
         return {"systemMessage": f"vault-agent: {told}"} if event.event == START else None
-    sent = send_event(event, connection(layers), deadline)
+    where = own_server(layers)
+    sent = send_event(event, where, deadline) if where is not None else Sent(settled=False)
     if not sent.settled:
         keep_event(event, settings.folder)
     return answer_to(event, sent)

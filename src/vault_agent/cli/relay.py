@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from vault_agent import __version__
 from vault_agent.config import rules
-from vault_agent.config.connection import connection, index_folder, several_vaults
+from vault_agent.config.connection import connection, index_folder, names_any, several_vaults
 from vault_agent.config.keys import DEFAULT_MAX_BODY_BYTES
 from vault_agent.config.layers import read_layers
 from vault_agent.config.rights import OWN_TOOLSET, ToolsFor, tools_for
@@ -233,7 +233,7 @@ class _Finder:
 
     def _is_fixed(self) -> bool:
         """Whether the settings name the server."""
-        return any("server.endpoint" in layer.values for layer in self._layers)
+        return names_any(self._layers, "server.endpoint")
 
     def _live(self) -> ServerAddress | None:
         """Return where the server of this vault listens, if one runs. It may still be starting."""

@@ -13,7 +13,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.hook import Sent, event_here, keep_event, send_event
 from vault_agent.cli.terminal import clean, envelope, say, tell
-from vault_agent.config.connection import connection, hook_settings
+from vault_agent.config.connection import hook_settings, own_server
 from vault_agent.errors import Forbidden, InvalidRequest, Misconfigured, NotFound
 
 if TYPE_CHECKING:
@@ -107,7 +107,9 @@ async def _tell(invocation: Invocation, given: dict[str, Any]) -> Sent:
 
 
 def _send(event: SessionEvent, invocation: Invocation, folder: Path) -> Sent:
-    sent = send_event(event, connection(invocation.layers()), time.monotonic() + _SECONDS)
+    where = own_server(invocation.layers())
+    deadline = time.monotonic() + _SECONDS
+    sent = send_event(event, where, deadline) if where is not None else Sent(settled=False)
     if not sent.settled:
         keep_event(event, folder)
     return sent

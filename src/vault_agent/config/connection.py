@@ -46,6 +46,26 @@ def connection(layers: Iterable[Layer]) -> Connection:
     return Connection(endpoint, key)
 
 
+def own_server(layers: Iterable[Layer]) -> Connection | None:
+    """Return the server that the settings name, or else the one that serves `vault.root` now.
+
+    None if neither is there: whatever else listens at the usual port may serve another vault, and
+    may be another user's.
+    """
+    ordered = tuple(layers)
+    where = connection(ordered)
+    if names_any(ordered, "server.endpoint"):
+        return where
+    folder = index_folder(ordered)
+    live = live_address(folder) if folder is not None else None
+    return None if live is None else Connection(live.endpoint, where.api_key)
+
+
+def names_any(layers: Iterable[Layer], *settings: str) -> bool:
+    """Whether one of these settings is set anywhere."""
+    return any(name in layer.values for layer in layers for name in settings)
+
+
 def open_in(layers: Iterable[Layer]) -> str:
     """Return `cli.open_in`."""
     return _first(tuple(layers), "cli.open_in", rules.opener) or OPENERS[0]

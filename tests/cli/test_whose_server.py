@@ -1,0 +1,57 @@
+"""Which server is asked: that of the configured vault, or one that a setting names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.cli.command import Invocation
+from vault_agent.config import connection
+from vault_agent.errors import Unavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.fake import FakeServer
+
+
+@pytest.fixture
+def usual(
+    server: FakeServer,
+    tmp_path: Path,
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> FakeServer:
+    """Let somebody listen at the usual port, and read settings from an empty home."""
+    del environment["VAULT_AGENT_SERVER_ENDPOINT"]
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "USERPROFILE", "APPDATA"):
+        monkeypatch.setenv(name, str(tmp_path / "nobody"))
+    monkeypatch.setattr(connection, "DEFAULT_PORT", int(server.endpoint.rpartition(":")[2]))
+    return server
+
+
+@pytest.mark.parametrize("port", [None, "server"])
+async def test_without_a_vault_or_a_server_nobody_is_asked(
+    usual: FakeServer, port: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    if port is not None:
+        monkeypatch.setenv("VAULT_AGENT_SERVER_PORT", usual.endpoint.rpartition(":")[2])
+    with pytest.raises(Unavailable, match=r"No vault is set yet\..*vault\.root"):
+        async with Invocation().client() as client:
+            await client.health()
+    assert usual.asked == []
+
+
+@pytest.mark.parametrize("setting", ["SERVER_ENDPOINT", "VAULT_ROOT"])
+async def test_a_setting_says_which_server_is_meant(
+    usual: FakeServer, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    values = {
+        "SERVER_ENDPOINT": usual.endpoint,
+        "VAULT_ROOT": str(tmp_path),
+    }
+    monkeypatch.setenv(f"VAULT_AGENT_{setting}", values[setting])
+    async with Invocation().client() as client:
+        await client.health()
+    assert len(usual.asked) == 1
