@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import tomllib
@@ -259,6 +260,11 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     assert program.run("agents", "remove", "claude").returncode == 0
     assert config.read_text().rstrip() == "# mine\n[server]\nport = 9000  # chosen"
     assert program.run("agents", "remove", "claude").returncode == 4
+    assert program.run("agents", "add", "co", "--toolset", "co-cli").returncode == 0
+    assert program.run("agents", "list").stdout == "co  the whole vault; tools of co-cli\n"
+    [listed] = json.loads(program.run("agents", "list", "--json").stdout)["data"]["agents"]
+    assert (listed["name"], listed["toolset"]) == ("co", "co-cli")
+    assert program.run("agents", "add", "y", "--toolset", "none").returncode == 2
     for arguments in (["Not a name"], ["x", "--folder", "../up"], ["x", "--deny", "C:/x"]):
         assert program.run("agents", "add", *arguments).returncode == 2
     program.close()

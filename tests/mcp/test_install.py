@@ -12,7 +12,7 @@ import pytest
 from tests.mcp.conftest import Agent
 
 from vault_agent.cli import jsonc
-from vault_agent.cli.clients import CLIENTS
+from vault_agent.cli.clients import ALIASES, CLIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +142,10 @@ def test_each_client_has_an_entry_to_print(home):
         done = home.run("mcp", "install", name, "--print")
         assert done.returncode == 0
         assert "vault-agent" in done.stdout
+    assert set(ALIASES.values()) <= CLIENTS.keys()
+    assert not ALIASES.keys() & CLIENTS.keys()
+    named = [home.run("mcp", "install", name, "--print") for name in ("gemini-cli", "gemini")]
+    assert named[0].stdout == named[1].stdout != ""
     listed = home.run("mcp", "install").stdout
     assert [line.split()[0] for line in listed.splitlines()] == list(CLIENTS)
     assert home.run("mcp", "install", "nothing").returncode == 2

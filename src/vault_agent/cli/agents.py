@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, envelope, say, tell
+from vault_agent.config.agents import Toolset
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
 
@@ -31,9 +34,20 @@ def command() -> None:
     help="What it may write, such as create,append. More: edit, overwrite, move, delete,"
     " permanent. Default: nothing. Never more than write.allow, and only in write.folders.",
 )
+@click.option(
+    "--toolset",
+    type=click.Choice(get_args(Toolset)),
+    help="Its tools: those of another server, with their names. Default: mcp.toolset.",
+)
 @click.pass_obj
 async def add(
-    invocation: Invocation, name: str, folder: str, deny: tuple[str, ...], write: str
+    invocation: Invocation,
+    name: str,
+    *,
+    folder: str,
+    deny: tuple[str, ...],
+    write: str,
+    toolset: str | None,
 ) -> None:
     """Add an agent and print its key, once. Restart the server afterwards.
 
@@ -50,7 +64,7 @@ async def add(
             "AGENT_FOLDER_NOT_FOUND", "The vault has no such folder. The agent was not added."
         )
     path = config_path(invocation.config)
-    _show_key(invocation, name, add_agent(path, name, folder, deny, rights))
+    _show_key(invocation, name, add_agent(path, name, folder, deny, rights, toolset=toolset))
     if rights and not config.write.enabled:
         tell("Writing is off: `vault-agent config set write.enabled true` turns it on.")
 
@@ -95,6 +109,7 @@ async def list_agents(invocation: Invocation) -> None:
                         "folder": each.folder,
                         "deny": each.deny,
                         "write": each.write,
+                        "toolset": each.toolset,
                     }
                     for name, each in agents.items()
                 ]
@@ -105,7 +120,9 @@ async def list_agents(invocation: Invocation) -> None:
     for name, each in agents.items():
         denied = f" without {', '.join(map(clean, each.deny))}" if each.deny else ""
         writes = f"; writes: {', '.join(each.write)}" if each.write else ""
-        say(f"{clean(name):<{widest}}  {clean(each.folder) or 'the whole vault'}{denied}{writes}")
+        tools = f"; tools of {each.toolset}" if each.toolset is not None else ""
+        sees = clean(each.folder) or "the whole vault"
+        say(f"{clean(name):<{widest}}  {sees}{denied}{writes}{tools}")
     if not agents:
         tell("There are no agents. `vault-agent agents add NAME --folder FOLDER` adds one.")
 

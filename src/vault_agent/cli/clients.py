@@ -56,16 +56,33 @@ def _home(*parts: str) -> Callable[[], Path]:
     return lambda: Path.home().joinpath(*parts)
 
 
-def _desktop() -> Path:
+def _of_programs() -> Path:
+    """Return the folder in which desktop programs keep their settings."""
     if sys.platform == "darwin":
-        folder = Path.home() / "Library" / "Application Support"
-    elif sys.platform == "win32":
-        folder = Path(os.environ.get("APPDATA", Path.home()))
-    else:
-        folder = Path.home() / ".config"
-    return folder / "Claude" / "claude_desktop_config.json"
+        return Path.home() / "Library" / "Application Support"
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA", Path.home()))
+    return Path.home() / ".config"
 
 
+def _desktop() -> Path:
+    return _of_programs() / "Claude" / "claude_desktop_config.json"
+
+
+def _cline() -> Path:
+    storage = _of_programs() / "Code" / "User" / "globalStorage" / "saoudrizwan.claude-dev"
+    return storage / "settings" / "cline_mcp_settings.json"
+
+
+ALIASES = {
+    "claude": "claude-code",
+    "codex-cli": "codex",
+    "copilot": "copilot-cli",
+    "gemini-cli": "gemini",
+    "lmstudio": "lm-studio",
+    "vs-code": "vscode",
+}
+"""Other names of clients."""
 CLIENTS: dict[str, Client] = {
     "claude-code": Client(
         "Claude Code",
@@ -74,8 +91,19 @@ CLIENTS: dict[str, Client] = {
         ("mcp", "remove", "-s", "user", NAME),
     ),
     "claude-desktop": Client("Claude Desktop", file=_desktop),
+    "cline": Client("Cline (VS Code)", file=_cline),
     "codex": Client(
         "Codex CLI", "codex", ("mcp", "add", NAME, "--", "{}"), ("mcp", "remove", NAME)
+    ),
+    "copilot-cli": Client(
+        "Copilot CLI",
+        file=_home(".copilot", "mcp-config.json"),
+        entry=lambda command: {
+            "type": "local",
+            "command": command[0],
+            "args": command[1:],
+            "tools": ["*"],
+        },
     ),
     "cursor": Client("Cursor", file=_home(".cursor", "mcp.json")),
     "gemini": Client(
@@ -97,6 +125,7 @@ CLIENTS: dict[str, Client] = {
         section="servers",
         entry=lambda command: {"type": "stdio", "command": command[0], "args": command[1:]},
     ),
+    "windsurf": Client("Windsurf", file=_home(".codeium", "windsurf", "mcp_config.json")),
     "zed": Client(
         "Zed",
         file=_home(".config", "zed", "settings.json"),

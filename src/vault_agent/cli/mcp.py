@@ -63,6 +63,7 @@ async def install(
     if client is None:
         _list_clients(invocation, clients.CLIENTS)
         return
+    client = clients.ALIASES.get(client, client)
     if client not in clients.CLIENTS:
         raise click.UsageError(f"CLIENT must be one of {', '.join(clients.CLIENTS)}")
     chosen = clients.CLIENTS[client]

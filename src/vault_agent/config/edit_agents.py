@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 
 
 def add_agent(
-    path: Path, name: str, folder: str, deny: tuple[str, ...], write: tuple[str, ...] = ()
+    path: Path,
+    name: str,
+    folder: str,
+    deny: tuple[str, ...],
+    write: tuple[str, ...] = (),
+    *,
+    toolset: str | None = None,
 ) -> str:
     """Write a new agent to the file, and return its key. Only the hash of the key is written.
 
-    `write` has the rights to write, such as `create`.
+    `write` has the rights to write, such as `create`. `toolset` is None for that of `mcp.toolset`.
 
     Raises:
         Misconfigured: `CONFIG_INVALID` for a name, folder or right that is not valid, or an agent
@@ -47,6 +53,8 @@ def add_agent(
             table["deny"] = list(deny)
         if write:
             table["write"] = list(write)
+        if toolset is not None:
+            table["toolset"] = toolset
         agents[name] = table
 
     _edit(path, add)

@@ -8,7 +8,6 @@ A note is named by the `id` of its frontmatter, by its note ID or by its path. R
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from vault_agent.api.note_search import NOTE_SEARCH
 from vault_agent.api.operation import perform as perform_it
 from vault_agent.api.operations import REINDEX
 from vault_agent.api.writing import FRONTMATTER, SET_FRONTMATTER, WRITE_NOTE
-from vault_agent.errors import Conflict, NotFound
+from vault_agent.errors import NotFound
 from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
 from vault_agent.mcp.named import named_note
@@ -151,14 +150,6 @@ async def _values(view: View, note_id: str) -> dict[str, Any]:
     return values
 
 
-async def _has_date(view: View, note_id: str) -> bool:
-    """Whether a note says when it was changed."""
-    try:
-        return "updated" in await _values(view, note_id)
-    except Conflict:  # it cannot be read as YAML
-        return False
-
-
 async def _backlinks(view: View, note_id: str) -> list[str] | None:
     """Return the notes that link to a note; None for an agent, which may not see all of them."""
     if not view.caller.may_do_everything:
@@ -236,7 +227,6 @@ async def _create(view: View, given: Mapping[str, Any]) -> str:
 async def _update(view: View, given: Mapping[str, Any]) -> str:
     note = await _named(view, given["noteId"])
     path = visible(note.path)
-    dated = await _has_date(view, note.note_id)
     more = {name: given[name] for name in ("title", "tags", "files", "links") if name in given}
     lines = []
     # The content first: what is refused then has changed nothing, and the hash is still that of
@@ -248,8 +238,6 @@ async def _update(view: View, given: Mapping[str, Any]) -> str:
         expected = {name: given[name] for name in ("expectedHash",) if name in given}
         body = await overwrite_body(view, {**body, **expected})
         lines.append(await change(view, WRITE_NOTE, body))
-    if (more or lines) and dated:
-        more["updated"] = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     if more:
         lines.append(await change(view, SET_FRONTMATTER, {"path": path, "set": more}))
     return "\n".join(lines) or "Nothing is to be changed."
