@@ -8,7 +8,7 @@ from vault_agent.api.lists import GREP
 from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.named import named_note
-from vault_agent.mcp.text import excerpt, printable, size, title
+from vault_agent.mcp.text import excerpt, for_models, printable, size, title
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.text.names import fold, stem
 from vault_agent.wire.base import parse_values
@@ -139,12 +139,12 @@ def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
 
 def warning_lines(warnings: list[WarningData]) -> list[str]:
     """Return the lines at the end of a reply that show its warnings."""
-    return [f"! {warning.code}: {warning.message}" for warning in warnings]
+    return [f"! {warning.code}: {for_models(warning.message)}" for warning in warnings]
 
 
 def warnings_of(warnings: Iterable[WarningData]) -> dict[str, list[str]]:
     """Return the member of a JSON reply that shows warnings; nothing if there are none."""
-    found = [f"{warning.code}: {warning.message}" for warning in warnings]
+    found = [f"{warning.code}: {for_models(warning.message)}" for warning in warnings]
     return {"warnings": found} if found else {}
 
 

@@ -23,7 +23,7 @@ from vault_agent.mcp.resources import (
     read_resource,
     templates_for,
 )
-from vault_agent.mcp.text import visible
+from vault_agent.mcp.text import for_models, visible
 from vault_agent.mcp.tools import INSTRUCTIONS
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
 from vault_agent.model.scope import EVERYTHING
@@ -200,7 +200,7 @@ async def _result(
 def error_text(error: VaultAgentError) -> str:
     """Return an error as a model reads it: the code, what is wrong, what to do, suggestions."""
     details = error.details
-    lines = [f"{error.code}: {_FOR_MODELS.get(error.code, error.message)}"]
+    lines = [f"{error.code}: {_FOR_MODELS.get(error.code) or for_models(error.message)}"]
     lines += (f"- {each}" for each in details.get("suggestions", ()))
     lines += (f"- {_heading(each)}" for each in details.get("headings", ()))
     if details.get("more"):

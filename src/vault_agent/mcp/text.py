@@ -29,6 +29,9 @@ _FENCE = re.compile(r'\s*<note path="[^"\n]*" lines="[^"\n]*" b=[0-9a-f]{8}>\r?\
 # The last line of a reply of earlier versions. Notes may be cut there.
 _CUT = re.compile(r"^\[cut: [0-9,]+ more lines do not fit into a reply\]\s*$", re.MULTILINE)
 
+_COMMAND = re.compile(r"\b([Rr])un (?=`vault-agent )")
+_ASK = {"R": "Ask the user to run ", "r": "ask the user to run "}
+
 
 def visible(name: str) -> str:
     r"""Return a name with invisible characters as `\u{…}`. The name can still be copied back."""
@@ -95,6 +98,11 @@ def fenced(path: str, lines: str, text: str) -> str:
 def has_marks(text: str) -> bool:
     """Whether a text is a reply of ours and not only the text of a note."""
     return _FENCE.match(text) is not None or _CUT.search(text) is not None
+
+
+def for_models(message: str) -> str:
+    """Return a message for people as one for a model, which has tools and no command line."""
+    return _COMMAND.sub(lambda match: _ASK[match[1]], message)
 
 
 def size(text: str) -> int:
