@@ -43,6 +43,8 @@ class Vault:
         self.followed: list[str] = []
         self.events: list[LoggedWrite] = []
         self.crashes: list[CrashReport] = []
+        self.known: set[str] = set()  # the notes of its index
+        self.sought: list[str] = []  # what its index was asked for
         self.writing: Writing
         self.killed: list[Writing] = []
         self.strategy: Strategy | None = None  # how files are kept inside the vault
@@ -57,6 +59,10 @@ class Vault:
             self.exclusions,
         )
 
+    async def knows(self, path: str) -> bool:
+        self.sought.append(path)
+        return path in self.known
+
     async def follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
         self.followed += paths
         return IndexState(1, len(self.followed))
@@ -67,6 +73,7 @@ class Vault:
         self.writing = Writing(
             self.journal(),
             self.follow,
+            knows=self.knows,
             on_written=self.events.append,
             on_crash=self.crashes.append,
         )

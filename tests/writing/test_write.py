@@ -10,12 +10,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.systems import posix
-from tests.writing.opened import QUIET, Vault, write
+from tests.waiting import eventually_async
+from tests.writing.opened import QUIET, Vault
+from tests.writing.opened import write as write_of
 
 from vault_agent.errors import Busy, Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Appended, Right, Writer, WriteState
+from vault_agent.writing import notes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -292,6 +296,44 @@ async def test_a_note_that_is_never_quiet_is_busy(tmp_path: Path):
     assert caught.value.details == {"retryAfter": 3}
 
 
+@pytest.mark.parametrize("write", ["append", "upsert", "remove"])
+async def test_a_note_that_an_editor_has_just_renamed_is_waited_for(tmp_path: Path, write: str):
+    """As vim saves: it renames the file, and then writes it anew."""
+    vault = Vault(tmp_path, replace(QUIET, times=replace(QUIET.times, away=PATIENCE)))
+    file = vault.put("A.md", "one\n")
+    made = write_of("write/note", Right.APPEND)
+    vault.known.add("A.md")
+    async with vault.opened() as writing:
+        file.rename(vault.root / "A.md~")
+        done = asyncio.create_task(
+            {
+                "append": lambda: vault.append("A.md", "end\n"),
+                "upsert": lambda: notes.upsert(
+                    writing, "A.md", made, "end\n", None, blank_line=False
+                ),
+                "remove": lambda: vault.remove("A.md"),
+            }[write]()
+        )
+        await eventually_async(lambda: len(vault.sought) > 1)
+        assert not done.done()
+        file.write_text("two\n")
+        await done
+    if write == "remove":
+        assert not file.exists()
+    else:
+        assert vault.bytes("A.md") == b"two\nend\n"
+
+
+async def test_a_known_note_that_stays_away_is_gone(tmp_path: Path):
+    vault = Vault(tmp_path, replace(QUIET, times=replace(QUIET.times, away=0.1)))
+    vault.known.add("A.md")
+    async with vault.opened():
+        with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
+            await vault.append("A.md", "x")
+        await vault.create("A.md", "new\n")
+    assert vault.bytes("A.md") == b"new\n"
+
+
 async def test_a_conflict_of_git_is_not_edited(vault: Vault):
     marked = b"a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n"
     vault.put("A.md", marked)
@@ -396,5 +438,5 @@ async def test_before_recovery_nothing_is_written(closed: Vault):
         pass
     unready = type(writing)(closed.journal(), closed.follow)
     with pytest.raises(Busy, match="RECOVERY_PENDING"):
-        await unready.create("A.md", write("create", Right.CREATE), b"")
+        await unready.create("A.md", write_of("create", Right.CREATE), b"")
     await unready.close()

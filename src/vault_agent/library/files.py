@@ -5,6 +5,10 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from vault_agent.errors import VaultAgentError
+from vault_agent.model.identifiers import identify
+from vault_agent.store.index.notes import note_by_id
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
@@ -25,6 +29,14 @@ class LinksOfVault:
     ) -> None:
         self._update = update
         self._borrow = borrow
+
+    async def knows(self, path: str) -> bool:
+        """Whether the index has a note at a path."""
+        try:
+            async with self._borrow() as snapshot, snapshot.connection() as connection:
+                return await note_by_id(connection, identify(path)) is not None
+        except VaultAgentError:
+            return False
 
     @asynccontextmanager
     async def snapshot(self, *, up_to_date: bool) -> AsyncIterator[Snapshot]:

@@ -167,5 +167,9 @@ class Writes:
         log = WriteLog.open(self._directory.writes, self._directory.bytes_before)
         journal = Journal(self._open_root, log, limits_of(self._settings), self._exclusions)
         return Writing(
-            journal, self._following, on_written=self._on_written, on_crash=self._on_crash
+            journal,
+            self._following,
+            knows=self._links.knows,
+            on_written=self._on_written,
+            on_crash=self._on_crash,
         )

@@ -68,6 +68,7 @@ class WriteTimes:
     closing: float = 0.3  # the same when the vault is closed: most editors save within milliseconds
     look: float = 0.25  # pause between two looks
     quiet_wait: float = 6.0  # a write waits so long for a note that somebody else is changing
+    away: float = 1.0  # and so long for a known note that is not there, as while an editor saves it
 
 
 @dataclass(frozen=True, slots=True)

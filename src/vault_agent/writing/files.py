@@ -73,6 +73,10 @@ class Index(Protocol):
         """Lend the current state. With `up_to_date`, first index all changes of the vault."""
         ...
 
+    async def knows(self, path: str) -> bool:
+        """Whether it has a note at a path."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Files:

@@ -20,7 +20,7 @@ from vault_agent.model.writing import IndexState, Write, WriteHealth, Written
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads
-from vault_agent.text.names import fold
+from vault_agent.text.names import fold, is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import Changed
 from vault_agent.writing.failures import coded_error
@@ -31,7 +31,7 @@ from vault_agent.writing.several import Several
 from vault_agent.writing.undo import UNDO
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from vault_agent.model.writing import LoggedWrite, Writer
     from vault_agent.system.crash import CrashReport
@@ -62,12 +62,14 @@ class Writing:
         journal: Journal,
         follow: Follow,
         *,
+        knows: Callable[[str], Awaitable[bool]] | None = None,
         on_written: Callable[[LoggedWrite], object] = lambda _: None,
         on_crash: Callable[[CrashReport], object] = lambda _: None,
     ) -> None:
         self._journal = journal
         self._times = journal.limits.times
         self._follow = follow
+        self._knows = knows
         self._on_written = on_written
         self._on_crash = on_crash
         self._one = OneFile(journal)
@@ -398,8 +400,32 @@ class Writing:
         self._check_ready()
         key = () if write.key is None else (f"\0{write.caller.name}\0{write.key}",)
         async with self._locks.names(fold(path), *key):
+            await self._settled(path)
             self._check_ready()
             yield
+
+    async def _settled(self, path: str) -> None:
+        """Wait while a note that the index knows is away.
+
+        Some editors rename a file as they save it, and then write it anew. A note that stays away
+        is gone.
+        """
+        if self._knows is None or not is_note(path):
+            return
+        deadline = time.monotonic() + self._times.away
+        while True:
+            if not await self._threads.run(self._is_away, path):
+                return
+            if time.monotonic() >= deadline or not await self._knows(path):
+                return
+            await anyio.sleep(self._times.look)
+
+    def _is_away(self, path: str) -> bool:
+        try:
+            with self._journal.open_root() as root:
+                return not root.has(path)
+        except (VaultAgentError, CannotOpen, OSError):
+            return False  # the write itself says what is wrong
 
     async def _tried(self, step: Callable[[], _T], *, retries: bool = False) -> _T:
         """Run a step in a thread, again if somebody else changes the note meanwhile."""
