@@ -392,9 +392,10 @@ async def test_a_listed_session_says_where_its_journal_is(world: World):
         await agent.starts()
         assert library.journals is not None
         made = ("s1", "claude-code", agent.vault, "complete", None, "Made", "journals/last.md")
-        await library.journals.store.put(
-            Journal(*made, *(None, None, None), 1.0, 2.0, 1.0, attempts=1, next_at=None)
-        )
+        async with library.journals.store.turn("s1") as turn:
+            await turn.put(
+                Journal(*made, *(None, None, None), 1.0, 2.0, 1.0, attempts=1, next_at=None)
+            )
         listed = await perform(MEMORY_SESSIONS, library.default, OWNER, MemorySessionsRequest())
         [row] = listed.reply.data.sessions
         assert (row.project, row.vault, row.title) == ("shop", "project:shop", "Made")

@@ -19,18 +19,25 @@ from tests.secret_forms import FORMS
 from tests.secret_forms import made as made_of
 from tests.waiting import eventually_async, nothing_happens
 
+from vault_agent.api.authoring import ADD_TO_DEVLOG
+from vault_agent.api.caller import OWNER
+from vault_agent.api.operation import perform
 from vault_agent.endpoint import breaker
 from vault_agent.errors import NotFound
 from vault_agent.library import journals as journals_module
 from vault_agent.library import sessions as sessions_module
+from vault_agent.library.journal_notes import JournalNotes
+from vault_agent.library.session_facts import SessionFacts
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
 from vault_agent.system.locks import locked
+from vault_agent.wire.writing import DevlogBody
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from vault_agent.library.library import Library
+    from vault_agent.library.session_facts import Gathered
     from vault_agent.model.journals import Journal
 
 NOW = time.time()
@@ -131,6 +138,12 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     monkeypatch.setattr(journals_module, "_LOOK_SECONDS", 0.2)
     monkeypatch.setattr(breaker, "_FIRST_WAIT", 0.05)
     return Desk(tmp_path, monkeypatch)
+
+
+async def put(library: Library, journal: Journal) -> None:
+    assert library.journals is not None
+    async with library.journals.store.turn(journal.session_id) as turn:
+        await turn.put(journal)
 
 
 def front(text: str) -> dict[str, Any]:
@@ -438,7 +451,7 @@ async def test_another_server_writes_no_journal_while_one_takes_the_events(
         assert library.journals is not None
         await desk.run(library, made)
         known = await desk.settled(library, made.session_id)
-        await library.journals.store.put(replace(known, state="pending", next_at=0.0))
+        await put(library, replace(known, state="pending", next_at=0.0))
     with ExitStack() as other_server:
         other_server.enter_context(locked(desk.world.data / "sessions.lock"))
         async with desk.library() as library:
@@ -459,7 +472,9 @@ async def test_the_agents_own_sections_and_lines_of_the_devlog(desk: Desk):
         assert library.journals is not None
         path = desk.transcript(made)
         await desk.tell(library, desk.event(made, "start", NOW - 600, transcript_path=path))
-        await library.journals.logged(desk.vault, "insight", f"The clock drifts {key}")
+        only = await library.journals.session_of_line(desk.vault, None)
+        assert only == made.session_id
+        await library.journals.add_line(only, "insight", f"The clock drifts {key}")
         sections = {"Goal": f"Own words {key}", "Outcome": "It works, see [[modules/queue]]."}
         await library.journals.make(made.session_id, sections, "My title")
         await desk.settled(library, made.session_id)
@@ -502,7 +517,7 @@ async def test_an_interrupted_server_finishes_the_journal(desk: Desk):
             journal, state="pending", hash=None, hash_next=journal.hash, next_at=0.0
         )
         assert library.journals is not None
-        await library.journals.store.put(crashed)
+        await put(library, crashed)
     async with desk.library() as library:
         again = await desk.settled(library, made.session_id)
         assert (again.hash, again.reason) == (journal.hash, None)
@@ -563,3 +578,93 @@ async def test_with_the_switch_off_nothing_is_written(desk: Desk):
         await eventually_async(store.to_settle, lambda sessions: not sessions)  # all is done
     assert not (desk.root / "journals").exists()
     assert not (desk.world.data / "journals").exists()
+
+
+async def test_sections_that_come_while_a_journal_is_left_out_are_kept(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    made = made_session("claude-code", str(desk.project), 1)
+    given, gathered = asyncio.Event(), asyncio.Event()
+    real = SessionFacts.gather
+
+    async def gather(*args: Any) -> Gathered:
+        found = await real(*args)
+        gathered.set()
+        await given.wait()
+        return found
+
+    monkeypatch.setattr(SessionFacts, "gather", gather)
+    async with desk.library() as library:
+        assert library.journals is not None
+        await desk.tell(library, desk.event(made, "start", NOW - 600))
+        await desk.tell(library, desk.event(made, "end", NOW - 200, reason="other"))
+        await gathered.wait()  # the session was too short
+        sections = {"Goal": "Keep the queue", "Outcome": "It is kept."}
+        asked = await library.journals.make(made.session_id, sections, "My title")
+        assert asked.state == "pending"
+        given.set()
+        await desk.settled(library, made.session_id)
+    assert front(desk.note())["title"] == "My title"
+    assert "It is kept." in desk.note()
+
+
+async def test_a_session_that_ends_again_while_its_journal_is_written_has_all_of_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    made = made_session("claude-code", str(desk.project), 2)
+    real = JournalNotes.put
+    written, ended = asyncio.Event(), asyncio.Event()
+
+    async def put(*args: Any, **more: Any) -> Journal:
+        journal = await real(*args, **more)
+        written.set()
+        await ended.wait()
+        return journal
+
+    monkeypatch.setattr(JournalNotes, "put", put)
+    async with desk.library() as library:
+        assert library.journals is not None
+        store = library.journals.store
+        await desk.run(library, made)
+        await written.wait()
+        for kind, more in (
+            ("prompt", {"prompt": "One more thing"}),
+            ("stop", {"last_message": "All is well now."}),
+            ("end", {"reason": "other"}),
+        ):
+            await desk.tell(library, desk.event(made, kind, time.time(), **more))
+        session = await library.sessions.get(made.session_id)
+        assert session is not None
+        await eventually_async(
+            lambda: store.get(made.session_id), lambda each: each.ended_at == session.ended_at
+        )
+        ended.set()
+        journal = await eventually_async(
+            lambda: store.get(made.session_id),
+            lambda each: each.state == "complete" and each.next_at is None,
+        )
+    assert journal.reason is None
+    assert "All is well now." in desk.note()
+
+
+async def test_a_line_of_the_devlog_goes_into_the_journal_of_its_own_session(desk: Desk):
+    mine, other = (made_session(agent, str(desk.project), 1) for agent in ("claude-code", "codex"))
+    other.session_id = f"other-{other.session_id}"
+    async with desk.library(write={"enabled": True, "folders": (".",)}) as library:
+        assert library.journals is not None
+        for each in (mine, other):
+            await desk.tell(library, desk.event(each, "start", NOW - 60))
+        async with library.vault("project:shop") as vault:
+
+            async def log(text: str, **more: str) -> None:
+                body = DevlogBody(kind="insight", topic="work", text=text, **more)
+                await perform(ADD_TO_DEVLOG, vault, OWNER, body)
+
+            await log("Nobody knows whose.")
+            await log("Mine alone.", session_id=mine.session_id)
+            with pytest.raises(NotFound):
+                await log("Of nobody.", session_id="nobody")
+        lines = library.journals.files.lines
+        assert [each.text for each in lines(mine.session_id)] == ["Mine alone."]
+        assert lines(other.session_id) == ()
+    assert "Of nobody." not in (desk.root / "devlog/work.md").read_text()

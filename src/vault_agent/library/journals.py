@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from vault_agent.chat.client import ChatClient, ChatSettings
 from vault_agent.errors import NotFound, VaultAgentError, explained
 from vault_agent.knowledge.collected import Line
+from vault_agent.knowledge.journal_states import after_try, asked_for, in_the_vault
 from vault_agent.library.background import Background
 from vault_agent.library.journal_files import Given, JournalFiles
 from vault_agent.library.journal_notes import Edited, JournalNotes
@@ -31,7 +32,6 @@ from vault_agent.model.journals import (
     REJECTED,
     SHORT,
     TRANSCRIPT_MISSING,
-    Journal,
 )
 from vault_agent.store.sessions.journals import JournalStore
 from vault_agent.system.cancelling import in_thread, to_its_end
@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.library.session_facts import Gathered
     from vault_agent.library.sessions import Sessions
+    from vault_agent.model.journals import Journal
     from vault_agent.model.sessions import Session
+    from vault_agent.store.sessions.journals import Turn
     from vault_agent.system.crash import CrashReport
 
 WAITS: Final = (60.0, 300.0, 1_800.0, 7_200.0, 21_600.0)
@@ -94,7 +96,6 @@ class Journals:
             True: asyncio.Event(),
         }  # by whether the model is asked
         self._locks = Locks()  # of sessions
-        self._adding = asyncio.Lock()  # of what adds a line to a file
 
     # --- what sessions tell ---------------------------------------------------------------------
 
@@ -114,12 +115,10 @@ class Journals:
 
     async def ended(self, session: Session) -> None:
         """Record that the journal of a session is to be written, and write it soon."""
-        known = await self.store.get(session.session_id)
-        if known is not None and known.ended_at == session.ended_at:
-            if known.state == "pending":
-                self._wake[False].set()
-            return
-        await self._require(session, known, reason=None)
+        async with self.store.turn(session.session_id) as turn:
+            if turn.journal is None or turn.journal.ended_at != session.ended_at:
+                await self._require(turn, session, reason=None)
+        self._wake[False].set()
 
     async def forget_before(self, moment: float) -> None:
         """Remove what is kept of sessions that were forgotten, and had their end before a moment.
@@ -152,17 +151,21 @@ class Journals:
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         """
         session = await self._session(session_id)
+        given = None
         if sections:
             clean = {
                 self._facts.clean(name): self._facts.clean(text)
                 for name, text in list(sections.items())[:MAX_SECTIONS]
             }
             given = Given(self._facts.clean(title) if title else None, clean)
-            await in_thread(self.files.give, session_id, given)
-        known = await self.store.get(session_id)
-        if known is not None and known.reason == EDITED:
-            return known
-        return await self._require(session, known, reason=FORCED)
+        async with self.store.turn(session_id) as turn:
+            if given is not None:
+                await in_thread(self.files.give, session_id, given)
+            if turn.journal is not None and turn.journal.reason == EDITED:
+                return turn.journal
+            journal = await self._require(turn, session, reason=FORCED)
+        self._wake[False].set()
+        return journal
 
     async def add_line(self, session_id: str, kind: str, text: str) -> Journal | None:
         """Add a line of the devlog to the journal of a session. Return the journal if there is one.
@@ -170,20 +173,30 @@ class Journals:
         Raises:
             NotFound: `SESSION_NOT_FOUND`.
         """
-        session = await self._session(session_id)
         line = Line(kind, " ".join(self._facts.clean(text).split()))
-        async with self._adding:
+        async with self.store.turn(session_id) as turn:
+            session = await self._session(session_id)
             await in_thread(self.files.add_line, session_id, line)
-        known = await self.store.get(session_id)
-        if known is None or session.ended_at is None or known.reason in {EDITED, REJECTED}:
-            return known
-        return await self._require(session, known, reason=FORCED)
+            known = turn.journal
+            if known is None or session.ended_at is None or known.reason in {EDITED, REJECTED}:
+                return known
+            journal = await self._require(turn, session, reason=FORCED)
+        self._wake[False].set()
+        return journal
 
-    async def logged(self, vault: str, kind: str, text: str) -> None:
-        """Add a line of the devlog of a project to its open sessions."""
-        for session in await self._sessions.of_project(vault, limit=20):
-            if session.ended_at is None:
-                await self.add_line(session.session_id, kind, text)
+    async def session_of_line(self, vault: str, session_id: str | None) -> str | None:
+        """Return the session in which a line of a project's devlog is written, or None.
+
+        That is the one named, else the only one that is open: of several, nobody knows which.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND` if the named one is unknown.
+        """
+        if session_id is not None:
+            return (await self._session(session_id)).session_id
+        with suppress(NotFound):
+            return await self.open_session(vault)
+        return None
 
     async def open_session(self, vault: str | None) -> str:
         """Return the one session that is open, of one vault or of all.
@@ -226,13 +239,14 @@ class Journals:
                 async with self._library.vault(journal.vault) as vault:
                     put = self._notes.put(vault, journal, text.encode())
                     journal = await self._written(journal, put)
-                journal = _in_the_vault(journal)
+                journal = in_the_vault(journal)
             elif journal.hash is not None:  # what was written before stays
                 journal = replace(journal, state="complete", reason=None, next_at=None)
             else:
                 journal = replace(journal, state="skipped", reason=REJECTED, next_at=None)
-            await self.store.put(journal)
-            await in_thread(self.files.drop_draft, session_id)
+            async with self.store.turn(session_id) as turn:
+                journal = await turn.put(after_try(turn.journal, journal))
+                await in_thread(self.files.drop_draft, session_id)
         return journal
 
     # --- the workers ----------------------------------------------------------------------------
@@ -280,10 +294,10 @@ class Journals:
                 await self._make(journal, by_model=by_model)
             except (VaultAgentError, OSError) as error:
                 reason = error.code if isinstance(error, VaultAgentError) else "INDEX_IO_ERROR"
-                await self._again(session_id, reason)
+                await self._again(journal, reason)
             except Exception as error:  # noqa: BLE001 - one journal must not stop the others
                 self._on_crash(describe_crash(error))
-                await self._again(session_id, "INTERNAL_ERROR")
+                await self._again(journal, "INTERNAL_ERROR")
 
     async def _make(self, journal: Journal, *, by_model: bool) -> None:
         session = await self._sessions.get(journal.session_id)
@@ -295,7 +309,7 @@ class Journals:
             await self._skip(journal, session, EXCLUDED)
             return
         if by_model and self._chat is not None and self._chat.is_down:
-            await self.store.put(self._later(replace(journal, reason=MODEL_UNAVAILABLE)))
+            await self._done(self._later(replace(journal, reason=MODEL_UNAVAILABLE)))
             return
         texts = await self._sessions.texts(session)
         lines = await in_thread(self.files.lines, session.session_id)
@@ -330,21 +344,17 @@ class Journals:
         else:
             modules = text.modules(name.path)
             made = await self._written(made, self._notes.put(vault, made, note, modules=modules))
-            made = _in_the_vault(made)
+            made = in_the_vault(made)
             await in_thread(self.files.drop_draft, journal.session_id)  # of an earlier text
-        made = await self._stored(self._scheduled(made))
+        made = await self._done(self._scheduled(made))
         if made.next_at is not None and self._is_for_model(made):
             self._wake[True].set()
         return made
 
-    async def _stored(self, journal: Journal) -> Journal:
-        """Store how far a journal is. One that was asked for again meanwhile stays due."""
-        known = await self.store.get(journal.session_id)
-        if known is not None and known.since != journal.since:
-            path, written, meant = journal.path, journal.hash, journal.hash_next
-            journal = replace(known, path=path, hash=written, hash_next=meant)
-        await self.store.put(journal)
-        return journal
+    async def _done(self, journal: Journal) -> Journal:
+        """Store what became of a try. A journal that was asked for meanwhile stays due."""
+        async with self.store.turn(journal.session_id) as turn:
+            return await turn.put(after_try(turn.journal, journal))
 
     async def _written(self, journal: Journal, write: Awaitable[Journal]) -> Journal:
         try:
@@ -367,23 +377,31 @@ class Journals:
         given_up = at > journal.since + _DAY * self._settings.retry_days
         return replace(journal, attempts=journal.attempts + 1, next_at=None if given_up else at)
 
-    async def _again(self, session_id: str, reason: str) -> None:
+    async def _again(self, tried: Journal, reason: str) -> None:
         """Record that a try failed. What is on the disk stays as it is."""
         with suppress(VaultAgentError):
-            journal = await self.store.get(session_id)
-            if journal is None:
-                return
-            if journal.state == "pending" and journal.reason != FORCED:
-                journal = replace(journal, reason=reason)
-            await self.store.put(self._later(journal))
+            async with self.store.turn(tried.session_id) as turn:
+                journal = turn.journal
+                if journal is None or journal.since != tried.since:
+                    return
+                if journal.state == "pending" and journal.reason != FORCED:
+                    journal = replace(journal, reason=reason)
+                await turn.put(self._later(journal))
 
     async def _skip(self, journal: Journal, session: Session, reason: str) -> None:
-        if journal.hash is not None:  # it was written before the session went on
-            await self.store.put(replace(journal, state="complete", reason=None, next_at=None))
-            return
-        await self.store.put(replace(journal, state="skipped", reason=reason, next_at=None))
-        await self._sessions.forget_texts(session)
-        await in_thread(self.files.forget, session.session_id)
+        """Record that there is no journal, and drop what was kept for it.
+
+        One that was asked for meanwhile stays due, with all that its agent gave for it.
+        """
+        async with self.store.turn(journal.session_id) as turn:
+            if turn.journal is None or turn.journal.since != journal.since:
+                return
+            if journal.hash is not None:  # it was written before the session went on
+                await turn.put(replace(journal, state="complete", reason=None, next_at=None))
+                return
+            await turn.put(replace(journal, state="skipped", reason=reason, next_at=None))
+            await self._sessions.forget_texts(session)
+            await in_thread(self.files.forget, session.session_id)
 
     def _is_short(self, journal: Journal, gathered: Gathered) -> bool:
         found = gathered.session
@@ -394,27 +412,9 @@ class Journals:
         asked = journal.state in {"incomplete", "draft"} and journal.reason in _BY_MODEL
         return asked and self._chat is not None
 
-    async def _require(
-        self, session: Session, known: Journal | None, *, reason: str | None
-    ) -> Journal:
-        """Record that a journal is to be written. One that a person has changed stays."""
-        now = self._now()
-        if known is not None and known.reason == EDITED:
-            journal = replace(known, ended_at=session.ended_at)
-        else:
-            before = known or _new(session)
-            journal = replace(
-                before,
-                state="pending",
-                reason=reason,
-                ended_at=session.ended_at,
-                since=now,
-                attempts=0,
-                next_at=now,
-            )
-        await self.store.put(journal)
-        self._wake[False].set()
-        return journal
+    async def _require(self, turn: Turn, session: Session, *, reason: str | None) -> Journal:
+        """Record that a journal is to be written."""
+        return await turn.put(asked_for(turn.journal, session, reason, self._now()))
 
     async def _session(self, session_id: str) -> Session:
         session = await self._sessions.get(session_id)
@@ -470,29 +470,3 @@ async def open_journals(
         background.spawn(journals.write_due)
         background.spawn(journals.ask_due)
         yield journals
-
-
-def _in_the_vault(journal: Journal) -> Journal:
-    """Return a journal that was written, by whether something is still missing."""
-    whole = journal.reason in {None, EDITED}
-    return replace(journal, state="complete" if whole else "incomplete")
-
-
-def _new(session: Session) -> Journal:
-    return Journal(
-        session_id=session.session_id,
-        agent=session.agent,
-        vault=session.vault,
-        state="pending",
-        reason=None,
-        title=None,
-        path=None,
-        hash=None,
-        hash_next=None,
-        generator=None,
-        started_at=session.started_at,
-        ended_at=session.ended_at,
-        since=0.0,
-        attempts=0,
-        next_at=None,
-    )

@@ -16,7 +16,7 @@ from vault_agent.model.deliveries import (
     SessionMemory,
 )
 from vault_agent.model.memory import RecalledNote
-from vault_agent.store.database import json_array, translated
+from vault_agent.store.database import json_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,7 +69,7 @@ class DeliveryStore:
         `vaults` are identities. `before` is the place of the last one that was seen: see `place`.
         """
         moment, last = before if before is not None else (None, "")
-        rows = await self._rows(
+        rows = await self._sessions.rows(
             _SESSIONS + " WHERE (?1 IS NULL OR known.vault IN (SELECT value FROM json_each(?1)))"
             " AND (?2 IS NULL OR (CAST(last_event_at * 1000 AS INTEGER), id) < (?2, ?3))"
             " ORDER BY CAST(last_event_at * 1000 AS INTEGER) DESC, id DESC LIMIT ?4",
@@ -79,7 +79,7 @@ class DeliveryStore:
 
     async def session(self, session_id: str) -> SessionMemory | None:
         """Return one session, or None if nothing is known about it."""
-        rows = await self._rows(_SESSIONS + " WHERE id = ?", (session_id,))
+        rows = await self._sessions.rows(_SESSIONS + " WHERE id = ?", (session_id,))
         return next((SessionMemory(*row) for row in rows), None)
 
     # --- deliveries -----------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class DeliveryStore:
 
     async def of_session(self, session_id: str, *, limit: int = 200) -> tuple[Delivery, ...]:
         """Return the last deliveries of a session, oldest first."""
-        rows = await self._rows(
+        rows = await self._sessions.rows(
             f"SELECT {_COLUMNS} FROM delivery WHERE session = ? ORDER BY seq DESC LIMIT ?",
             (session_id, limit),
         )
@@ -125,14 +125,14 @@ class DeliveryStore:
 
     async def older_than(self, moment: float) -> tuple[str, ...]:
         """Return the sessions whose last event was before a moment."""
-        rows = await self._rows(_SESSIONS + " WHERE last_event_at < ?", (moment,))
+        rows = await self._sessions.rows(_SESSIONS + " WHERE last_event_at < ?", (moment,))
         return tuple(row[0] for row in rows)
 
     # --- what a person has chosen ---------------------------------------------------------------
 
     async def chosen(self, session_id: str) -> tuple[ChosenNote, ...]:
         """Return the notes that were put first or taken out, in the order in which they were."""
-        rows = await self._rows(
+        rows = await self._sessions.rows(
             "SELECT vault, note_id, removed, at, path, title, told FROM chosen_note"
             " WHERE session = ? ORDER BY at, note_id",
             (session_id,),
@@ -159,7 +159,7 @@ class DeliveryStore:
 
     async def state(self, session_id: str) -> ContextState:
         """Return since when the agent still has what it got."""
-        rows = await self._rows(
+        rows = await self._sessions.rows(
             "SELECT since, refresh FROM context_state WHERE session = ?", (session_id,)
         )
         return next((ContextState(since, bool(refresh)) for since, refresh in rows), ContextState())
@@ -171,10 +171,6 @@ class DeliveryStore:
                 "INSERT OR REPLACE INTO context_state (session, since, refresh) VALUES (?, ?, ?)",
                 (session_id, state.since, state.refresh),
             )
-
-    async def _rows(self, statement: str, values: Sequence[Any]) -> list[Any]:
-        with translated():
-            return list(await self._sessions.connection.execute_fetchall(statement, tuple(values)))
 
 
 def place(session: SessionMemory) -> tuple[int, str]:

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.model.journals import Journal
-from vault_agent.store.database import translated
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from vault_agent.store.database import Connection
     from vault_agent.store.sessions.store import SessionStore
 
 _FIELDS = tuple(each.name for each in fields(Journal))
 _COLUMNS = ", ".join(_FIELDS)
+_OF_SESSION = f"SELECT {_COLUMNS} FROM journal WHERE session_id = ?"
+
+
+class Turn:
+    """The turn of one change of a journal. Made by `JournalStore.turn`."""
+
+    def __init__(self, connection: Connection, journal: Journal | None) -> None:
+        self._connection = connection
+        self.journal = journal
+        """The journal as it is stored, or None."""
+
+    async def put(self, journal: Journal) -> Journal:
+        """Store the journal as it is from now on, and return it."""
+        marks = ", ".join("?" * len(_FIELDS))
+        await self._connection.execute_fetchall(
+            f"INSERT OR REPLACE INTO journal ({_COLUMNS}) VALUES ({marks})",
+            tuple(getattr(journal, each) for each in _FIELDS),
+        )
+        self.journal = journal
+        return journal
 
 
 class JournalStore:
@@ -27,17 +50,18 @@ class JournalStore:
 
     async def get(self, session_id: str) -> Journal | None:
         """Return one journal, or None."""
-        found = await self._read("WHERE session_id = ?", session_id)
-        return found[0] if found else None
+        rows = await self._sessions.rows(_OF_SESSION, (session_id,))
+        return next((Journal(*row) for row in rows), None)
 
-    async def put(self, journal: Journal) -> None:
-        """Store a journal."""
-        marks = ", ".join("?" * len(_FIELDS))
+    @asynccontextmanager
+    async def turn(self, session_id: str) -> AsyncIterator[Turn]:
+        """Lend a journal for one change, made from what is stored, in one transaction.
+
+        Nothing else changes any journal meanwhile. An error leaves the journal as it was.
+        """
         async with self._sessions.writing() as connection:
-            await connection.execute_fetchall(
-                f"INSERT OR REPLACE INTO journal ({_COLUMNS}) VALUES ({marks})",
-                tuple(getattr(journal, each) for each in _FIELDS),
-            )
+            rows = await connection.execute_fetchall(_OF_SESSION, (session_id,))
+            yield Turn(connection, next((Journal(*row) for row in rows), None))
 
     async def intend(self, session_id: str, path: str, digest: str) -> None:
         """Record what is about to be written, and nothing else."""
@@ -53,10 +77,9 @@ class JournalStore:
 
     async def next_at(self) -> float | None:
         """Return when the next journal is to be tried, or None."""
-        with translated():
-            rows = await self._sessions.connection.execute_fetchall(
-                "SELECT min(next_at) FROM journal WHERE next_at IS NOT NULL"
-            )
+        rows = await self._sessions.rows(
+            "SELECT min(next_at) FROM journal WHERE next_at IS NOT NULL"
+        )
         return next((at for (at,) in rows), None)
 
     async def page(
@@ -105,8 +128,5 @@ class JournalStore:
             )
 
     async def _read(self, where: str, *values: Any) -> list[Journal]:
-        with translated():
-            rows = await self._sessions.connection.execute_fetchall(
-                f"SELECT {_COLUMNS} FROM journal {where}", values
-            )
+        rows = await self._sessions.rows(f"SELECT {_COLUMNS} FROM journal {where}", values)
         return [Journal(*row) for row in rows]

@@ -1,16 +1,22 @@
-"""Agents' sessions as rows of `sessions.db`, and the connection that its other tables share."""
+"""Agents' sessions as rows of `sessions.db`, and the connections that its other tables share."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from vault_agent.model.sessions import Session
-from vault_agent.store.database import check_pages, make_schema, open_or_renew, translated
+from vault_agent.store.database import (
+    check_pages,
+    connect,
+    make_schema,
+    open_or_renew,
+    translated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -34,11 +40,14 @@ async def open_sessions(path: Path) -> AsyncIterator[SessionStore]:
     Raises:
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
-    connection = await open_or_renew(path, _prepare)
-    try:
-        yield SessionStore(connection)
-    finally:
-        await connection.close()
+    async with AsyncExitStack() as stack:
+        writer = await open_or_renew(path, _prepare)
+        stack.push_async_callback(writer.close)
+        with translated():
+            reader = await connect(path)
+            stack.push_async_callback(reader.close)
+            await reader.execute_fetchall("PRAGMA query_only = ON")
+        yield SessionStore(writer, reader)
 
 
 async def _prepare(connection: aiosqlite.Connection) -> None:
@@ -55,28 +64,33 @@ class SessionStore:
     database fails.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-        """For reading. What writes uses `writing`."""
+    def __init__(self, writer: Connection, reader: Connection) -> None:
+        self._writer = writer
+        self._reader = reader
         self._turn = asyncio.Lock()
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[Connection]:
         """Yield the connection for changes that are made together or not at all.
 
-        One caller at a time: the tables share one connection.
+        One caller at a time: the tables share one connection for that.
         """
         async with self._turn:
             with translated():
                 try:
-                    await self.connection.execute_fetchall("BEGIN IMMEDIATE")
-                    yield self.connection
-                    await self.connection.execute_fetchall("COMMIT")
+                    await self._writer.execute_fetchall("BEGIN IMMEDIATE")
+                    yield self._writer
+                    await self._writer.execute_fetchall("COMMIT")
                 except BaseException:
                     # A statement whose caller was cancelled runs all the same, before this one.
                     with anyio.CancelScope(shield=True):
-                        await self.connection.rollback()
+                        await self._writer.rollback()
                     raise
+
+    async def rows(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
+        """Return the rows of a query, as of the last commit: what is being changed is not seen."""
+        with translated():
+            return list(await self._reader.execute_fetchall(statement, tuple(values)))
 
     async def get(self, session_id: str) -> Session | None:
         """Return one session, or None."""
@@ -95,14 +109,14 @@ class SessionStore:
     async def put(self, session: Session) -> None:
         """Store a session. Its end is to be passed on. Only inside `writing`."""
         marks = ", ".join("?" * len(_FIELDS))
-        await self.connection.execute_fetchall(
+        await self._writer.execute_fetchall(
             f"INSERT OR REPLACE INTO session ({_COLUMNS}, settled) VALUES ({marks}, 0)",
             tuple(getattr(session, each) for each in _FIELDS),
         )
 
     async def set_start_commit(self, session_id: str, commit: str) -> None:
         """Note the commit at the start of a session, if none is known. Only inside `writing`."""
-        await self.connection.execute_fetchall(
+        await self._writer.execute_fetchall(
             "UPDATE session SET start_commit = ? WHERE id = ? AND start_commit IS NULL",
             (commit, session_id),
         )
@@ -121,7 +135,7 @@ class SessionStore:
 
         Only inside `writing`.
         """
-        new = await self.connection.execute_fetchall(
+        new = await self._writer.execute_fetchall(
             "INSERT INTO taken_event (digest, at) SELECT ?1, ?2 WHERE NOT EXISTS"
             " (SELECT 1 FROM taken_event WHERE digest = ?1 AND at BETWEEN ?3 AND ?4) RETURNING at",
             (digest, at, at - within, at + within),
@@ -146,11 +160,7 @@ class SessionStore:
         return tuple(identifier for (identifier,) in rows)
 
     async def _read(self, where: str, values: tuple[Any, ...]) -> tuple[Session, ...]:
-        with translated():
-            rows = await self.connection.execute_fetchall(
-                f"SELECT {_COLUMNS} FROM session {where}",
-                values,
-            )
+        rows = await self.rows(f"SELECT {_COLUMNS} FROM session {where}", values)
         return tuple(_session(row) for row in rows)
 
 
