@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Operation, check_switch
 from vault_agent.api.writing import (
     CREATE_CODES,
     EDIT_CODES,
@@ -118,6 +118,12 @@ def _typed(vault: OpenVault) -> TypedNotes | None:
 async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
     """Add a line to the devlog of a topic."""
     write = asked(caller, sent, "devlog", Right.APPEND, retries=True)
+    journals = vault.library.journals if vault.library is not None else None
+    if sent.session_id is not None and journals is None:
+        check_switch("journal.enabled", vault.config)
+    session_id = None
+    if journals is not None:
+        session_id = await journals.session_of_line(vault.identity, sent.session_id)
     written = await vault.authoring.add_entry(
         write,
         Kind(sent.kind),
@@ -126,9 +132,8 @@ async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
         caller.scope,
         allow_repeat=sent.allow_repeat,
     )
-    journals = vault.library.journals if vault.library is not None else None
-    if journals is not None and written.changed and not written.dry_run:
-        await journals.logged(vault.identity, sent.kind, sent.text)
+    if journals is not None and session_id and written.changed and not written.dry_run:
+        await journals.add_line(session_id, sent.kind, sent.text)
     return found(written)
 
 
@@ -234,7 +239,12 @@ NEW_FROM_TEMPLATE = write_operation(
         "TEMPLATE_UNSUPPORTED",
     ),
 )
-ADD_TO_DEVLOG = write_operation("add_to_devlog", DevlogBody, _devlog, (*EDIT_CODES, *CREATE_CODES))
+ADD_TO_DEVLOG = write_operation(
+    "add_to_devlog",
+    DevlogBody,
+    _devlog,
+    (*EDIT_CODES, *CREATE_CODES, "SESSION_NOT_FOUND"),
+)
 NEW_DECISION = write_operation("new_decision", AdrBody, _adr, CREATE_CODES)
 
 AUTHORING_READS: tuple[Operation[Any, Any], ...] = (TEMPLATES, DEVLOG, DECISIONS)

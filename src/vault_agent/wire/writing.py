@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_
 from pydantic_core import PydanticCustomError
 
 from vault_agent.wire.base import Model
+from vault_agent.wire.memory import SessionId
 from vault_agent.wire.queries import CursorText, whole
 from vault_agent.wire.requests import CalendarDate, Flag, NoteId, of_form
 
@@ -380,6 +381,10 @@ class DevlogBody(WriteBody):
         description="Line ends become spaces."
     )
     allow_repeat: bool = Field(default=False, description="Add a line again that you just added.")
+    session_id: SessionId | None = Field(
+        default=None,
+        description="The session whose journal gets the line too. Default: the only open one.",
+    )
 
 
 class DevlogRequest(Model):
