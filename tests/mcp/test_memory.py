@@ -64,8 +64,8 @@ def test_the_tool_the_prompt_and_the_resource_recall(remembering: Scoped):
     assert "get_agent_memory" in names(remembering, "tools/list", "tools")
     text = remembering.tool("get_agent_memory", prompt=PROMPT)
     assert text.startswith("[Vault Memory] ")
-    assert "Note: journal-1" in text
-    assert "Note: journal-1" in remembering.tool("get_agent_memory", files=["src/a.py"])
+    assert "Note: desk/journals/Mine.md" in text
+    assert "Note: desk/journals/Mine.md" in remembering.tool("get_agent_memory", files=["src/a.py"])
     nothing = remembering.tool("get_agent_memory", prompt="a wedding cake with frosting")
     assert nothing == "Nothing is recalled: no note is about this."
     assert "maxTokens" in remembering.failing("get_agent_memory", prompt=PROMPT, maxTokens=50)

@@ -12,9 +12,10 @@ from vault_agent.api.caller import OWNER
 from vault_agent.errors import CODES, error_of, explained
 from vault_agent.mcp.searching import page
 from vault_agent.mcp.service import error_text
-from vault_agent.mcp.text import excerpt, fenced, hidden, visible
+from vault_agent.mcp.text import excerpt, fenced
 from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
 from vault_agent.mcp.view import View
+from vault_agent.text.visible import hidden, visible
 
 if TYPE_CHECKING:
     from tests.mcp.conftest import Agent

@@ -63,7 +63,7 @@ def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):
     text = found.data["text"]
     assert "  Added streaming output parsing for the cost tracker.\n" in text
     assert "Make it faster" not in text
-    assert "Note: journal-2026-02-13-abc12345" in text
+    assert "Note: journals/Session.md" in text
     by_file = program.call("POST", "/memory", {"files": ["src/cost.py"]}).data
     assert [note["reasons"] for note in by_file["notes"]] == [["file:src/cost.py"]]
     named = program.call("POST", "/memory", {"prompt": "look at panel.py"}).data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.api.caller import CallerKind
@@ -56,7 +57,7 @@ async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
 async def _recalled(
     vault: OpenVault, library: Library, caller: Caller, sent: MemoryBody
 ) -> Recalled:
-    query = sent.to_query(caller.scope)
+    query = replace(sent.to_query(caller.scope), with_global=caller.may_do_everything)
     if sent.session_id is None:
         return await library.memory.recall(vault, query)
     deliveries = deliveries_of(library)

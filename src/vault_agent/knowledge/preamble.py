@@ -11,6 +11,8 @@ import unicodedata
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from vault_agent.text.visible import as_code, visible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,7 +34,8 @@ _BLANK = re.compile(r"\s+")
 class Remembered(NamedTuple):
     """A note to show: `kind` is "Session", "Decision" and so on, `text` the part that matters.
 
-    `day` is a date as YYYY-MM-DD. `address` is what `vault_read` takes.
+    `day` is a date as YYYY-MM-DD. `address` is the note's path, which opens it and no other note:
+    `global:` and the path for a note of the global vault.
     """
 
     kind: str
@@ -59,17 +62,23 @@ def tokens_of(text: str) -> int:
 
 
 def preamble(
-    notes: Sequence[Remembered], *, project: str, max_tokens: int, max_note_tokens: int
+    notes: Sequence[Remembered],
+    *,
+    project: str,
+    max_tokens: int,
+    max_note_tokens: int,
+    folder: str | None = None,
 ) -> Preamble:
     """Return the notes that fit into the budget, with a head and an end. Without notes, no text.
 
-    The whole text has at most `max_tokens`, of which a note gets at most `max_note_tokens`.
+    The whole text has at most `max_tokens`, of which a note gets at most `max_note_tokens`. An
+    agent without tools for notes finds them as files in `folder`.
     """
     entries: list[str] = []
     made = Preamble("", 0, 0)
     for note in notes:
         entries.append(_entry(note, max_note_tokens))
-        text = _framed(entries, project)
+        text = _framed(entries, project, folder)
         tokens = tokens_of(text)
         if tokens > min(max_tokens, MAX_TOKENS) or len(text) > MAX_CHARACTERS:
             break
@@ -94,16 +103,17 @@ def withdrawn(titles: Sequence[str], max_tokens: int) -> str:
     return line if tokens_of(line) <= max_tokens else ""
 
 
-def _framed(entries: Sequence[str], project: str) -> str:
+def _framed(entries: Sequence[str], project: str, folder: str | None) -> str:
     name = _line(project, MAX_TITLE) or "this one"
     head = f"[Vault Memory] Relevant context from previous sessions (project {name}). {_DATA}\n"
     body = "".join(entries)
     count = f"{len(entries)} note" if len(entries) == 1 else f"{len(entries)} notes"
     # The number is of the text without itself; it is an estimate.
     about = tokens_of(head + body)
-    return (
-        f"{head}{body}---\n[End of Vault Memory: {count}, ~{about} tokens. More: vault_read id:ID]"
-    )
+    more = 'More: vault_read the path after "Note:"'
+    if folder is not None:
+        more += f", or open it in {folder}"
+    return f"{head}{body}---\n[End of Vault Memory: {count}, ~{about} tokens. {more}]"
 
 
 def _entry(note: Remembered, max_tokens: int) -> str:
@@ -112,7 +122,7 @@ def _entry(note: Remembered, max_tokens: int) -> str:
     head = f'--- {_line(note.kind, 30)}: "{_line(note.title, MAX_TITLE)}"{shown} ---\n'
     names = ", ".join(_line(file.rpartition("/")[2], 60) for file in note.files[:6])
     tail = [f"Files: {names}"] if names else []
-    tail.append(f"Note: {_line(note.address, 200)}")
+    tail.append(f"Note: {_TAG.sub(as_code, visible(note.address))}")
     end = f"  {' | '.join(tail)}\n"
     lines = [shown_line for line in note.text.splitlines() if (shown_line := _line(line, 2_000))]
     text = "".join(f"  {line}\n" for line in lines)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from vault_agent.config.registry import Role
+from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.knowledge.preamble import Remembered, preamble
 from vault_agent.knowledge.recall import (
     KINDS,
@@ -35,6 +35,7 @@ from vault_agent.knowledge.score import (
 from vault_agent.library.facts import Facts
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.memory import Recalled, RecalledNote, RecallWeights, WordMatch
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Coverage, Filters, Mode, SearchQuery
 from vault_agent.store.index import notes as reading
 from vault_agent.system.git import Latest, latest
@@ -42,6 +43,7 @@ from vault_agent.system.git import Latest, latest
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
+    from pathlib import Path
 
     from vault_agent.config.settings import MemorySettings
     from vault_agent.knowledge.recall import FactIndex
@@ -86,7 +88,9 @@ class Memory:
             settings.tag_weight, settings.semantic_weight, settings.recency_weight
         )
         async with AsyncExitStack() as stack:
-            known, warnings = await self.facts.around(stack, vault, query.scope)
+            known, warnings = await self.facts.around(
+                stack, vault, query.scope, with_global=query.with_global
+            )
             indexes = [each.notes for each in known]
             worked = await self._last_worked(known[0]) if query.start else Latest()
             on_branch = worked.branch or query.branch
@@ -108,12 +112,14 @@ class Memory:
             )
             most = query.max_notes if query.max_notes is not None else settings.max_notes
             chosen, left, shown = await self._choose(known, ranked, chunks, most, query)
+        root = self._root(vault)
         limit = query.max_tokens if query.max_tokens is not None else settings.max_tokens
         made = preamble(
-            [_remembered(each, shown, known, query.scope) for each in chosen],
+            [_remembered(each, shown, query.scope) for each in chosen],
             project=known[0].name.removeprefix("project:"),
             max_tokens=limit,
             max_note_tokens=settings.max_note_tokens,
+            folder=_in_project(root) if root is not None and query.scope == EVERYTHING else None,
         )
         left += [LeftOut(each, "budget") for each in chosen[made.notes :]]
         left.sort(key=lambda each: -each.scored.score)
@@ -134,12 +140,17 @@ class Memory:
             warnings=(*warnings, *more),
         )
 
+    def _root(self, vault: OpenVault) -> Path | None:
+        """Return the folder of a project's vault, or None for another vault."""
+        entry = self._library.entry(vault.identity)
+        return entry.root if entry is not None and entry.role is Role.PROJECT else None
+
     async def _last_worked(self, known: Known) -> Latest:
         """Return the files on which a project was last worked, and its branch."""
-        entry = self._library.entry(known.vault.identity)
+        root = self._root(known.vault)
         committed = Latest()
-        if entry is not None and entry.role is Role.PROJECT:
-            committed = await latest(entry.root.parent.parent, seconds=_GIT_SECONDS)
+        if root is not None:
+            committed = await latest(root.parent.parent, seconds=_GIT_SECONDS)
         files = (*committed.files[:_MAX_COMMITTED], *known.notes.files_of_last_session())
         return Latest(tuple(dict.fromkeys(files)), committed.branch)
 
@@ -252,6 +263,11 @@ def match_type(scored: Scored) -> str:
     return "both" if both else "semantic" if scored.semantic > 0 else "tag"
 
 
+def _in_project(root: Path) -> str:
+    """Return the folder of a project's vault, relative to the project: `.vault-agent/vault`."""
+    return f"{root.parent.name}/{root.name}"
+
+
 def _today() -> date:
     return datetime.now(UTC).date()
 
@@ -294,11 +310,8 @@ async def chunks_of(
     return chunks
 
 
-def _remembered(
-    scored: Scored, shown: dict[Address, str], known: Sequence[Known], scope: Scope
-) -> Remembered:
+def _remembered(scored: Scored, shown: dict[Address, str], scope: Scope) -> Remembered:
     candidate = scored.candidate
-    facts_of = _facts_of(candidate, known)
     kind = KINDS.get(candidate.type, candidate.type.capitalize())
     return Remembered(
         kind=kind,
@@ -306,7 +319,9 @@ def _remembered(
         day=candidate.updated.isoformat() if candidate.updated is not None else None,
         # A note of a person, or of an older version, may have secrets; prompts may not.
         text=redact(shown.get((candidate.vault, candidate.note_id), "")).text,
-        address=facts_of.identifier or scope.inner(candidate.path),
+        address=f"{GLOBAL}:{candidate.path}"
+        if candidate.from_global
+        else scope.inner(candidate.path),
         files=candidate.files,
         from_global=candidate.from_global,
     )

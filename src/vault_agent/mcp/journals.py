@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vault_agent.api.journals import MAKE_JOURNAL
 from vault_agent.knowledge.summary import WRITTEN
-from vault_agent.mcp.text import visible
 from vault_agent.mcp.tool import Tool
+from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.journals import MakeJournalBody
 

@@ -9,9 +9,10 @@ from vault_agent.api.links import FOLDERS, TAGS
 from vault_agent.api.lists import NOTES, TASKS
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import page, warning_lines
-from vault_agent.mcp.text import cut, hidden, printable, title, visible
+from vault_agent.mcp.text import cut, printable, title
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.text.names import fold, stem
+from vault_agent.text.visible import hidden, visible
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.links import FolderData, TreeRequest
 from vault_agent.wire.lists import NotesRequest, TasksRequest

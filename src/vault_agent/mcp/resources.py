@@ -12,8 +12,8 @@ from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL
 from vault_agent.mcp.memory import latest_memory
 from vault_agent.mcp.reading import READ_TOOL
-from vault_agent.mcp.text import visible
 from vault_agent.text.names import fold, stem
+from vault_agent.text.visible import visible
 from vault_agent.wire.lists import NotesRequest
 
 if TYPE_CHECKING:

@@ -23,10 +23,11 @@ from vault_agent.mcp.resources import (
     read_resource,
     templates_for,
 )
-from vault_agent.mcp.text import for_models, visible
+from vault_agent.mcp.text import for_models
 from vault_agent.mcp.tools import INSTRUCTIONS
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
 from vault_agent.model.scope import EVERYTHING
+from vault_agent.text.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,18 +10,14 @@ import re
 import secrets
 from typing import TYPE_CHECKING
 
+from vault_agent.text.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NAME_CHARACTERS = 200
 EXCERPT_CHARACTERS = 120
 
-# Line breaks, controls, and characters that are invisible or reorder text: bidi marks, zero-width
-# characters, variation selectors of tag sequences, and the tag characters themselves.
-_INVISIBLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
 # In text, tab and line ends stay.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -31,23 +27,6 @@ _CUT = re.compile(r"^\[cut: [0-9,]+ more lines do not fit into a reply\]\s*$", r
 
 _COMMAND = re.compile(r"\b([Rr])un (?=`vault-agent )")
 _ASK = {"R": "Ask the user to run ", "r": "ask the user to run "}
-
-
-def visible(name: str) -> str:
-    r"""Return a name with invisible characters as `\u{…}`. The name can still be copied back."""
-    return _INVISIBLE.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", name)
-
-
-def hidden(name: str) -> str:
-    """Return the name that `visible` made visible."""
-    if "\\u{" not in name:
-        return name
-    return re.sub(r"\\u\{([0-9a-f]{1,6})\}", _character, name)
-
-
-def _character(match: re.Match[str]) -> str:
-    number = int(match[1], 16)
-    return chr(number) if number <= 0x10FFFF else match[0]
 
 
 def title(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from vault_agent.api.operation import Found, Operation, is_on, perform
 from vault_agent.errors import InvalidRequest
-from vault_agent.mcp.text import hidden, visible
+from vault_agent.text.visible import hidden, visible
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

@@ -19,9 +19,10 @@ from vault_agent.mcp.named import named_note
 from vault_agent.mcp.notes import frontmatter_json, tags_of
 from vault_agent.mcp.reading import HASH_DIGITS
 from vault_agent.mcp.searching import warning_lines, warnings_of
-from vault_agent.mcp.text import fenced, has_marks, hidden, printable, visible
+from vault_agent.mcp.text import fenced, has_marks, printable
 from vault_agent.mcp.tool import PATH, Tool
 from vault_agent.model.writing import Right
+from vault_agent.text.visible import hidden, visible
 from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ class RecallQuery:
     `pinned` notes come first whatever they are about. `without` has the reason for each note that
     is left out. With `start`, the files of the last commit and of the last journal are added, and
     the branch. The journal of the session `session_id` is left out too. Of a vault, a caller sees
-    the notes in `scope`, and only with all of them the global vault.
+    the notes in `scope`, and the global vault only if it may ask for that too.
     """
 
     prompt: str = ""
@@ -40,6 +40,7 @@ class RecallQuery:
     pinned: tuple[Address, ...] = ()
     without: Mapping[Address, str] = field(default_factory=dict)
     scope: Scope = EVERYTHING
+    with_global: bool = True
 
 
 @dataclass(frozen=True, slots=True)

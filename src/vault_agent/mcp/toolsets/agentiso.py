@@ -18,7 +18,6 @@ from vault_agent.mcp.named import named_note
 from vault_agent.mcp.notes import key_of, tags_of
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.searching import SEARCH_TOOL
-from vault_agent.mcp.text import visible
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.mcp.toolsets.whole import (
     EXPECTED_HASH,
@@ -29,6 +28,7 @@ from vault_agent.mcp.toolsets.whole import (
 )
 from vault_agent.mcp.writing import at_this_moment, change
 from vault_agent.model.writing import Right
+from vault_agent.text.visible import visible
 from vault_agent.wire.writing import NoteParams
 
 if TYPE_CHECKING:

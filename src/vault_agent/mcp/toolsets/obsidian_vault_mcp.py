@@ -15,7 +15,7 @@ from vault_agent.api.lists import GREP, TASKS
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.mcp.searching import warnings_of
-from vault_agent.mcp.text import hidden, printable, size
+from vault_agent.mcp.text import printable, size
 from vault_agent.mcp.tool import CURSOR, PATH, Tool
 from vault_agent.mcp.toolsets.whole import as_json, text_fields, whole_note
 from vault_agent.mcp.writing import at_this_moment, perform, write_warnings
@@ -23,6 +23,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.text.names import NOTE_SUFFIXES
+from vault_agent.text.visible import hidden
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.lists import GrepBody, TasksRequest
 

@@ -26,7 +26,7 @@ from vault_agent.mcp.memory import MEMORY_TOOL
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.promotion import PROMOTE_TOOL
 from vault_agent.mcp.searching import warnings_of
-from vault_agent.mcp.text import excerpt, visible
+from vault_agent.mcp.text import excerpt
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.mcp.toolsets.whole import (
     EXPECTED_HASH,
@@ -39,6 +39,7 @@ from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
 from vault_agent.model.identifiers import identify
 from vault_agent.model.writing import Right
+from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.graph import GraphRequest
 from vault_agent.wire.links import BacklinksRequest

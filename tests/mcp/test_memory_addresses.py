@@ -1,0 +1,86 @@
+"""Each address that memory gives opens that note and no other."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.library.test_delivery import note
+from tests.library.vaults import World, indexed
+
+from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.api.memory import MEMORY
+from vault_agent.api.operation import perform
+from vault_agent.config.registry import Role
+from vault_agent.mcp.exchange import Progress
+from vault_agent.mcp.service import _result
+from vault_agent.mcp.tools import own_tools
+from vault_agent.mcp.view import View
+from vault_agent.wire.memory import MemoryBody
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENTRY = re.compile(r'^--- [^"\n]+: "(Note \d+)".*?Note: ([^\n]*)$', re.MULTILINE | re.DOTALL)
+NAMES = [
+    "patterns/clash.md",
+    "two  spaces.md",
+    "zero\u200bwidth.md",
+    "Größe 日本.md",
+    f"{'deep folder with a long name/' * 4}{'n' * 120}.md",
+    "a<b>.md",
+    "global/notes.md",
+]
+
+
+def notes(first: int) -> dict[str, str]:
+    return {
+        name: note(f"Note {number}", f"Words {number}.", id="same", files=f"[src/{number}.py]")
+        for number, name in enumerate(NAMES, first)
+    }
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.write(world.default, {"A.md": "# A\n"})
+    world.project("shop", notes(1))
+    world.registered(Role.GLOBAL, "shared", notes(101))
+    return world
+
+
+async def test_each_address_opens_its_note(world: World):
+    tools = {each.name: each for each in own_tools(frozenset())}
+    async with world.library(memory={"enabled": True}) as library:
+        async with library.vault("global") as shared:
+            await indexed(shared)
+        async with library.vault("project:shop") as vault:
+            await indexed(vault)
+            view = View(vault, OWNER, 60_000, vaults=("project:shop", "global"))
+
+            async def call(name: str, **arguments: object) -> str:
+                found = await _result(tools[name], view, arguments, Progress(None, None))
+                return str(found["content"][0]["text"])
+
+            opened = {}
+            for number in (n + first for n in range(len(NAMES)) for first in (1, 101)):
+                body = MemoryBody(files=(f"src/{number}.py",))
+                text = (await perform(MEMORY, vault, OWNER, body)).reply.data.text
+                opened |= dict(ENTRY.findall(text))
+            assert len(opened) == 2 * len(NAMES)
+            for title, address in opened.items():
+                assert f"# {title}\n" in await call("vault_read", path=address)
+
+
+async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(world: World):
+    async with world.library(memory={"enabled": True}) as library:
+        async with library.vault("global") as shared:
+            await indexed(shared)
+        async with library.vault("project:shop") as vault:
+            await indexed(vault)
+            for caller, wanted in ((OWNER, True), (Caller(CallerKind.AGENT, "helper"), False)):
+                body = MemoryBody(files=("src/101.py",))
+                found = (await perform(MEMORY, vault, caller, body)).reply.data
+                assert any(each.vault == "global" for each in found.notes) is wanted
+                assert ("global:" in found.text) is wanted
