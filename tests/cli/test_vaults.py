@@ -6,11 +6,13 @@ import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import orjson
 import pytest
 
 from vault_agent.config.project_file import path_of, read_project_file
+from vault_agent.config.rules import vault_identity
 from vault_agent.wire.requests import SearchBody
 
 if TYPE_CHECKING:
@@ -259,6 +261,64 @@ async def test_a_vault_that_is_not_trusted_is_not_searched(
     ended = await run("search", "flour", VAULT_AGENT_VAULTS_ENABLED="true")
     assert searched(server) == ("/search", ())
     assert ended.err.count("VAULT_NOT_TRUSTED") == 1
+
+
+IN_PROJECT = (
+    ("memory", "show", "flour and water"),
+    ("memory", "log"),
+    ("journal", "list"),
+    ("journal", "complete"),
+    ("journal", "review"),
+    ("index", "--detach"),
+    ("reindex", "--detach"),
+    ("list",),
+    ("grep", "flour"),
+    ("search", "flour"),
+)
+
+
+def about(server: FakeServer) -> str:
+    """Return the vault that the last request was about."""
+    _, path, body = server.asked[-1]
+    if isinstance(body, SearchBody) and body.vaults:
+        return body.vaults[0]
+    return unquote(path.split("/")[2]) if path.startswith("/vaults/") else "default"
+
+
+@pytest.mark.parametrize("words", IN_PROJECT, ids=" ".join)
+async def test_of_two_projects_of_one_name_each_has_its_own_vault(
+    run: Run, project: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch, words
+):
+    other = project.parent / "elsewhere" / "shop"
+    (other / ".git").mkdir(parents=True)
+    for folder in (other, project):
+        monkeypatch.chdir(folder)
+        await run("init", "--yes")
+    await run(*words)
+    assert about(server) == vault_identity(project / ".vault-agent" / "vault")
+
+
+@pytest.mark.parametrize("words", IN_PROJECT, ids=" ".join)
+async def test_a_project_whose_vault_is_missing_is_not_answered_from_another_one(
+    run: Run, project: Path, server: FakeServer, words
+):
+    await run("init", "--yes")
+    (project / ".vault-agent" / "vault").rename(project / "away")
+    await run(*words)
+    assert about(server) == "project:shop"
+    await run(*words, "--vault", "default")
+    assert about(server) == "default"
+
+
+@pytest.mark.parametrize("words", IN_PROJECT[:5], ids=" ".join)
+async def test_what_is_of_a_project_is_not_asked_of_another_vault_without_trust(
+    run: Run, project: Path, server: FakeServer, words
+):
+    clone(project)
+    ended = await run(*words, VAULT_AGENT_VAULTS_ENABLED="true")
+    assert ended.code != 0
+    assert "VAULT_NOT_TRUSTED" in ended.err
+    assert server.asked == []
 
 
 async def test_outside_a_project_the_default_vault_is_searched(

@@ -95,25 +95,8 @@ def test_paths_say_which_vault_they_are_of(here: Here):
     assert here.failing("vault_read", path="Bread.md").startswith("NOTE_NOT_FOUND")
 
 
-def test_a_relay_in_the_project_is_about_it(here: Here):
-    """The relay names the vault; a model promotes with nothing but a path."""
-    lines = [
-        {
-            "jsonrpc": "2.0",
-            "id": number,
-            "method": method,
-            "params": {**params, "_meta": META},
-        }
-        for number, (method, params) in enumerate(
-            (
-                ("tools/list", {}),
-                (
-                    "tools/call",
-                    {"name": "promote_note_to_global", "arguments": {"path": "decisions/costs.md"}},
-                ),
-            )
-        )
-    ]
+def relayed(here: Here, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the results of calls through a relay in the project."""
     relay = subprocess.Popen(
         [*PROGRAM, "mcp", "--no-start"],
         cwd=here.shop,
@@ -125,7 +108,13 @@ def test_a_relay_in_the_project_is_about_it(here: Here):
     assert relay.stdin is not None
     assert relay.stdout is not None
     replies = {}
-    for line in lines:
+    for number, (method, params) in enumerate(calls):
+        line = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": method,
+            "params": {**params, "_meta": META},
+        }
         relay.stdin.write(json.dumps(line) + "\n")
         relay.stdin.flush()
         reply = json.loads(relay.stdout.readline())
@@ -133,11 +122,30 @@ def test_a_relay_in_the_project_is_about_it(here: Here):
     relay.stdin.close()
     relay.wait(20)
     relay.stdout.close()
-    names = [each["name"] for each in replies[0]["tools"]]
+    return [replies[number] for number in range(len(calls))]
+
+
+def test_a_relay_in_the_project_is_about_it(here: Here):
+    """The relay names the vault; a model promotes with nothing but a path."""
+    promote = {"name": "promote_note_to_global", "arguments": {"path": "decisions/costs.md"}}
+    listed, promoted = relayed(here, ("tools/list", {}), ("tools/call", promote))
+    names = [each["name"] for each in listed["tools"]]
     assert "promote_note_to_global" in names
     assert "vault_write" not in names  # writing is off
-    first = replies[1]["content"][0]["text"].splitlines()[0]  # a busy machine indexes it later
+    first = promoted["content"][0]["text"].splitlines()[0]  # a busy machine indexes it later
     assert first == "copied to global:decisions/parse-costs.md"
+
+
+def test_a_relay_in_a_project_without_its_vault_answers_from_no_other_one(here: Here):
+    vault = here.shop / ".vault-agent/vault"
+    vault.rename(away := here.shop / "away")
+    try:
+        (found,) = relayed(here, ("tools/call", {"name": "vault_list", "arguments": {}}))
+    finally:
+        away.rename(vault)
+    text = found["content"][0]["text"]
+    assert "Bread.md" not in text
+    assert "VAULT_NOT_FOUND" in text or "decisions" in text  # the vault may still be open
 
 
 def test_an_unknown_vault_is_refused(here: Here):

@@ -13,7 +13,7 @@ from vault_agent.cli.terminal import clean, complain, counted, tell, warn
 from vault_agent.config import rules
 from vault_agent.config.connection import several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT, Role, read_registry
-from vault_agent.errors import VaultAgentError, explained
+from vault_agent.errors import Forbidden, VaultAgentError, explained
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -23,42 +23,52 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Client
     from vault_agent.config.registry import Registered
 
-_PROJECT = "project:"
 _MOST_NAMES = 5
-_UNTRUSTED = "This project has a vault that you have not allowed yet. It is not searched."
+_NOT_ALLOWED = "This project has a vault that you have not allowed yet."
+_UNTRUSTED = f"{_NOT_ALLOWED} It is not searched."
 
 
-def vaults_here(invocation: Invocation) -> tuple[str, ...]:
+def vaults_here(invocation: Invocation, *, only_trusted: bool = False) -> tuple[str, ...]:
     """Return the vaults of a project: its own, the global one, and the default one, in this order.
 
     Return () outside a project, if its vault is not trusted, if a vault is named, and while several
     vaults are off.
+
+    A registered vault whose folder is missing is named too, so that the server says so: the notes
+    of the default vault are no answer to a question about the project.
+
+    Raises:
+        Forbidden: `VAULT_NOT_TRUSTED` if it is not trusted, with `only_trusted`.
     """
     if invocation.here is None:
-        invocation.here = _vaults_here(invocation)
+        invocation.here = _vaults_here(invocation, only_trusted=only_trusted)
     return invocation.here
 
 
-def _vaults_here(invocation: Invocation) -> tuple[str, ...]:
+def _vaults_here(invocation: Invocation, *, only_trusted: bool) -> tuple[str, ...]:
     if invocation.vault is not None or not several_vaults(invocation.layers()):
         return ()
     from vault_agent.config.project import find_project
-    from vault_agent.config.trust import trusted_entry
+    from vault_agent.config.trust import missing_entry, trusted_entry
 
     try:
         project = find_project()
     except VaultAgentError as error:
         complain(error.code, error.message, look="warning")
         return ()
-    if project is None:
-        return ()
     entries = read_registry()
-    entry = trusted_entry(project, entries)
+    entry = missing_entry(project, entries)
+    if project is None and entry is None:
+        return ()
+    if entry is None and project is not None:
+        entry = trusted_entry(project, entries)
+        warn(project.warnings)
+    if entry is None and only_trusted:
+        raise Forbidden("VAULT_NOT_TRUSTED", _NOT_ALLOWED)
     if entry is None:
         message = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
         complain("VAULT_NOT_TRUSTED", message, look="warning")
         return ()
-    warn(project.warnings)
     others = [each for each in entries if each.role is Role.GLOBAL and each.is_there]
     named = {each.identity: name_of(each, entries) for each in (entry, *others)}
     root = vault_root(invocation.layers())
@@ -93,13 +103,6 @@ def name_others(invocation: Invocation, vaults: Iterable[str | None]) -> None:
         tell(f"{counted(len(left), 'vault')} left out: {names}. See one with --vault NAME.")
 
 
-def project_here(invocation: Invocation) -> str | None:
-    """Return the name of the project whose vault a search here is about, or None."""
-    found = (each for each in vaults_here(invocation) if each.startswith(_PROJECT))
-    name = next(found, None)
-    return name.removeprefix(_PROJECT) if name is not None else None
-
-
 def name_rest(invocation: Invocation) -> None:
     """Print which vaults of the scope are left out by what is of one vault, such as a graph."""
     if (rest := vaults_here(invocation)[1:]) and not invocation.json:
@@ -108,14 +111,19 @@ def name_rest(invocation: Invocation) -> None:
 
 
 @asynccontextmanager
-async def client_here(invocation: Invocation) -> AsyncIterator[Client]:
+async def client_here(
+    invocation: Invocation, *, only_trusted: bool = False, changes_index: bool = False
+) -> AsyncIterator[Client]:
     """Yield a client whose calls are about the project's vault inside a trusted project.
 
     Elsewhere they are about the default vault. `--vault` names another one. It is for changes, and
     for what is of one vault.
+
+    Raises:
+        VaultAgentError: as `vaults_here` and `Invocation.client`.
     """
-    here = vaults_here(invocation)
-    async with invocation.client() as client:
+    here = vaults_here(invocation, only_trusted=only_trusted)
+    async with invocation.client(changes_index=changes_index and not here) as client:
         if here:
             client.vault_name = here[0]
         yield client

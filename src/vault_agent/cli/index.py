@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli import exits
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, pass_on, say
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def job_options(function: _Function) -> _Function:
 @job_options
 @click.pass_obj
 async def command(invocation: Invocation, require_embeddings: bool, detach: bool) -> int:
-    """Bring the index up to date with the notes.
+    """Bring the index up to date with the notes. Inside a project, that of its vault.
 
     Shows the progress until the end. Ctrl-C leaves the job running.
     """
@@ -53,7 +54,7 @@ async def run_job(
     """Submit a job, and follow it unless `detach`."""
     from vault_agent.cli.following import follow
 
-    async with invocation.client(changes_index=True) as client:
+    async with client_here(invocation, changes_index=True) as client:
         reply = await submit(client)
         job_id: str = reply.envelope["data"]["job"]["id"]
         if not detach:

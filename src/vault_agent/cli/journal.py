@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
-from vault_agent.cli.here import project_here
+from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
 from vault_agent.cli.terminal import clean, envelope, is_terminal, pass_on, say, tell, warn
 from vault_agent.errors import InvalidRequest
@@ -52,12 +52,8 @@ async def list_(invocation: Invocation, everything: bool, state: str | None, lim
 
     Inside a project, only its sessions.
     """
-    asked = {
-        "project": project_here(invocation),
-        "state": state or ("all" if everything else None),
-        "limit": limit,
-    }
-    async with invocation.client() as client:
+    asked = {"state": state or ("all" if everything else None), "limit": limit}
+    async with client_here(invocation, only_trusted=True) as client:
         reply = await client.journals.page(asked)
     warn(reply.warnings)
     if invocation.json:
@@ -85,9 +81,9 @@ async def make(invocation: Invocation, session_id: str) -> None:
 async def complete(invocation: Invocation) -> None:
     """Try all journals again that are not complete."""
     done = []
-    async with invocation.client() as client:
+    async with client_here(invocation, only_trusted=True) as client:
         for state in ("incomplete", "pending"):
-            asked = {"project": project_here(invocation), "state": state, "limit": 500}
+            asked = {"state": state, "limit": 500}
             reply = await client.journals.page(asked)
             for each in reply.envelope["data"]["journals"]:
                 made = await client.journals.make({"sessionId": each["sessionId"]})
@@ -123,9 +119,10 @@ async def review(invocation: Invocation, session_id: str | None, answer: str | N
     """
     if answer is not None and session_id is None:
         raise click.UsageError("--accept and --reject need a SESSION")
-    async with invocation.client() as client:
+    every = client_here(invocation, only_trusted=True)
+    async with every if session_id is None else invocation.client() as client:
         if session_id is None:
-            asked = {"project": project_here(invocation), "state": "draft", "limit": 500}
+            asked = {"state": "draft", "limit": 500}
             page = await client.journals.page(asked)
             waiting = [each["sessionId"] for each in page.envelope["data"]["journals"]]
         else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
-from vault_agent.cli.here import project_here
+from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
 from vault_agent.cli.terminal import clean, counted, envelope, pass_on, say, style, tell, warn
 from vault_agent.cli.times import ago
@@ -40,7 +40,6 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
     vault-agent memory show --file src/cost.py --explain
     """  # noqa: D301 - \\b tells the parser to keep these lines
     body = {
-        "project": project_here(invocation),
         "prompt": " ".join(prompt),
         "files": options["files"],
         "tags": options["tags"],
@@ -49,7 +48,7 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
         "maxTokens": options["max_tokens"],
         "explain": options["explain"],
     }
-    async with invocation.client() as client:
+    async with client_here(invocation, only_trusted=True) as client:
         reply = await client.lists.memory(body)
     warn(reply.warnings)
     data = reply.envelope["data"]
@@ -76,12 +75,13 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
     SESSION is an ID, or the beginning of one. Inside a project, its sessions are listed.
     """
     reply: Reply[Any]
-    async with invocation.client() as client:
+    is_of_all = session is not None or options["project"] is not None
+    connected = invocation.client() if is_of_all else client_here(invocation, only_trusted=True)
+    async with connected as client:
         if session is not None:
             reply = await client.lists.memory_session(await _whole(client, session))
         else:
-            project = options["project"] or project_here(invocation)
-            reply = await client.lists.memory_sessions({**options, "project": project})
+            reply = await client.lists.memory_sessions(options)
     if invocation.json:
         pass_on(reply.body)
         return

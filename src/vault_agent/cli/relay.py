@@ -129,7 +129,7 @@ class _Finder:
     def vault_here(self) -> str | None:
         """Return the identity of the current project's vault, if it is trusted, else None.
 
-        A server on another computer does not know it.
+        The server says so of one that is missing. A server on another computer does not know it.
         """
         try:
             local = _is_local(connection(self._layers).endpoint)
@@ -137,10 +137,12 @@ class _Finder:
                 return None
             from vault_agent.config.project import find_project
             from vault_agent.config.registry import read_registry
-            from vault_agent.config.trust import trusted_entry
+            from vault_agent.config.trust import missing_entry, trusted_entry
 
-            project = find_project()
-            entry = trusted_entry(project, read_registry()) if project is not None else None
+            project, entries = find_project(), read_registry()
+            entry = missing_entry(project, entries)
+            if entry is None and project is not None:
+                entry = trusted_entry(project, entries)
         except VaultAgentError as error:
             print(f"{error.code}: {error.message}", file=sys.stderr)
             return None

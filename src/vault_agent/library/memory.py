@@ -116,7 +116,7 @@ class Memory:
         limit = query.max_tokens if query.max_tokens is not None else settings.max_tokens
         made = preamble(
             [_remembered(each, shown, query.scope) for each in chosen],
-            project=known[0].name.removeprefix("project:"),
+            project=self._name(vault),
             max_tokens=limit,
             max_note_tokens=settings.max_note_tokens,
             folder=_in_project(root) if root is not None and query.scope == EVERYTHING else None,
@@ -139,6 +139,11 @@ class Memory:
             branch=on_branch,
             warnings=(*warnings, *more),
         )
+
+    def _name(self, vault: OpenVault) -> str:
+        """Return what people call a vault. Several may be called so."""
+        entry = self._library.entry(vault.identity)
+        return entry.name if entry is not None else vault.address
 
     def _root(self, vault: OpenVault) -> Path | None:
         """Return the folder of a project's vault, or None for another vault."""
