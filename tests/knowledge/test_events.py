@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_agent.knowledge import spool as spool_module
 from vault_agent.knowledge.events import (
     MAX_TEXT,
     from_json,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECRET = "ghp_" + "a1B2" * 9
+EVENT = SessionEvent("codex", "prompt", "prompt", "one", "/work", 1.0, "v")
 SENT = {"hook_event_name": "Stop", "session_id": "one", "cwd": "/work"}
 
 
@@ -136,3 +139,44 @@ def test_the_first_prompt_and_the_latest_messages_are_kept(tmp_path: Path):
     assert len(kept) == MAX_TEXTS
     assert [each.prompt for each in kept if each.prompt] == ["p1"]
     assert kept[-1].last_message == f"m{MAX_TEXTS + 49}"
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "kept"),
+    [
+        ("MAX_EVENTS", 3, ["7", "8", "9"]),
+        ("MAX_BYTES", 30, ["7", "8", "9"]),
+        ("MAX_SECONDS", 35.0, ["7", "8", "9"]),
+    ],
+)
+def test_the_spool_keeps_the_latest_events_within_its_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: float, kept: list[str]
+):
+    monkeypatch.setattr(spool_module, limit, value)
+    now = time.time()
+    for number in range(10):
+        at = round((now - 10 * (10 - number)) * 1e9)
+        (tmp_path / f"{at:020d}-{number}.json").write_bytes(b"0123456789")
+    spool_module.bound(tmp_path)
+    left = sorted(each.stem.rpartition("-")[2] for each in tmp_path.iterdir())
+    assert left == kept
+
+
+def test_a_new_event_takes_the_place_of_the_oldest_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(spool_module, "MAX_EVENTS", 2)
+    for number in range(5):
+        spool_module.spool(tmp_path, EVENT._replace(prompt=f"prompt {number}"))
+    assert [each.event.prompt for each in spool_module.waiting(tmp_path)] == [
+        "prompt 3",
+        "prompt 4",
+    ]
+
+
+def test_files_that_are_no_events_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(spool_module, "_MAX_DAMAGED", 2)
+    for number in range(5):
+        (tmp_path / f"{number:020d}-x.json").write_bytes(b"no event")
+        assert list(spool_module.waiting(tmp_path)) == []
+    assert spool_module.damaged(tmp_path) == 2

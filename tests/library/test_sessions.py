@@ -184,6 +184,38 @@ async def test_what_waits_in_the_spool_is_taken_in_order(world: World, clock: Cl
     assert list(waiting(folder)) == []
 
 
+@pytest.mark.parametrize("registry", ["away", "unreadable", "broken", "emptied"])
+async def test_events_wait_until_the_list_of_vaults_names_theirs_again(
+    world: World, clock: Clock, registry: str, monkeypatch: pytest.MonkeyPatch
+):
+    folder, away = world.data / "spool", world.registry.with_suffix(".away")
+    looks = 0
+    real = KnownVaults.entries
+
+    def entries(known: KnownVaults) -> object:
+        nonlocal looks
+        looks += 1
+        return real(known)
+
+    monkeypatch.setattr(KnownVaults, "entries", entries)
+    waits = event(world, "prompt", 1, prompt="first")
+    world.registry.rename(away)
+    if registry == "unreadable":
+        world.registry.symlink_to(world.registry)  # it fails for every user
+    elif registry != "away":
+        world.registry.write_text("[[vault" if registry == "broken" else "")
+    spool(folder, waits)
+    async with opened(world, clock) as sessions:
+        await eventually_async(lambda: looks > 2)
+        assert await sessions.get(ID) is None
+        assert len(list(folder.rglob("*.json"))) == 1
+        away.replace(world.registry)
+        session = await eventually_async(lambda: sessions.get(ID))
+        assert session is not None
+        assert session.prompts == 1
+        await eventually_async(lambda: not list(folder.rglob("*.json")))
+
+
 @pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.long)])
 async def test_many_waiting_events_are_taken_once_each(world: World, clock: Clock, number: int):
     folder = world.data / "spool"

@@ -57,18 +57,21 @@ class KnownVaults:
         self._entries: tuple[Registered, ...] = ()
 
     def entries(self) -> tuple[Registered, ...]:
-        """Return the entries.
+        """Return the entries. Without a file there are none.
 
         Raises:
-            Misconfigured: `CONFIG_INVALID` if the file cannot be understood.
+            Misconfigured: `CONFIG_INVALID` if the file cannot be read or understood.
         """
         path = self._path or registry_path()
         try:
             found = path.stat()
-        except OSError:
+        except FileNotFoundError:
             self._stamp, self._entries = None, ()
             return ()
-        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+        except OSError:
+            stamp: tuple[int, ...] = ()  # `read_registry` says why
+        else:
+            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
         if stamp != self._stamp:
             self._entries = read_registry(path)
             self._stamp = stamp

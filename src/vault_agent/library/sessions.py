@@ -25,7 +25,7 @@ from vault_agent.knowledge.sessions import (
     has_text,
     not_later,
 )
-from vault_agent.knowledge.spool import damaged, spool, waiting
+from vault_agent.knowledge.spool import UNKNOWN, bound, damaged, spool, take_back, waiting
 from vault_agent.library.background import Background, quietly
 from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered
 from vault_agent.store.sessions.store import open_sessions
@@ -35,7 +35,7 @@ from vault_agent.system.files import make_private_folder
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable, Sequence
     from pathlib import Path
 
     from vault_agent.knowledge.spool import Waiting
@@ -123,6 +123,7 @@ class Sessions:
         self._wake = asyncio.Event()
         self._retries: dict[str, tuple[float, float]] = {}  # by session: not before, and the wait
         self._cleaned_at = 0.0
+        self._projects: set[str] | None = None  # in the list at the last look at the spool
 
     @property
     def leads(self) -> bool:
@@ -278,11 +279,16 @@ class Sessions:
 
     async def _drain(self) -> None:
         """Take the events in the spool, the oldest first."""
+        # If the list cannot be read, this raises and nothing is taken.
+        known = {each.identity for each in self._known.entries() if each.role is Role.PROJECT}
+        if known != self._projects:
+            await in_thread(take_back, self._spool)
+            self._projects = known
         events = waiting(self._spool)
         while batch := await in_thread(_some, events):
-            known = {each.identity for each in self._known.entries() if each.role is Role.PROJECT}
             await self._absorb(each.event for each in batch if each.event.vault in known)
-            await in_thread(_done, batch)
+            await in_thread(_done, batch, known)
+        await in_thread(bound, self._spool / UNKNOWN)
 
     async def _settle(self) -> None:
         """End the sessions that are idle, and pass all ends on."""
@@ -383,9 +389,13 @@ def _some(events: Iterable[Waiting]) -> list[Waiting]:
     return found
 
 
-def _done(batch: Iterable[Waiting]) -> None:
+def _done(batch: Iterable[Waiting], known: Container[str]) -> None:
+    """Remove what was stored. What is of a vault that is not in the list waits aside for it."""
     for each in batch:
-        each.done()
+        if each.event.vault in known:
+            each.done()
+        else:
+            each.put_aside()
 
 
 def _changed_at(path: str | None) -> float:
