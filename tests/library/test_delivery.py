@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import sqlite3
 import subprocess
-from contextlib import asynccontextmanager, closing
+import time
+from contextlib import asynccontextmanager, closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.library.vaults import World, indexed
+from tests.waiting import eventually_async
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.deliveries import MEMORY_SESSIONS
@@ -23,7 +26,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.journals import Journal
 from vault_agent.model.memory import RecallQuery
-from vault_agent.model.sessions import Session, SessionEvent
+from vault_agent.model.sessions import Delivered, Session, SessionEvent
 from vault_agent.store.sessions.deliveries import place
 from vault_agent.wire.deliveries import MemorySessionsRequest
 
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
 
     from vault_agent.library.delivery import Deliveries
     from vault_agent.library.library import Library
-    from vault_agent.model.sessions import Delivered
 
 TODAY = "2026-02-14T10:00:00Z"
 PROMPT = "streaming cost updates in the tracker of the canary"
@@ -75,7 +77,7 @@ class Agent:
         self.vault = vault
         self.id = session_id
 
-    async def does(self, event: str, **more: Any) -> Delivered | None:
+    async def does(self, event: str, *, given: bool = True, **more: Any) -> Delivered:
         session = Session(
             self.id,
             "claude-code",
@@ -88,15 +90,15 @@ class Agent:
             *(None, None, "/", *[None] * 3),
         )
         happened = SessionEvent("claude-code", event, event, self.id, "/", 2.0, self.vault, **more)
-        return await self.deliveries.deliver(session, happened)
+        offer = await self.deliveries.deliver(session, happened)
+        await offer.settle(given)
+        return offer.brought
 
     async def starts(self, source: str = "startup") -> str:
-        found = await self.does("start", source=source)
-        return found.text or "" if found is not None else ""
+        return (await self.does("start", source=source)).text or ""
 
     async def prompts(self, prompt: str = PROMPT) -> str:
-        found = await self.does("prompt", prompt=prompt)
-        return found.text or "" if found is not None else ""
+        return (await self.does("prompt", prompt=prompt)).text or ""
 
 
 @pytest.fixture
@@ -144,10 +146,10 @@ async def test_a_start_brings_the_last_session_and_a_first_prompt_what_it_is_abo
 
 async def test_nothing_comes_at_a_resume_or_without_auto_inject(world: World):
     async with opened(world) as (_, agent):
-        assert await agent.does("start", source="resume") is None
+        assert await agent.does("start", source="resume") == Delivered()
     async with opened(world, auto_inject=False) as (_, agent):
-        assert await agent.does("start", source="startup") is None
-        assert await agent.does("prompt", prompt=PROMPT) is None
+        assert await agent.does("start", source="startup") == Delivered()
+        assert await agent.does("prompt", prompt=PROMPT) == Delivered()
         with pytest.raises(NotFound):
             await agent.deliveries.details("s1")
 
@@ -168,7 +170,7 @@ async def test_a_note_comes_again_after_a_compaction(world: World):
     async with opened(world) as (_, agent):
         first = await agent.starts(), await agent.prompts()
         assert await agent.starts("compact") == first[0]
-        assert await agent.does("compact") is None  # tells of the same compaction
+        assert await agent.does("compact") == Delivered()  # tells of the same compaction
         assert await agent.prompts() == first[1]
 
 
@@ -404,3 +406,40 @@ async def test_a_listed_session_says_where_its_journal_is(world: World):
         assert (
             await perform(MEMORY_SESSIONS, library.default, OWNER, none)
         ).reply.data.sessions == []
+
+
+async def test_what_an_agent_was_not_given_is_not_logged_and_comes_again(world: World):
+    async with opened(world) as (library, agent):
+        await agent.starts()
+        store = library.deliveries.store
+        before = await store.of_session("s1")
+        lost = await agent.does("prompt", given=False, prompt=PROMPT)
+        assert lost.text
+        assert await store.of_session("s1") == before
+        assert await agent.prompts() == lost.text
+        assert len(await store.of_session("s1")) == len(before) + 1
+        assert await agent.prompts(f"{PROMPT} again") == ""
+
+
+@pytest.mark.parametrize("seconds", [0.0, None])
+async def test_a_slow_log_is_finished_after_the_time_of_the_agent(
+    world: World, seconds: float | None
+):
+    """What is chosen in time is logged whole. What is not chosen in time is not logged."""
+    async with opened(world) as (library, agent):
+        assert library.sessions is not None
+        await eventually_async(lambda: library.sessions.leads)
+        await agent.starts()
+        store = library.deliveries.store
+        before = await store.of_session("s1")
+        event = SessionEvent(
+            "claude-code", "prompt", "prompt", "s1", "/", time.time(), agent.vault, prompt=PROMPT
+        )
+        offer = await library.sessions.take(event, seconds=seconds)
+        settling = asyncio.create_task(offer.settle(True))
+        await asyncio.sleep(0)
+        settling.cancel()  # the server ends the request
+        with suppress(asyncio.CancelledError):
+            await settling
+        logged = len(await store.of_session("s1")) - len(before)
+        assert (bool(offer.brought.text), logged) == ((False, 0) if seconds == 0 else (True, 1))

@@ -20,7 +20,7 @@ from vault_agent.knowledge.spool import damaged, spool, waiting
 from vault_agent.library import sessions as module
 from vault_agent.library.known import KnownVaults
 from vault_agent.library.sessions import open_session_record
-from vault_agent.model.sessions import Delivered, SessionEvent
+from vault_agent.model.sessions import Delivered, Offer, SessionEvent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -43,11 +43,11 @@ class Recorder:
         self.failures = 0
         self.forever = False
 
-    async def deliver(self, session: Session, event: SessionEvent) -> Delivered | None:
+    async def deliver(self, session: Session, event: SessionEvent) -> Offer:
         self.delivered.append(event.event)
         if self.forever:
             await asyncio.sleep(PATIENCE)
-        return Delivered(f"for {session.session_id}", None)
+        return Offer(Delivered(f"for {session.session_id}", None))
 
     async def forget_before(self, moment: float) -> None:
         pass
@@ -123,7 +123,7 @@ async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clo
     parts = Recorder()
     async with opened(world, clock, parts) as sessions:
         brought = await sessions.take(event(world, "start", model="m-1", title="Costs"))
-        assert brought == Delivered(f"for {ID}", "A draft waits.")
+        assert brought.brought == Delivered(f"for {ID}", "A draft waits.")
         await sessions.take(event(world, "prompt", 1, prompt="make it faster"))
         await sessions.take(event(world, "stop", 2, last_message="Done: it is faster."))
         await sessions.take(event(world, "end", 3, reason="logout"))
@@ -332,7 +332,7 @@ async def test_a_delivery_that_takes_too_long_is_left_out(world: World, clock: C
     parts = Recorder()
     parts.forever = True
     async with opened(world, clock, parts) as sessions:
-        assert await sessions.take(event(world, "prompt", prompt="hello")) == Delivered()
+        assert (await sessions.take(event(world, "prompt", prompt="hello"))).brought == Delivered()
         assert await sessions.get(ID) is not None
 
 
@@ -352,14 +352,14 @@ async def test_another_project_gets_nothing_of_the_session(world: World, clock: 
     other = vault_identity(world.folder / "projects/two/.vault-agent/vault")
     async with opened(world, clock, parts) as sessions:
         await sessions.take(event(world, "start"))
-        assert await sessions.take(event(world, "prompt", 1, vault=other)) == Delivered()
+        assert await sessions.take(event(world, "prompt", 1, vault=other)) == Offer()
         assert parts.delivered == ["start"]
 
 
 async def test_of_two_servers_one_takes_the_events_of_both(world: World, clock: Clock):
     async with opened(world, clock) as first, opened(world, clock, start=False) as second:
         second.start()
-        assert await second.take(event(world, "start")) == Delivered()
+        assert await second.take(event(world, "start")) == Offer()
 
         await eventually_async(lambda: not list(waiting(world.data / "spool")))
         assert await first.get(ID) is not None

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.library.vaults import World
+from tests.library.test_delivery import PROMPT, SHOP
+from tests.library.vaults import World, indexed
 from tests.server.test_vaults import running
+from tests.waiting import eventually_async
 
 from vault_agent.config.rules import vault_identity
+from vault_agent.library.delivery import Deliveries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,3 +95,61 @@ async def test_nothing_is_taken_or_written_while_it_is_off(world: World, several
     async with running(world, vaults={"enabled": several}) as server:
         assert await server.code("POST", PLACE, event(world)) == (403, "FEATURE_DISABLED")
     assert [each.name for each in world.data.iterdir()] == ["indexes"]
+
+
+async def test_what_a_hook_that_left_was_not_given_is_not_logged_and_comes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    world = World(tmp_path)
+    world.write(world.default, {"Bread.md": "# Bread\n"})
+    world.project("shop", SHOP)
+    chosen, left = asyncio.Event(), asyncio.Event()
+    real = Deliveries._chosen
+
+    async def slow(*args: Any) -> Any:
+        found = await real(*args)
+        chosen.set()
+        await left.wait()
+        return found
+
+    async with running(world, memory={"enabled": True}, server=KEYED) as server:
+        server.session.headers["Authorization"] = f"Bearer {KEY}"
+        async with server.library.vault("project:shop") as vault:
+            await indexed(vault)
+        await eventually_async(lambda: server.library.sessions.leads)
+        store = server.library.deliveries.store
+        asked = event(world, prompt=PROMPT)
+        body = json.dumps(asked).encode()
+        monkeypatch.setattr(Deliveries, "_chosen", slow)
+        _, hook = await asyncio.open_connection("127.0.0.1", server.port)
+        hook.write(
+            f"POST {PLACE} HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Authorization: Bearer {KEY}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            + body
+        )
+        await chosen.wait()
+        hook.transport.abort()
+        await server.call("GET", "/health")  # the server has noticed by then
+        left.set()
+        monkeypatch.setattr(Deliveries, "_chosen", real)
+        again = event(world, prompt=f"{PROMPT} now", at=time.time() + 10)
+        found = (await server.call("POST", PLACE, again))[1]["data"]
+        assert "Tracker" in found["text"]
+        logged = await eventually_async(lambda: store.of_session("one"))
+        assert [each.text for each in logged] == [found["text"]]
+
+
+async def test_a_hook_without_time_left_is_given_nothing(tmp_path: Path):
+    world = World(tmp_path)
+    world.write(world.default, {"Bread.md": "# Bread\n"})
+    world.project("shop", SHOP)
+    async with running(world, memory={"enabled": True}, server=KEYED) as server:
+        server.session.headers["Authorization"] = f"Bearer {KEY}"
+        async with server.library.vault("project:shop") as vault:
+            await indexed(vault)
+        await eventually_async(lambda: server.library.sessions.leads)
+        for header, number, wanted in (("0", 1, False), ("no time", 2, True)):
+            server.session.headers["Vault-Agent-Seconds"] = header
+            sent = event(world, prompt=f"{PROMPT} {number}", at=time.time() + 10 * number)
+            found = (await server.call("POST", PLACE, sent))[1]["data"]
+            assert bool(found["text"]) is wanted

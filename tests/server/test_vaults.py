@@ -29,8 +29,10 @@ PATH = "modules/cost tracker.md"
 class Running:
     """A server with a default vault, a project's, the global one and another."""
 
-    def __init__(self, session: aiohttp.ClientSession, library: Any, log: io.StringIO) -> None:
-        self.session, self.library, self.log = session, library, log
+    def __init__(
+        self, session: aiohttp.ClientSession, library: Any, log: io.StringIO, port: int
+    ) -> None:
+        self.session, self.library, self.log, self.port = session, library, log, port
 
     async def call(self, method: str, path: str, body: object = None) -> tuple[int, dict[str, Any]]:
         async with self.session.request(method, path, json=body) as reply:
@@ -68,7 +70,7 @@ async def running(world: World, **sections: Any) -> AsyncIterator[Running]:
         await indexed(server.library.default)
         base = f"http://127.0.0.1:{server.port}"
         async with aiohttp.ClientSession(base) as session:
-            yield Running(session, server.library, log)
+            yield Running(session, server.library, log, server.port)
     for text in (str(world.folder), "flour", "shop", "Cake"):
         assert text not in log.getvalue()
 

@@ -32,13 +32,15 @@ class Found(NamedTuple):
     """The reply of an operation before its size is limited. `etag` changes with the content.
 
     `accepted` says that a job does what was asked, and the reply names it. `created` says that
-    something new was made.
+    something new was made. `settle` is called once the reply was sent, with whether the caller
+    still was there: what the reply gives is noted as given only then.
     """
 
     reply: Reply[Any]
     etag: str | None = None
     accepted: bool = False
     created: bool = False
+    settle: Callable[[bool], Awaitable[None]] | None = None
 
 
 class Outcome(NamedTuple):
@@ -49,6 +51,7 @@ class Outcome(NamedTuple):
     etag: str | None
     accepted: bool = False
     created: bool = False
+    settle: Callable[[bool], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,11 @@ async def answer(
     """
     found = await perform(operation, vault, caller, sent)
     if operation.listed is None:
-        body = await encoded(found.reply)
-        return Outcome(found.reply, body, found.etag, found.accepted, found.created)
+        try:
+            body = await encoded(found.reply)
+        except BaseException:
+            if found.settle is not None:
+                await found.settle(False)
+            raise
+        return Outcome(found.reply, body, found.etag, found.accepted, found.created, found.settle)
     return Outcome(*bounded(found.reply, operation.listed), found.etag)

@@ -29,10 +29,9 @@ async def _take(vault: OpenVault, _: Caller, sent: SessionEventBody) -> Found:
     for name in _TEXTS:
         # A hook has done so already. Others may call this too.
         fields[name] = without_secrets(fields[name]) if fields[name] is not None else None
-    brought = await sessions.take(SessionEvent(**fields))
-    return Found(
-        Reply[DeliveredData](data=DeliveredData(text=brought.text, message=brought.message))
-    )
+    offer = await sessions.take(SessionEvent(**fields), seconds=sent.seconds)
+    data = DeliveredData(text=offer.brought.text, message=offer.brought.message)
+    return Found(Reply[DeliveredData](data=data), settle=offer.settle)
 
 
 SESSION_EVENT = Operation(

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 MAX_INPUT_BYTES: Final = 1 << 20
 _MAX_REPLY_BYTES: Final = 256 * 1024
 _BLOCK: Final = 64 * 1024
+_WITHIN: Final = 0.75
+"""The part of the time that is left in which the server chooses."""
 _SECONDS_AT_MOST: Final = 15.0
 _STARTS: Final = ("SessionStart", "session.created", START)
 _UNTRUSTED: Final = "This project has a vault that you have not allowed yet. It is not used."
@@ -225,8 +227,8 @@ def _read_object(source: int, deadline: float) -> dict[str, Any] | None:
 def _post(where: Connection, body: bytes, deadline: float) -> tuple[int, dict[str, Any]]:
     """Post JSON to the server, and return the status and the object of its reply.
 
-    HTTP/1.0, so that the reply ends with the connection. `http.client` takes longer to import than
-    all of this takes.
+    HTTP/1.0, so that the reply ends with its length or with the connection. `http.client` takes
+    longer to import than all of this takes.
 
     Raises:
         OSError: if there is no reply in time.
@@ -240,6 +242,7 @@ def _post(where: Connection, body: bytes, deadline: float) -> tuple[int, dict[st
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
         "User-Agent: vault-agent",
+        f"Vault-Agent-Seconds: {_WITHIN * _left(deadline):.3f}",
     ]
     if where.api_key is not None:
         lines.append(f"Authorization: Bearer {where.api_key}")
@@ -261,6 +264,8 @@ def _post(where: Connection, body: bytes, deadline: float) -> tuple[int, dict[st
             reply += part
             if len(reply) > _MAX_REPLY_BYTES:
                 raise ValueError
+            if _is_whole(reply):
+                break
     head, _, content = bytes(reply).partition(b"\r\n\r\n")
     version, status, *_ = head.split(b" ", 2)
     if not version.startswith(b"HTTP/1."):
@@ -269,6 +274,16 @@ def _post(where: Connection, body: bytes, deadline: float) -> tuple[int, dict[st
     if not isinstance(found, dict):
         raise ValueError  # noqa: TRY004 - one kind of error for a reply that is not the server's
     return int(status), found
+
+
+def _is_whole(reply: bytearray) -> bool:
+    """Whether a reply has as many bytes as it says. The server still notes that it was read."""
+    head, ended, content = reply.partition(b"\r\n\r\n")
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if ended and name.lower() == b"content-length" and value.strip().isdigit():
+            return len(content) >= int(value)
+    return False
 
 
 def _left(deadline: float) -> float:

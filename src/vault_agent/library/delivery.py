@@ -29,7 +29,9 @@ from vault_agent.model.deliveries import (
     MemoryNews,
 )
 from vault_agent.model.memory import RecallQuery
-from vault_agent.model.sessions import COMPACT, Delivered
+from vault_agent.model.sessions import COMPACT, Delivered, Offer
+from vault_agent.store.sessions.deliveries import Change
+from vault_agent.system.cancelling import to_its_end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -93,20 +95,22 @@ class Deliveries:
 
     # --- for hooks ------------------------------------------------------------------------------
 
-    async def deliver(self, session: Session, event: SessionEvent) -> Delivered | None:
-        """Return what a start or a prompt of a session brings to the agent, or None.
+    async def deliver(self, session: Session, event: SessionEvent) -> Offer:
+        """Return what a start or a prompt of a session brings to the agent.
 
-        It is logged when this returns. If the caller gives up before that, nothing is logged.
+        It is logged when the caller settles it as given. Until then no other event of the session
+        gets anything. If the caller gives up before this returns, nothing is logged.
 
         Raises:
             VaultAgentError: as a search in the project's vault; `DISK_FULL`, `INDEX_IO_ERROR`.
         """
-        async with self._turn(session.session_id):
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._turn(session.session_id))
             if event.event == COMPACT:
                 await self._compacted(session.session_id)
-                return None
+                return Offer()
             if not self._settings.auto_inject or event.source == _RESUME:
-                return None
+                return Offer()
             if event.event == START:
                 # A new context: what the session had is gone.
                 before = await self._having(session.session_id)
@@ -116,7 +120,15 @@ class Deliveries:
             async with self._library.vault(session.vault) as vault:
                 asked = await self._asked(session, event, having)
                 who = _Who(session.session_id, session.agent, vault)
-                return await self._delivered(who, event, having, asked)
+                brought, change = await self._chosen(who, event, having, asked)
+            turn = stack.pop_all()
+
+        async def settle(given: bool) -> None:
+            async with turn:
+                if given:
+                    await to_its_end(self._log(who, change))
+
+        return Offer(brought, settle)
 
     async def recall(
         self, vault: OpenVault, query: RecallQuery, *, session_id: str, agent: str
@@ -137,7 +149,8 @@ class Deliveries:
             )
             found = await self._library.memory.recall(vault, asked)
             who = _Who(session_id, agent, vault)
-            await self._add(who, self._logged(who, MANUAL, having, asked, found))
+            change = Change(self._logged(who, MANUAL, having, asked, found))
+            await to_its_end(self._log(who, change))
         return found if query.explain else replace(found, left_out=())
 
     # --- the log --------------------------------------------------------------------------------
@@ -284,9 +297,10 @@ class Deliveries:
             explain=True,
         )
 
-    async def _delivered(
+    async def _chosen(
         self, who: _Who, event: SessionEvent, having: Having, asked: RecallQuery | None
-    ) -> Delivered | None:
+    ) -> tuple[Delivered, Change]:
+        """Return what an event brings, and what is logged once the agent was given it."""
         told = having.to_tell if event.event == PROMPT else ()
         text = withdrawn([each.title for each in told], self._settings.max_tokens // 2)
         found = None
@@ -297,17 +311,19 @@ class Deliveries:
             found = await self._library.memory.recall(who.vault, asked)
             text = "\n".join(filter(None, (text, found.text)))
         kind = REFRESH if having.state.refresh and event.event == PROMPT else event.event
+        delivery = None
         # A prompt without a subject, for which there is nothing, is as if it had not come.
         if text or kind == START or (found is not None and found.used_mode is not None):
             delivery = self._logged(who, kind, having, asked, found)
-            await self._add(who, replace(delivery, text=text, tokens=tokens_of(text)))
-        for each in told:
-            await self.store.choose(who.session_id, replace(each, told=True))
-        if kind == REFRESH:
-            await self.store.set_state(who.session_id, having.state._replace(refresh=False))
+            delivery = replace(delivery, text=text, tokens=tokens_of(text))
+        change = Change(
+            delivery,
+            tuple(replace(each, told=True) for each in told),
+            having.state._replace(refresh=False) if kind == REFRESH else None,
+        )
         if not text:
-            return None
-        return Delivered(text, _message(found) if self._settings.show else None)
+            return Delivered(), change
+        return Delivered(text, _message(found) if self._settings.show else None), change
 
     def _logged(
         self,
@@ -346,9 +362,10 @@ class Deliveries:
             prompt_hash=hashlib.sha256(asked.prompt.encode()).digest() if asked.prompt else None,
         )
 
-    async def _add(self, who: _Who, delivery: Delivery) -> None:
-        await self.store.add(delivery)
-        self._tell(who, delivery.event, len(delivery.notes), delivery.tokens)
+    async def _log(self, who: _Who, change: Change) -> None:
+        await self.store.log(who.session_id, change)
+        if (delivery := change.delivery) is not None:
+            self._tell(who, delivery.event, len(delivery.notes), delivery.tokens)
 
     async def _compacted(self, session_id: str) -> None:
         state = await self.store.state(session_id)

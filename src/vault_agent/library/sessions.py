@@ -27,7 +27,7 @@ from vault_agent.knowledge.sessions import (
 )
 from vault_agent.knowledge.spool import UNKNOWN, bound, damaged, spool, take_back, waiting
 from vault_agent.library.background import Background, quietly
-from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered
+from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered, Offer
 from vault_agent.store.sessions.store import open_sessions
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.crash import describe_crash
@@ -54,8 +54,8 @@ _MAX_WAIT = 600.0
 class Delivery(Protocol):
     """Chooses what a session gets. Called for its starts, prompts and compactions."""
 
-    async def deliver(self, session: Session, event: SessionEvent) -> Delivered | None:
-        """Return what this event brings, or None. Recorded as delivered when it returns."""
+    async def deliver(self, session: Session, event: SessionEvent) -> Offer:
+        """Return what this event brings. It is logged once that is settled."""
         ...
 
     async def forget_before(self, moment: float) -> None:
@@ -161,8 +161,10 @@ class Sessions:
             await self.forget_texts(session)
         await self.store.forget(each.session_id for each in sessions)
 
-    async def take(self, event: SessionEvent) -> Delivered:
-        """Take an event of now, and return what it brings to the agent.
+    async def take(self, event: SessionEvent, *, seconds: float | None = None) -> Offer:
+        """Take an event of now, and return what it brings to the agent. The caller settles that.
+
+        The agent waits for `seconds`, by default for the time of the settings.
 
         Raises:
             NotFound: `VAULT_UNKNOWN` if the event is of no registered project.
@@ -177,18 +179,18 @@ class Sessions:
         if not self.leads:
             await in_thread(spool, self._spool, event)
             self._wake.set()
-            return Delivered()
+            return Offer()
         taken = await to_its_end(self._absorb([event]))
         if not taken:
-            return Delivered()  # it came twice
+            return Offer()  # it came twice
         session = taken[0]
         if event.event == END:
             self._wake.set()
         if event.event == START and session.start_commit is None:
             self._background.spawn(self._note_commit, session)
         if event.event not in {START, PROMPT, COMPACT} or session.vault != event.vault:
-            return Delivered()  # or the agent went on in another project
-        return await self._delivered(session, event)
+            return Offer()  # or the agent went on in another project
+        return await self._offered(session, event, seconds)
 
     def start(self) -> None:
         """Begin to take what waits, once `delivery` and `journals` are set."""
@@ -256,19 +258,19 @@ class Sessions:
                 await self.store.put(session)
         return found
 
-    async def _delivered(self, session: Session, event: SessionEvent) -> Delivered:
-        """Return what is delivered in time. The agent never waits for more."""
-        text, messages = None, []
+    async def _offered(self, session: Session, event: SessionEvent, seconds: float | None) -> Offer:
+        """Return what is chosen in time. The agent never waits for more."""
+        offer, messages = Offer(), []
+        most = self._deliver_seconds
         with suppress(TimeoutError, VaultAgentError):
-            async with asyncio.timeout(self._deliver_seconds):
+            async with asyncio.timeout(most if seconds is None else min(most, seconds)):
                 if event.event == START and self.journals is not None:
                     messages.append(await self.journals.message(session))
                 if self.delivery is not None:
-                    found = await self.delivery.deliver(session, event)
-                    if found is not None:
-                        text = found.text
-                        messages.append(found.message)
-        return Delivered(text, "\n".join(filter(None, messages)) or None)
+                    offer = await self.delivery.deliver(session, event)
+                    messages.append(offer.brought.message)
+        message = "\n".join(filter(None, messages)) or None
+        return Offer(Delivered(offer.brought.text, message), offer.settle)
 
     async def _note_commit(self, session: Session) -> None:
         commit = await self.journals.starts(session) if self.journals is not None else None

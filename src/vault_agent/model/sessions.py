@@ -6,7 +6,10 @@ Standard library only, since the hook of agents imports this.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 START: Final = "start"
 PROMPT: Final = "prompt"
@@ -74,3 +77,17 @@ class Delivered(NamedTuple):
 
     text: str | None = None
     message: str | None = None
+
+
+async def _nothing(given: bool) -> None:
+    """Note nothing."""
+
+
+class Offer(NamedTuple):
+    """What an event brings, and what notes whether the agent was given it: only then it has it.
+
+    `settle` is called once. Until then the session gets nothing else.
+    """
+
+    brought: Delivered = Delivered()
+    settle: Callable[[bool], Awaitable[None]] = _nothing

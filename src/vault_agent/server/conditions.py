@@ -1,4 +1,4 @@
-"""What the headers of a write say: `If-Match`, `Idempotency-Key`; and the bytes of an upload."""
+"""What headers say: `If-Match`, `Idempotency-Key`, `Vault-Agent-Seconds`; bytes of an upload."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.errors import InvalidRequest
+from vault_agent.wire.sessions import WAITS_HEADER, SessionEventBody
 from vault_agent.wire.writing import AttachmentBody, UploadRequest, WriteBody
 
 if TYPE_CHECKING:
@@ -17,17 +18,20 @@ AnyModel = TypeVar("AnyModel", bound="Model")
 
 MAX_ATTACHMENT_BYTES = 50 * 1024 * 1024
 
+_MAX_SECONDS = 60.0
 _TAG = re.compile(r'"([0-9a-f]{16,64})"')
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 def with_headers(request: web.Request, sent: AnyModel) -> AnyModel:
-    """Return a request to write with what its headers say. Other requests are returned as they are.
+    """Return a request with what its headers say: one to write, or an event of a session.
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` if a header is malformed, or says something else than the
             body.
     """
+    if isinstance(sent, SessionEventBody):
+        return sent.model_copy(update={"seconds": _seconds(request, sent.seconds)})
     if not isinstance(sent, WriteBody):
         return sent
     given = {"expected_hash": _header(request, "If-Match"), "idempotency_key": _key(request)}
@@ -63,6 +67,15 @@ def _header(request: web.Request, name: str) -> str | None:
     if match is None:
         raise InvalidRequest("INVALID_REQUEST", f"{name} must be one hash in double quotes.")
     return match[1]
+
+
+def _seconds(request: web.Request, given: float | None) -> float | None:
+    """Return how long an agent still waits. A header that says no such time counts as none."""
+    try:
+        found = float(request.headers[WAITS_HEADER])
+    except (KeyError, ValueError):
+        return given
+    return found if 0 <= found <= _MAX_SECONDS else given
 
 
 def _key(request: web.Request) -> str | None:

@@ -21,10 +21,12 @@ from vault_agent.server.replies import (
     caching,
     not_modified,
 )
-from vault_agent.system.cancelling import in_thread
+from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.wire.replies import CompactResultsData, OneJob, ResultsData
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.server.log import Fields
@@ -71,12 +73,15 @@ async def reply(call: Call) -> web.StreamResponse:
     if outcome.etag is not None and (known := not_modified(call.request, outcome.etag)):
         return known
     status = 202 if outcome.accepted else 201 if outcome.created else call.status
-    return bytes_reply(
+    made = bytes_reply(
         outcome.body,
         status=status,
         headers=_location(call, outcome.reply.data) if status == 202 else None,
         etag=outcome.etag,
     )
+    if outcome.settle is not None:
+        await _send(call.request, made, outcome.settle)
+    return made
 
 
 async def whole_graph(call: Call) -> web.StreamResponse:
@@ -129,6 +134,22 @@ async def events(call: Call) -> web.StreamResponse:
 async def description(call: Call) -> web.StreamResponse:
     """Reply with the OpenAPI description."""
     return bytes_reply(call.request.app[OPENAPI]())
+
+
+async def _send(
+    request: web.Request, made: web.Response, settle: Callable[[bool], Awaitable[None]]
+) -> None:
+    """Send a reply now, and settle whether the client still was there to get it."""
+    is_there = False
+    try:
+        await made.prepare(request)
+        await made.write_eof()
+        transport = request.transport
+        is_there = transport is not None and not transport.is_closing()
+    except ConnectionError:
+        pass  # it is gone
+    finally:
+        await to_its_end(settle(is_there))
 
 
 def _location(call: Call, data: Model) -> dict[str, str]:

@@ -8,6 +8,8 @@ from pydantic import Field, StringConstraints
 
 from vault_agent.wire.base import Model
 
+WAITS_HEADER = "Vault-Agent-Seconds"
+"""The header of how long a hook still waits, in seconds. Older servers ignore it."""
 SESSION_ID = r"^[0-9A-Za-z][0-9A-Za-z._:-]{0,199}$"
 
 _Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -38,6 +40,10 @@ class SessionEventBody(Model):
     summary: _Text | None = Field(default=None, description="The agent's own, of a compaction.")
     commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40,64}$")] | None = Field(
         default=None, description="The commit that is checked out at a start."
+    )
+    seconds: Annotated[float, Field(ge=0, le=60)] | None = Field(
+        default=None,
+        description="How long the agent still waits, as in the header `Vault-Agent-Seconds`.",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -21,6 +21,7 @@ from vault_agent.store.database import json_array
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from vault_agent.store.database import Connection
     from vault_agent.store.sessions.store import SessionStore
 
 _COLUMNS = (
@@ -43,6 +44,14 @@ SELECT id, known.agent, known.vault, title, started_at, last_event_at, ended_at,
        coalesce(deliveries, 0), coalesce(notes, 0), coalesce(tokens, 0), coalesce(max_tokens, 0)
 FROM known LEFT JOIN given ON given.session = id
 """
+
+
+class Change(NamedTuple):
+    """What is stored once an agent was given something: the log, what it was told, its state."""
+
+    delivery: Delivery | None = None
+    told: tuple[ChosenNote, ...] = ()
+    state: ContextState | None = None
 
 
 class DeliveryStore:
@@ -84,22 +93,15 @@ class DeliveryStore:
 
     # --- deliveries -----------------------------------------------------------------------------
 
-    async def add(self, delivery: Delivery) -> None:
-        """Log what an agent got."""
-        values = (
-            *(delivery.session_id, delivery.agent, delivery.vault, delivery.at, delivery.event),
-            *(delivery.text, delivery.tokens, delivery.max_tokens),
-            _json(asdict(delivery.signals)),
-            _json([asdict(each) for each in delivery.notes]),
-            _json([asdict(each) for each in delivery.left_out[:KEPT_LEFT_OUT]]),
-            *(delivery.prompt_hash, len(delivery.notes)),
-        )
-        marks = ", ".join("?" * len(values))
+    async def log(self, session_id: str, change: Change) -> None:
+        """Store what follows from what an agent was given: all of it or nothing."""
         async with self._sessions.writing() as connection:
-            await connection.execute_fetchall(
-                f"INSERT INTO delivery ({_COLUMNS}, note_count) VALUES ({marks})",
-                values,
-            )
+            if change.delivery is not None:
+                await _add(connection, change.delivery)
+            for note in change.told:
+                await _choose(connection, session_id, note)
+            if change.state is not None:
+                await _set_state(connection, session_id, change.state)
 
     async def of_session(self, session_id: str, *, limit: int = 200) -> tuple[Delivery, ...]:
         """Return the last deliveries of a session, oldest first."""
@@ -145,15 +147,7 @@ class DeliveryStore:
     async def choose(self, session_id: str, note: ChosenNote) -> None:
         """Put a note first in a session, or take it out. The last choice counts."""
         async with self._sessions.writing() as connection:
-            await connection.execute_fetchall(
-                "INSERT OR REPLACE INTO chosen_note"
-                " (session, vault, note_id, removed, at, path, title, told)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(session_id, note.vault, note.note_id, note.removed, note.at),
-                    *(note.path, note.title, note.told),
-                ),
-            )
+            await _choose(connection, session_id, note)
 
     # --- what the agent still has ---------------------------------------------------------------
 
@@ -167,10 +161,41 @@ class DeliveryStore:
     async def set_state(self, session_id: str, state: ContextState) -> None:
         """Note since when the agent still has what it got."""
         async with self._sessions.writing() as connection:
-            await connection.execute_fetchall(
-                "INSERT OR REPLACE INTO context_state (session, since, refresh) VALUES (?, ?, ?)",
-                (session_id, state.since, state.refresh),
-            )
+            await _set_state(connection, session_id, state)
+
+
+async def _add(connection: Connection, delivery: Delivery) -> None:
+    values = (
+        *(delivery.session_id, delivery.agent, delivery.vault, delivery.at, delivery.event),
+        *(delivery.text, delivery.tokens, delivery.max_tokens),
+        _json(asdict(delivery.signals)),
+        _json([asdict(each) for each in delivery.notes]),
+        _json([asdict(each) for each in delivery.left_out[:KEPT_LEFT_OUT]]),
+        *(delivery.prompt_hash, len(delivery.notes)),
+    )
+    marks = ", ".join("?" * len(values))
+    await connection.execute_fetchall(
+        f"INSERT INTO delivery ({_COLUMNS}, note_count) VALUES ({marks})", values
+    )
+
+
+async def _choose(connection: Connection, session_id: str, note: ChosenNote) -> None:
+    await connection.execute_fetchall(
+        "INSERT OR REPLACE INTO chosen_note"
+        " (session, vault, note_id, removed, at, path, title, told)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(session_id, note.vault, note.note_id, note.removed, note.at),
+            *(note.path, note.title, note.told),
+        ),
+    )
+
+
+async def _set_state(connection: Connection, session_id: str, state: ContextState) -> None:
+    await connection.execute_fetchall(
+        "INSERT OR REPLACE INTO context_state (session, since, refresh) VALUES (?, ?, ?)",
+        (session_id, state.since, state.refresh),
+    )
 
 
 def place(session: SessionMemory) -> tuple[int, str]:
