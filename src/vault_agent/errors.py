@@ -402,6 +402,7 @@ CODES: Final[dict[str, Code]] = {
     ),
     "VAULT_SKIPPED": Code(*_WARNING),
     "TWO_PROJECT_VAULTS": Code(*_WARNING),
+    "NOTES_NOT_ALLOWED": Code(*_WARNING, "Look at them, then run `vault-agent trust`."),
     "PROJECT_CONFIG_IGNORED": Code(*_WARNING),
     "FOLDER_NOT_FOUND": Code(*_WARNING),
     "NOTES_UNDATED": Code(*_WARNING),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -261,6 +262,33 @@ async def test_a_vault_that_is_not_trusted_is_not_searched(
     ended = await run("search", "flour", VAULT_AGENT_VAULTS_ENABLED="true")
     assert searched(server) == ("/search", ())
     assert ended.err.count("VAULT_NOT_TRUSTED") == 1
+
+
+async def test_trust_shows_and_allows_what_git_has_brought(run: Run, project: Path, home: Path):
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+
+    def at(folder: Path, *command: str) -> None:
+        subprocess.run((*git, *command), cwd=folder, check=True, capture_output=True)
+
+    (project / ".git").rmdir()
+    at(project, "init", "-q", "-b", "main")
+    clone(project)
+    at(project, "add", "-A")
+    at(project, "commit", "-qm", "mine")
+    assert (await run("trust", "--yes")).code == 0
+    assert "trusted already" in (await run("trust", "--yes")).err
+    at(home, "clone", "-q", str(project), "other")
+    (home / "other/.vault-agent/vault/new.md").write_text("# New\n")
+    at(home / "other", "add", "-A")
+    at(home / "other", "commit", "-qm", "theirs")
+    at(project, "pull", "-q", str(home / "other"), "main")
+    refused = await run("trust")
+    assert "came by git" in refused.out
+    assert "new.md" in refused.out
+    assert refused.code == 2
+    allowed = orjson.loads((await run("trust", "--yes", "--json")).out)["data"]
+    assert allowed["allowed"] == ["new.md"]
+    assert "trusted already" in (await run("trust", "--yes")).err
 
 
 IN_PROJECT = (

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import time
 from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,10 +18,11 @@ from tests.waiting import eventually_async
 from vault_agent.api.caller import OWNER
 from vault_agent.api.deliveries import MEMORY_SESSIONS
 from vault_agent.api.operation import perform
-from vault_agent.config.registry import Role, forget_vault
+from vault_agent.config.registry import Role, add_vault, forget_vault
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import NotFound
 from vault_agent.knowledge.preamble import tokens_of
+from vault_agent.library.known import KnownVaults
 from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind
@@ -28,6 +30,7 @@ from vault_agent.model.journals import Journal
 from vault_agent.model.memory import RecallQuery
 from vault_agent.model.sessions import Delivered, Session, SessionEvent
 from vault_agent.store.sessions.deliveries import place
+from vault_agent.system.checkout import commit_at
 from vault_agent.wire.deliveries import MemorySessionsRequest
 
 if TYPE_CHECKING:
@@ -443,3 +446,41 @@ async def test_a_slow_log_is_finished_after_the_time_of_the_agent(
             await settling
         logged = len(await store.of_session("s1")) - len(before)
         assert (bool(offer.brought.text), logged) == ((False, 0) if seconds == 0 else (True, 1))
+
+
+async def test_notes_that_git_brings_are_given_once_they_are_allowed(world: World):
+    """A branch of somebody else is one checkout away from the prompts of an agent."""
+    project = world.shop.parent.parent
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+
+    def run(*command: str, at: Path = project) -> None:
+        subprocess.run((*git, *command), cwd=at, check=True, capture_output=True)
+
+    def allow() -> None:
+        entry = KnownVaults(world.registry).find("project:shop")
+        add_vault(replace(entry, commit=commit_at(project) or ""), world.registry)
+
+    run("init", "-q", "-b", "main")
+    run("add", "-A")
+    run("commit", "-qm", "mine")
+    allow()
+    other = world.folder / "other"
+    run("clone", "-q", str(project), str(other))
+    brought = note("Canary", "The streaming cost tracker updates the canary.")
+    (other / ".vault-agent/vault/notes/canary.md").write_text(brought)
+    for command in (("checkout", "-qb", "pr"), ("add", "-A"), ("commit", "-qm", "theirs")):
+        run(*command, at=other)
+    run("fetch", "-q", str(other), "pr:pr")
+    run("checkout", "-q", "pr")
+    async with opened(world) as (library, agent):
+        start = await agent.does("start", source="startup")
+        assert "1 new note came by git" in (start.message or "")
+        assert "vault-agent trust" in (start.message or "")
+        assert "Canary" not in await agent.prompts()
+        async with library.vault(agent.vault) as vault:
+            found = await library.memory.recall(vault, RecallQuery(prompt=PROMPT))
+        assert "NOTES_NOT_ALLOWED" in [each.code for each in found.warnings]
+        allow()
+        again = Agent(library.deliveries, agent.vault, "s2")
+        assert "new note" not in ((await again.does("start", source="startup")).message or "")
+        assert "Canary" in await again.prompts()

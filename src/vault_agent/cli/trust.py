@@ -6,13 +6,16 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.registering import agreed, described, entry_of, notes_by_type, shown_name
-from vault_agent.cli.terminal import clean, envelope, say, tell, warn
+from vault_agent.cli.terminal import clean, counted, envelope, say, tell, warn
 from vault_agent.config.connection import several_vaults
 from vault_agent.config.project import find_project
 from vault_agent.config.project_file import read_project_file
-from vault_agent.config.registry import add_vault, read_registry
+from vault_agent.config.registry import Registered, add_vault, read_registry
 from vault_agent.config.trust import trusted_entry
-from vault_agent.errors import NotFound
+from vault_agent.errors import Failed, NotFound
+from vault_agent.system.git_origins import brought
+
+_SHOWN = 20
 
 
 @click.command("trust", cls=Command)
@@ -22,7 +25,8 @@ async def command(invocation: Invocation, yes: bool) -> None:
     """Allow the vault of this project to be indexed.
 
     Its notes become part of what agents read. Look at them first if others have written them. A
-    project that was moved must be allowed again.
+    project that was moved must be allowed again, and so must notes that git has brought since from
+    another branch or another clone: until then agents do not get them by themselves.
     """
     project = find_project()
     if project is None:
@@ -34,19 +38,45 @@ async def command(invocation: Invocation, yes: bool) -> None:
     warn((*project.warnings, *read_project_file(project.folder).warnings))
     known = trusted_entry(project, read_registry())
     counts = notes_by_type(project.vault)
-    if known is None:
+    wanted = entry_of(project) if known is not None else None  # before the notes are looked at
+    new = await _brought(known) if known is not None else ()
+    if known is None or new:
         if not invocation.json:
             say(f"{clean(str(project.vault))}")
             say(f"project {shown_name(project)}: {described(counts)}")
+            _show(new)
         if not agreed("Index these notes and give them to agents?", yes=yes):
             tell("Nothing was changed.")
             return
-    entry = known or add_vault(entry_of(project))
+    entry = add_vault(wanted or entry_of(project))
     if invocation.json:
         envelope(
-            {"name": entry.address, "path": str(entry.root), "types": counts, "added": not known}
+            {
+                "name": entry.address,
+                "path": str(entry.root),
+                "types": counts,
+                "added": not known,
+                "allowed": list(new),
+            }
         )
         return
-    tell(f"{entry.address} is trusted{' already' if known else ''}.")
+    tell(f"{entry.address} is trusted{' already' if known and not new else ''}.")
     if not several_vaults(invocation.layers()):
         tell("Several vaults are off. To serve it: vault-agent config set vaults.enabled true")
+
+
+async def _brought(entry: Registered) -> tuple[str, ...]:
+    """Return the notes that git has brought since the vault was allowed."""
+    found = await brought(entry.root, entry.commit) if entry.commit else frozenset()
+    if found is None:
+        raise Failed("OUTPUT_FAILED", "Git does not say which notes are new: try again.")
+    return tuple(sorted(each for each in found if each.lower().endswith((".md", ".markdown"))))
+
+
+def _show(new: tuple[str, ...]) -> None:
+    if new:
+        say(f"{counted(len(new), 'note')} came by git from elsewhere since you allowed it:")
+    for path in new[:_SHOWN]:
+        say(f"  {clean(path)}")
+    if len(new) > _SHOWN:
+        say(f"  and {len(new) - _SHOWN:,} more")

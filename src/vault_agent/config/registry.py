@@ -51,6 +51,7 @@ class Registered:
     name: str
     uid: str
     added: str = ""  # ISO 8601, UTC
+    commit: str = ""  # that was checked out when its notes were allowed; "" if that is unknown
 
     @property
     def identity(self) -> str:
@@ -186,7 +187,12 @@ def _entry(table: dict[str, Any]) -> Registered:
     if not (root.is_absolute() and is_uid(table["uid"]) and isinstance(table["name"], str)):
         raise ValueError
     return Registered(
-        root, Role(table["role"]), clean_name(table["name"]), table["uid"], str(table["added"])
+        root,
+        Role(table["role"]),
+        clean_name(table["name"]),
+        table["uid"],
+        str(table["added"]),
+        str(table.get("commit", "")),
     )
 
 

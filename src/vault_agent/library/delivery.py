@@ -321,9 +321,9 @@ class Deliveries:
             tuple(replace(each, told=True) for each in told),
             having.state._replace(refresh=False) if kind == REFRESH else None,
         )
-        if not text:
-            return Delivered(), change
-        return Delivered(text, _message(found) if self._settings.show else None), change
+        shown = _message(found) if self._settings.show and text else None
+        new = _not_allowed(found) if event.event == START else None
+        return Delivered(text or None, "\n".join(filter(None, (shown, new))) or None), change
 
     def _logged(
         self,
@@ -429,6 +429,11 @@ class Deliveries:
 
 def _changed(note: RecalledNote, now: str | None) -> bool | None:
     return None if now is None else now != note.hash
+
+
+def _not_allowed(found: Recalled | None) -> str | None:
+    warnings = found.warnings if found is not None else ()
+    return next((each.message for each in warnings if each.code == "NOTES_NOT_ALLOWED"), None)
 
 
 def _message(found: Recalled | None) -> str | None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config.project_file import read_project_file
 from vault_agent.config.registry import GLOBAL, Role
-from vault_agent.errors import VaultAgentError
+from vault_agent.errors import VaultAgentError, explained
 from vault_agent.knowledge.recall import FactIndex, may_be_remembered, type_of
 from vault_agent.library.several import left_out
 from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.warning import Warning
 from vault_agent.store.index import facts
 from vault_agent.system.cancelling import in_thread
+from vault_agent.system.checkout import commit_at
+from vault_agent.system.git_origins import brought
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,16 +26,24 @@ if TYPE_CHECKING:
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.memory import Address
     from vault_agent.model.scope import Scope
-    from vault_agent.model.warning import Warning
     from vault_agent.store.index.facts import NoteFacts
 
 
 class Known(NamedTuple):
-    """A vault, what requests call it, and its notes."""
+    """A vault, what requests call it, and its notes. `not_allowed` are those that git brought."""
 
     name: str
     vault: OpenVault
     notes: FactIndex
+    not_allowed: int = 0
+
+
+class _Kept(NamedTuple):
+    """The facts of a revision and a state of git."""
+
+    of: tuple[object, ...]
+    notes: FactIndex
+    not_allowed: int
 
 
 class Facts:
@@ -40,13 +52,15 @@ class Facts:
     def __init__(self, library: Library, settings: MemorySettings) -> None:
         self._library = library
         self._settings = settings
-        # By identity, and whether they are about every note: revision and facts.
-        self._kept: dict[tuple[str, bool], tuple[str, FactIndex]] = {}
+        # By identity, and whether they are about every note.
+        self._kept: dict[tuple[str, bool], _Kept] = {}
+        self._origins: dict[str, tuple[object, asyncio.Task[frozenset[str] | None]]] = {}
 
     def forget(self, identity: str) -> None:
         """Drop the facts about a vault that was closed."""
         for every in (False, True):
             self._kept.pop((identity, every), None)
+        self._origins.pop(identity, None)
 
     async def around(
         self,
@@ -67,7 +81,7 @@ class Facts:
             VaultAgentError: as a search. Without the global vault it is a warning.
         """
         known = [await self.of(vault, scope, every=every)]
-        warnings: list[Warning] = []
+        warnings = _not_allowed(known[0])
         wanted = self._settings.include_global and with_global and scope == EVERYTHING
         if not (wanted and self._library.has_several):
             return known, warnings
@@ -85,18 +99,44 @@ class Facts:
     ) -> Known:
         """Return the facts about a vault that is open."""
         name = self._library.address_of(vault)
+        # What is searched, and not put into a prompt, may come from anywhere.
+        brought = frozenset[str]() if every else await self._brought(vault)
         async with vault.snapshot() as snapshot:
-            revision, kept = self._kept.get((vault.identity, every), ("", None))
-            if kept is None or revision != snapshot.revision:
+            kept = self._kept.get((vault.identity, every))
+            if kept is None or kept.of != (snapshot.revision, brought):
                 async with snapshot.connection() as connection:
                     rows = await facts.read_facts(connection)
                 included = rows if every else self._included(vault, rows)
-                kept = await in_thread(FactIndex, included)
-                self._kept[vault.identity, every] = (snapshot.revision, kept)
+                allowed = [
+                    row for row in included if brought is not None and row.path not in brought
+                ]
+                index = await in_thread(FactIndex, allowed)
+                kept = _Kept((snapshot.revision, brought), index, len(included) - len(allowed))
+                self._kept[vault.identity, every] = kept
+        notes = kept.notes
         if scope != EVERYTHING:
-            inside = [note for note in kept.notes.values() if scope.contains(note.path)]
-            kept = await in_thread(FactIndex, inside)
-        return Known(name, vault, kept)
+            inside = [note for note in notes.notes.values() if scope.contains(note.path)]
+            notes = await in_thread(FactIndex, inside)
+        return Known(name, vault, notes, kept.not_allowed)
+
+    async def _brought(self, vault: OpenVault) -> frozenset[str] | None:
+        """Return the notes of a project that git has brought since they were allowed.
+
+        None if that is not known: then all of them are left out. It is found out once for each
+        state of git. Who gives up waiting finds the result the next time.
+        """
+        entry = self._library.entry(vault.identity)
+        if entry is None or entry.role is not Role.PROJECT or not entry.commit:
+            return frozenset()
+        head = await in_thread(commit_at, entry.root)
+        if head is None or head == entry.commit:
+            return frozenset()
+        state, task = self._origins.get(vault.identity, (None, None))
+        failed = task is not None and task.done() and task.result() is None
+        if task is None or failed or state != (entry.commit, head):
+            task = asyncio.create_task(brought(entry.root, entry.commit))
+            self._origins[vault.identity] = ((entry.commit, head), task)
+        return await asyncio.shield(task)
 
     async def hashes(self, notes: Iterable[Address]) -> dict[Address, str | None]:
         """Return the hash of the file of each note, "" for one that is gone.
@@ -126,3 +166,14 @@ class Facts:
             shared = read_project_file(entry.root.parent.parent)
             excluded |= {each.lower() for each in shared.memory_exclude_types}
         return [row for row in rows if may_be_remembered(row) and type_of(row) not in excluded]
+
+
+def _not_allowed(known: Known) -> list[Warning]:
+    """Return the warning about notes that git has brought, if there are any."""
+    count = known.not_allowed
+    if not count:
+        return []
+    what = f"{count:,} new notes" if count > 1 else "1 new note"
+    what = f"{what} came by git from elsewhere. Agents do not get {'them' if count > 1 else 'it'}."
+    code = "NOTES_NOT_ALLOWED"
+    return [Warning(code, explained(code, what), {"notes": count})]

@@ -207,7 +207,7 @@ class Memory:
         passing = [*pinned, *(each for each in open_ones if each.relevance >= least)][:_READ]
         shown: dict[Address, str] = {}
         texts: dict[Address, str] = {}
-        for name, vault, index in known:
+        for name, vault, index, _ in known:
             rows = {
                 index.ids[each.candidate.note_id]: each.candidate
                 for each in passing
@@ -245,7 +245,7 @@ def candidates_of(
             if hit.chunk_index is not None:
                 places[note] = hit.chunk_index
     made = []
-    for place, (name, _, index) in enumerate(known):
+    for place, (name, _, index, _) in enumerate(known):
         rows = index.near(signals.files, signals.tags) | set(index.newest)
         rows |= {
             index.ids[note_id]

@@ -26,7 +26,7 @@ MAX_COMMITS: Final = 200
 MAX_OUTPUT: Final = 4 << 20
 _EARLIER: Final = 60.0
 """A commit so many seconds before the start still counts: clocks differ."""
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 _SAFE: Final = (
     "--no-pager",
@@ -94,7 +94,7 @@ async def head_of(folder: Path) -> str | None:
     """Return the commit that is checked out, or None if there is none, or no repository."""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(SECONDS):
-            return await _commit(folder, "HEAD")
+            return await commit_of(folder, "HEAD")
     return None
 
 
@@ -134,13 +134,13 @@ async def history(folder: Path, start: str | None, *, since: float) -> History:
 
 async def _history(folder: Path, start: str | None, since: float) -> History:
     top = (await _git(folder, "rev-parse", "--show-toplevel")).decode("utf-8", "replace").strip()
-    end = await _commit(folder, "HEAD")
+    end = await commit_of(folder, "HEAD")
     if not top or end is None:
         return History(top=top or None)
-    if start is not None and not _HASH.fullmatch(start):
+    if start is not None and not COMMIT.fullmatch(start):
         start = None
     if start is not None:
-        start = await _commit(folder, start)
+        start = await commit_of(folder, start)
     wanted = [f"--max-count={MAX_COMMITS}", f"--since={int(since - _EARLIER)}", end]
     if start is not None:
         wanted.append(f"^{start}")
@@ -172,10 +172,11 @@ _NUMBERS: Final = (*_DIFF, "--numstat")
 _NAMES: Final = (*_DIFF, "--name-only", "--no-commit-id", "--root", "--relative")
 
 
-async def _commit(folder: Path, name: str) -> str | None:
+async def commit_of(folder: Path, name: str) -> str | None:
+    """Return the hash of a commit that exists, by its name, or None. Raises OSError."""
     found = await _git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     text = found.decode("ascii", "replace").strip()
-    return text if _HASH.fullmatch(text) else None
+    return text if COMMIT.fullmatch(text) else None
 
 
 async def _is_before(folder: Path, start: str, end: str) -> bool:
@@ -188,7 +189,7 @@ def _commits(output: bytes) -> list[Commit]:
     for line in output.decode("utf-8", "replace").splitlines():
         commit, _, rest = line.partition("\0")
         at, _, subject = rest.partition("\0")
-        if _HASH.fullmatch(commit) and at.isdecimal():
+        if COMMIT.fullmatch(commit) and at.isdecimal():
             found.append(Commit(commit, float(at), subject))
     return found
 
@@ -213,7 +214,12 @@ def _files(output: bytes) -> tuple[FileChange, ...]:
 
 
 async def _git(folder: Path, *command: str, stdin: str | None = None) -> bytes:
-    """Return what git prints, or nothing if it fails, is missing, or prints too much."""
+    """Return what git prints, or nothing if it fails or prints too much."""
+    return await printed(folder, *command, stdin=stdin) or b""
+
+
+async def printed(folder: Path, *command: str, stdin: str | None = None) -> bytes | None:
+    """Return what git prints, or None if it fails or prints too much. Raises OSError."""
     environ = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
     process = await start_process(
         "git",
@@ -237,8 +243,8 @@ async def _git(folder: Path, *command: str, stdin: str | None = None) -> bytes:
         while part := await process.stdout.read(1 << 16):
             size += len(part)
             if size > MAX_OUTPUT:
-                return b""
+                return None
             parts.append(part)
-        return b"".join(parts) if await process.wait() == 0 else b""
+        return b"".join(parts) if await process.wait() == 0 else None
     finally:
         await end_process(process, 0.5)
