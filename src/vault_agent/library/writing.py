@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -59,12 +60,14 @@ class Writes:
         run: Run,
         links: Index,
         *,
+        has_types: bool,
         embed: Callable[[], Awaitable[object]] | None,
         on_unindexed: Callable[[Sequence[str]], object],
         on_written: Callable[[LoggedWrite], object],
         on_crash: Callable[[CrashReport], object],
     ) -> None:
         self._settings = config.write
+        self._has_types = has_types
         self._directory = directory
         self._exclusions = exclusions
         self._open_root = open_root
@@ -165,7 +168,8 @@ class Writes:
 
     def _open(self) -> Writing:
         log = WriteLog.open(self._directory.writes, self._directory.bytes_before)
-        journal = Journal(self._open_root, log, limits_of(self._settings), self._exclusions)
+        limits = replace(limits_of(self._settings), dates=self._has_types)
+        journal = Journal(self._open_root, log, limits, self._exclusions)
         return Writing(
             journal,
             self._following,

@@ -73,7 +73,10 @@ class WriteTimes:
 
 @dataclass(frozen=True, slots=True)
 class WriteLimits:
-    """The settings of writing. Folders are vault-relative; "" is the whole vault."""
+    """The settings of writing. Folders are vault-relative; "" is the whole vault.
+
+    With `dates`, an edit sets `updated` in the frontmatter of a note that has it.
+    """
 
     folders: tuple[str, ...] = ("",)
     allow: frozenset[Right] = frozenset(Right)
@@ -84,6 +87,7 @@ class WriteLimits:
     undo_writes: int = 1_000
     undo_bytes: int = 512 << 20
     times: WriteTimes = WriteTimes()
+    dates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

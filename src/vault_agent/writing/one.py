@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_agent.errors import (
@@ -19,6 +20,7 @@ from vault_agent.vault.naming import check_new
 from vault_agent.vault.new import place_of_new
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
+from vault_agent.writing.dating import dating
 from vault_agent.writing.disk import CREATE, EDIT, MOVE, REMOVE
 from vault_agent.writing.failures import missing
 from vault_agent.writing.journal import (
@@ -77,6 +79,8 @@ class OneFile:
                 what = "You have just appended this text, and the note still ends with it."
                 warning = Warning("APPEND_ALREADY_THERE", explained("APPEND_ALREADY_THERE", what))
                 return replies.unchanged(write, path, before, content_hash(before), warning)
+            if self._journal.limits.dates and not write.by_itself:
+                plan = dating(plan, datetime.now(UTC))
             made = plan(before)
             planned = made if isinstance(made, Planned) else Planned(made)
             after = spliced(before, planned.splices)

@@ -1,0 +1,58 @@
+"""Keeps `updated` in the frontmatter of notes that have it, where notes have types.
+
+Memory and lists order notes by it. Only a date that is there is changed, and only if the edit
+itself leaves it as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from vault_agent.errors import VaultAgentError
+from vault_agent.markdown.edit import overwrite, spliced
+from vault_agent.markdown.keys import read_keys, set_keys
+from vault_agent.writing.transaction import Planned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.markdown.edit import Splice
+    from vault_agent.writing.transaction import Plan
+
+_UPDATED: Final = "updated"
+_DAY: Final = len("2026-01-01")
+
+
+def dating(plan: Plan, now: datetime) -> Plan:
+    """Return a plan that also sets `updated` to a time, if the note has it and is changed."""
+
+    def dated(note: bytes) -> Planned:
+        made = plan(note)
+        planned = made if isinstance(made, Planned) else Planned(made)
+        return replace(planned, splices=_dated(note, planned.splices, now))
+
+    return dated
+
+
+def _dated(note: bytes, splices: Sequence[Splice], now: datetime) -> Sequence[Splice]:
+    after = spliced(note, splices)
+    if after == note:
+        return splices
+    try:
+        value = read_keys(note).get(_UPDATED)
+        if not isinstance(value, str) or not value or read_keys(after).get(_UPDATED) != value:
+            return splices
+        utc = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        wanted = {_UPDATED: utc[:_DAY] if len(value) == _DAY else utc}
+        together = sorted(
+            (*splices, *set_keys(note, wanted)), key=lambda each: (each.start, each.end)
+        )
+        apart = all(first.end < second.start for first, second in pairwise(together))
+        if apart:
+            return together
+        return overwrite(note, spliced(after, set_keys(after, wanted)).decode())
+    except (VaultAgentError, UnicodeDecodeError):
+        return splices  # its frontmatter cannot be edited

@@ -1,0 +1,105 @@
+"""An edit keeps `updated` true in notes that have it, where notes have types."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.library.vaults import World, indexed
+
+from vault_agent.api.caller import OWNER
+from vault_agent.api.operation import perform
+from vault_agent.api.operations import OPERATIONS
+from vault_agent.markdown import edit
+from vault_agent.markdown.edit import spliced
+from vault_agent.markdown.keys import read_keys, set_keys
+from vault_agent.writing.dating import dating
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from vault_agent.markdown.edit import Splice
+
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+SET = "2026-05-04T12:00:00Z"
+NOTE = b"---\ntitle: A\nupdated: 2020-01-01T00:00:00Z\ntags: [x]\n---\n# A\n\n- [ ] task\n"
+
+
+@pytest.mark.parametrize(
+    ("plan", "updated"),
+    [
+        (lambda note: edit.append(note, "More\n"), SET),
+        (lambda note: edit.prepend(note, "First\n"), SET),
+        (lambda note: edit.overwrite(note, note.decode().replace("task", "done")), SET),
+        (lambda note: edit.overwrite(note, note.decode().replace("[x]", "[x, y]")), SET),
+        (lambda note: edit.overwrite(note, note.decode().replace("title: A", "title: B")), SET),
+        (lambda note: set_keys(note, {"status": "done"}), SET),
+        (lambda note: set_keys(note, {}, ["title"]), SET),
+        (lambda note: set_keys(note, {"updated": "2021-01-01"}), "2021-01-01"),
+        (lambda note: set_keys(note, {}, ["updated"]), None),
+        (lambda note: edit.overwrite(note, "# A\n"), None),
+        (lambda _: (), "2020-01-01T00:00:00Z"),
+        (lambda note: edit.overwrite(note, note.decode()), "2020-01-01T00:00:00Z"),
+    ],
+)
+def test_an_edit_sets_the_date_unless_it_is_about_the_date(
+    plan: Callable[[bytes], Sequence[Splice]], updated: str | None
+):
+    wanted = spliced(NOTE, plan(NOTE))
+    after = spliced(NOTE, dating(plan, NOW)(NOTE).splices)
+    assert read_keys(after).get("updated") == updated
+    line = re.compile(rb"^updated: .*$", re.MULTILINE)
+    assert line.sub(b"", after) == line.sub(b"", wanted)
+
+
+@pytest.mark.parametrize(
+    ("note", "changed"),
+    [
+        (b"# A\n", b"# A\nMore\n"),
+        (b"---\ntitle: A\n---\n", b"---\ntitle: A\n---\nMore\n"),
+        (b"---\nupdated: [1]\n---\n", b"---\nupdated: [1]\n---\nMore\n"),
+        (b"---\nupdated: 2020-01-01\n---\n", b"---\nupdated: 2026-05-04\n---\nMore\n"),
+        (
+            b"---\r\nupdated: 2020-01-01\r\n---\r\n",
+            b"---\r\nupdated: 2026-05-04\r\n---\r\nMore\r\n",
+        ),
+        (b"---\nupdated: 1\nx: {\n---\n", b"---\nupdated: 1\nx: {\n---\nMore\n"),
+    ],
+)
+def test_only_a_date_that_is_there_is_kept(note: bytes, changed: bytes):
+    plan = dating(lambda each: edit.append(each, "More\n"), NOW)
+    assert spliced(note, plan(note).splices) == changed
+
+
+@given(st.text(alphabet="ab:-\n \r#[", max_size=40), st.text(alphabet="ab\n", min_size=1))
+def test_the_rest_of_a_note_is_as_without_it(body: str, more: str):
+    note = f"---\nupdated: 2020-01-01\n---\n{body}".encode()
+
+    def plan(each: bytes) -> Sequence[Splice]:
+        return edit.append(each, more)
+
+    wanted = spliced(note, plan(note))
+    after = spliced(note, dating(plan, NOW)(note).splices)
+    assert after.replace(b"2026-05-04", b"2020-01-01", 1) == wanted
+
+
+async def test_a_project_keeps_the_date_and_the_vault_of_a_person_is_left_as_it_is(tmp_path: Path):
+    world = World(tmp_path)
+    world.write(world.default, {"A.md": NOTE.decode()})
+    shop = world.project("shop", {"A.md": NOTE.decode()})
+    [operation] = [each for each in OPERATIONS if each.name == "write_note"]
+    body: dict[str, Any] = {"path": "A.md", "content": "More\n", "mode": "append"}
+    write = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
+    async with world.library(write=write) as library:
+        for name, root, is_kept in (("default", world.default, False), ("shop", shop, True)):
+            async with library.vault(name) as vault:
+                await indexed(vault)
+                await vault.writing.ready()
+                await perform(operation, vault, OWNER, operation.request(**body))
+            updated = read_keys((root / "A.md").read_bytes())["updated"]
+            assert (updated != "2020-01-01T00:00:00Z") is is_kept
