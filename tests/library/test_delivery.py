@@ -9,6 +9,7 @@ import subprocess
 import time
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +24,7 @@ from vault_agent.config.rules import vault_identity
 from vault_agent.errors import NotFound
 from vault_agent.knowledge.preamble import tokens_of
 from vault_agent.library.known import KnownVaults
+from vault_agent.markdown.template import fill, variables, with_known
 from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind
@@ -32,6 +34,7 @@ from vault_agent.model.sessions import Delivered, Session, SessionEvent
 from vault_agent.store.sessions.deliveries import place
 from vault_agent.system.checkout import commit_at
 from vault_agent.wire.deliveries import MemorySessionsRequest
+from vault_agent.writing.built_in import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -484,3 +487,38 @@ async def test_notes_that_git_brings_are_given_once_they_are_allowed(world: Worl
         again = Agent(library.deliveries, agent.vault, "s2")
         assert "new note" not in ((await again.does("start", source="startup")).message or "")
         assert "Canary" in await again.prompts()
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+async def test_a_template_that_nobody_has_filled_in_is_never_given(tmp_path: Path, name: str):
+    world = World(tmp_path)
+    template = with_known(BUILT_IN[name])
+    given = dict.fromkeys(variables(template), "x")
+    text = fill(template, title="Cost tracker", now=datetime.now(UTC), values=given)
+    head, _, body = text.partition("---\n")[2].partition("---\n")
+    kept = "".join(line for line in head.splitlines(True) if not line.startswith("files:"))
+    front = f"---\n{kept}files: [src/cost.py]\n---\n"
+    filled = body + "\n## More\n\nThe tracker sums the costs of each model.\n"
+    world.shop = world.project("shop", {"a.md": front + body, "b.md": front + filled})
+    async with opened(world) as (library, agent), library.vault(agent.vault) as vault:
+        asked = RecallQuery(files=("src/cost.py",), explain=True)
+        found = await library.memory.recall(vault, asked)
+        assert [each.path for each in found.notes] == ["b.md"]
+        assert [(each.path, each.left_out) for each in found.left_out] == [("a.md", "empty")]
+        assert "sums the costs" in found.text
+
+
+async def test_a_journal_with_nothing_but_its_goal_is_not_given(tmp_path: Path):
+    world = World(tmp_path)
+    goal = "debounce the updates in CostPanel.tsx"
+    front = {"files": "[src/cost.py]", "type": "journal"}
+    empty = note(goal, f"## Goal\n\n{goal}", **front)
+    decided = "## Key Decisions\n\n- Wait 50 ms.\n\n## Outcome\n\nDone.\n\n- Tests: 12 passed\n"
+    world.shop = world.project(
+        "shop", {"a.md": empty, "b.md": note("Panel", f"## Goal\n\n{goal}\n\n{decided}", **front)}
+    )
+    async with opened(world) as (library, agent), library.vault(agent.vault) as vault:
+        found = await library.memory.recall(vault, RecallQuery(files=("src/cost.py",)))
+        assert [each.path for each in found.notes] == ["b.md"]
+        assert "  Key decisions:\n  - Wait 50 ms.\n  Outcome: Done.\n" in found.text
+        assert "12 passed" not in found.text

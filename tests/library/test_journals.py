@@ -668,3 +668,26 @@ async def test_a_line_of_the_devlog_goes_into_the_journal_of_its_own_session(des
         assert [each.text for each in lines(mine.session_id)] == ["Mine alone."]
         assert lines(other.session_id) == ()
     assert "Of nobody." not in (desk.root / "devlog/work.md").read_text()
+
+
+@pytest.mark.parametrize("agent", ["generic", "codex"])
+async def test_a_session_of_which_only_the_goal_is_known_leaves_no_journal(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, agent: str
+):
+    monkeypatch.setattr(journals_module, "WAITS", (0.3,))
+    made = replace(made_session("codex", str(desk.project), 1), agent=agent)
+    async with desk.library(journal={"retry_days": 0}) as library:
+        for at, kind, more in (
+            (600, "start", {}),
+            (500, "prompt", {"prompt": "debounce the panel"}),
+            (400, "prompt", {"prompt": "also handle the totals"}),
+            (300, "end", {"reason": "other"}),
+        ):
+            await desk.tell(library, desk.event(made, kind, NOW - at, **more))
+        journal = await desk.settled(library, made.session_id, "skipped")
+        assert journal.reason == "empty"
+        assert desk.notes() == {}
+        assert library.journals is not None
+        await library.journals.make(made.session_id)  # whoever asks for it gets it
+        await desk.settled(library, made.session_id, "complete", "incomplete")
+    assert front(desk.note())["session"] == made.session_id

@@ -61,7 +61,7 @@ def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):
     assert (note["id"], note["matchType"]) == ("journal-2026-02-13-abc12345", "semantic")
     assert note["reasons"] == ["words"]
     text = found.data["text"]
-    assert "  Added streaming output parsing for the cost tracker.\n" in text
+    assert "  Outcome: Added streaming output parsing for the cost tracker.\n" in text
     assert "Make it faster" not in text
     assert "Note: journals/Session.md" in text
     by_file = program.call("POST", "/memory", {"files": ["src/cost.py"]}).data

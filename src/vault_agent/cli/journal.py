@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _KINDS = ("impl", "problem", "insight", "verify")
 _REASONS = {
     "short": "too short for a journal",
+    "empty": "nothing is known of it but what was asked for",
     "excluded": "in a folder that leaves none",
     "rejected": "rejected in the review",
     "edited": "changed by you: it is never rewritten",

@@ -33,6 +33,11 @@ class Draft(NamedTuple):
     title: str
     sections: Mapping[str, str]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing but what was asked for."""
+        return not self.sections.keys() - {GOAL}
+
 
 def extract(session: Collected) -> Draft:
     """Return the journal of a session from what was collected, and nothing else."""

@@ -10,6 +10,7 @@ from vault_agent.knowledge.score import Candidate, Frequencies, file_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.note_types import type_of_folder
 from vault_agent.text.words import fold_words
+from vault_agent.writing.built_in import is_unfilled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,11 +27,14 @@ _SAME_NAME = 5
 
 _NEVER_TYPES = frozenset({"template"})
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "journal": ("outcome", "key decisions", "open questions"),
+    "journal": ("key decisions", "open questions", "outcome"),
     "decision": ("decision",),
     "module": ("purpose", "known issues"),
     "bug": ("root cause", "fix"),
 }
+_GOALS: Final = frozenset({"goal", "related"})
+"""Sections of a journal that say nothing of what came of the session."""
+_TESTS = re.compile(r"^- Tests: [^\n]*\n?", re.MULTILINE)
 _MAIN_BRANCHES = frozenset({"main", "master", "develop", "development", "dev", "trunk", "HEAD"})
 _HEADING = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*(?:\n|\Z))+")
 KINDS: Final[Mapping[str, str]] = {"journal": "Session"}
@@ -157,28 +161,48 @@ def part_that_matters(
 ) -> tuple[str, str]:
     """Return what a preamble shows of a note, and all its text.
 
-    That is the sections which say what came of a journal, decision, module or bug. Else it is the
-    chunk at the place `best`, or the first one.
+    That is the sections which say what came of a journal, decision, module or bug, the ones of most
+    use first: what does not fit is cut at the end. Else it is the chunk at the place `best`, or the
+    first one. Lines of a template that nobody has filled in are no text, and neither is the goal of
+    a session of which nothing else is known.
     """
     whole = "\n".join(chunk.text for chunk in chunks)
     wanted = _SECTIONS.get(kind, ())
     parts = []
     for section in wanted:
         for chunk in chunks:
-            if any(fold_words(heading).strip(" :") == section for heading in chunk.heading_path):
-                text = _HEADING.sub("", chunk.text).strip()
-                if text:
-                    label = "" if section == wanted[0] else f"{section.capitalize()}: "
-                    parts.append(label + text)
+            if section in _headings(chunk) and (text := _text(chunk)):
+                if section == wanted[0] and kind != "journal":
+                    parts.append(text)
+                else:
+                    between = "\n" if text.startswith("- ") else " "
+                    parts.append(f"{section.capitalize()}:{between}{text}")
     if parts:
         return "\n".join(parts), whole
     ordered = sorted(chunks, key=lambda chunk: chunk.key)
+    if kind == "journal":
+        ordered = [each for each in ordered if not _GOALS & _headings(each)]
     shown = next((each for each in ordered if best is not None and each.key == best), None)
     for chunk in [shown, *ordered] if shown is not None else ordered:
-        text = _HEADING.sub("", chunk.text).strip()
-        if text:
+        if text := _text(chunk):
             return text, whole
     return "", whole
+
+
+def says_something(title: str, text: str) -> bool:
+    """Whether the part of a note that is shown says more than its title."""
+    words = fold_words(text).split()
+    return bool(words) and words != fold_words(title).split()
+
+
+def _headings(chunk: StoredChunk) -> set[str]:
+    return {fold_words(heading).strip(" :") for heading in chunk.heading_path}
+
+
+def _text(chunk: StoredChunk) -> str:
+    """Return the text of a chunk without its headings, unfilled lines and results of tests."""
+    text = _TESTS.sub("", _HEADING.sub("", chunk.text))
+    return "\n".join(line for line in text.split("\n") if not is_unfilled(line)).strip()
 
 
 def may_be_remembered(note: NoteFacts) -> bool:

@@ -98,8 +98,9 @@ class Scored:
 class LeftOut(NamedTuple):
     """A candidate that was not taken, and why.
 
-    "relevance", "journals", "duplicate", "limit" or "budget"; "session" for the session's own
-    journal, "delivered" or "removed" for what the session has or shall not get.
+    "relevance", "journals", "duplicate", "limit" or "budget"; "empty" for a note that says no more
+    than its title, "session" for the session's own journal, "delivered" or "removed" for what the
+    session has or shall not get.
     """
 
     scored: Scored

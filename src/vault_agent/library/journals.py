@@ -25,6 +25,7 @@ from vault_agent.library.journal_texts import JournalTexts
 from vault_agent.library.session_facts import SessionFacts
 from vault_agent.model.journals import (
     EDITED,
+    EMPTY,
     EXCLUDED,
     MODEL_INVALID,
     MODEL_UNAVAILABLE,
@@ -320,9 +321,20 @@ class Journals:
             return
         async with self._library.vault(session.vault) as vault:
             text = await self._texts.of(vault, session, gathered, given, by_model=by_model)
+            if text.draft.is_empty and journal.reason != FORCED:
+                await self._leave_empty(journal, session, text)
+                return
             journal = await to_its_end(self._keep(journal, gathered, text, vault))
         if journal.state == "complete" and session.ended_at is not None and gathered.has_transcript:
             await self._sessions.forget_texts(session)
+
+    async def _leave_empty(self, journal: Journal, session: Session, text: Text) -> None:
+        """Write no journal that has only a goal. A transcript that is missing may still come."""
+        later = self._later(replace(journal, reason=TRANSCRIPT_MISSING))
+        if text.incomplete == TRANSCRIPT_MISSING and later.next_at is not None:
+            await self._done(later)
+        else:
+            await self._skip(journal, session, EMPTY)
 
     async def _keep(
         self, journal: Journal, gathered: Gathered, text: Text, vault: OpenVault

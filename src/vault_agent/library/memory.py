@@ -19,6 +19,7 @@ from vault_agent.knowledge.recall import (
     named_files,
     named_tags,
     part_that_matters,
+    says_something,
     words_of_branch,
 )
 from vault_agent.knowledge.redact import redact
@@ -219,12 +220,16 @@ class Memory:
                 best = places.get(address)
                 key = None if best is None else (rowid << CHUNK_BITS) + best
                 shown[address], texts[address] = part_that_matters(note.type, chunks, key)
-        with_texts = [
-            replace(each, candidate=replace(each.candidate, text=texts[address_of(each)]))
-            if address_of(each) in texts
-            else each
-            for each in open_ones
-        ]
+        with_texts = []
+        for each in open_ones:
+            address, candidate = address_of(each), each.candidate
+            if address not in texts:
+                with_texts.append(each)
+            elif says_something(candidate.title, shown[address]):
+                text = texts[address]
+                with_texts.append(replace(each, candidate=replace(candidate, text=text)))
+            else:
+                blocked.append(LeftOut(each, "empty"))
         chosen, left = choose(with_texts, least=least, most=max(most - len(pinned), 0))
         return [*pinned, *chosen], [*left, *blocked], shown
 

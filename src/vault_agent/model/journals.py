@@ -38,6 +38,8 @@ class Journal:
 
 EDITED: Final = "edited"
 SHORT: Final = "short"
+EMPTY: Final = "empty"
+"""Nothing but its goal is known of the session."""
 EXCLUDED: Final = "excluded"
 REJECTED: Final = "rejected"
 CRASH: Final = "crash"

@@ -82,8 +82,8 @@ class RecalledNoteData(Model):
     )
     left_out: str | None = Field(
         default=None,
-        description="Why: relevance, journals, duplicate, limit or budget; session, delivered or"
-        " removed in a session.",
+        description="Why: relevance, empty, journals, duplicate, limit or budget; session,"
+        " delivered or removed in a session.",
     )
 
 

@@ -218,3 +218,18 @@ RECORD: Final = """\
 [What changes as a result of this decision]
 """
 """The text below the title of a new decision record."""
+
+
+def is_unfilled(line: str) -> bool:
+    """Whether a line of a note is one of a built-in template that nobody has filled in."""
+    return line.strip() in _UNFILLED
+
+
+def _to_fill_in(template: str) -> set[str]:
+    """Return the lines below a template's headings. They are to be replaced."""
+    body = template.partition("\n---\n")[2]
+    lines = (line.strip() for line in body.split("\n"))
+    return {line for line in lines if "[" in line and not line.startswith("#")}
+
+
+_UNFILLED: Final = frozenset(line for text in BUILT_IN.values() for line in _to_fill_in(text))
