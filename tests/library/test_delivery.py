@@ -23,6 +23,7 @@ from vault_agent.config.registry import Role, add_vault, forget_vault
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import NotFound
 from vault_agent.knowledge.preamble import tokens_of
+from vault_agent.library import facts as facts_module
 from vault_agent.library.known import KnownVaults
 from vault_agent.markdown.template import fill, variables, with_known
 from vault_agent.model.deliveries import MemoryNews
@@ -270,8 +271,9 @@ async def test_what_is_asked_for_in_a_session_is_logged_without_the_prompt(world
             found = await agent.deliveries.recall(
                 vault, RecallQuery(PROMPT), session_id="s2", agent="codex"
             )
-            news = await anext(vault.news.follow(seen))
-        assert isinstance(news.item, MemoryNews)
+            async for news in vault.news.follow(seen):
+                if isinstance(news.item, MemoryNews):  # not of the look at its notes
+                    break
         assert (news.item.session_id, news.item.event) == ("s2", "manual")
         [session] = await agent.deliveries.store.sessions(limit=5)
         assert (session.session_id, session.agent, session.notes) == (
@@ -522,3 +524,29 @@ async def test_a_journal_with_nothing_but_its_goal_is_not_given(tmp_path: Path):
         assert [each.path for each in found.notes] == ["b.md"]
         assert "  Key decisions:\n  - Wait 50 ms.\n  Outcome: Done.\n" in found.text
         assert "12 passed" not in found.text
+
+
+async def test_what_was_written_by_hand_is_given_without_being_asked_to_index(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(facts_module, "_LOOK_SECONDS", 0.0)
+    async with opened(world) as (library, agent), library.vault(agent.vault) as vault:
+        hand = note("Canary", "Streaming cost updates of the canary in the tracker.")
+        (world.shop / "notes/hand.md").write_text(hand)
+        (world.shop / "notes/costs.md").unlink()
+        asked = RecallQuery(prompt=PROMPT)
+
+        async def paths() -> list[str]:
+            return [each.path for each in (await library.memory.recall(vault, asked)).notes]
+
+        found = await eventually_async(paths, lambda each: "notes/hand.md" in each)
+        assert "notes/costs.md" not in found
+        numbers = iter(range(100))
+
+        async def prompted() -> str:
+            other = Agent(library.deliveries, agent.vault, f"of-hand-{next(numbers)}")
+            return await other.prompts()
+
+        late = note("Late canary", f"{PROMPT}: the late one sums costs of each hour instead.")
+        (world.shop / "notes/late.md").write_text(late)
+        await eventually_async(prompted, lambda text: "Late canary" in text)

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 START_NOTES: Final = 3
 _RESUME: Final = "resume"
 """The source of a start after which the agent still has what it got."""
+_INDEX_SECONDS: Final = 0.25
+"""How long an agent waits for the index of its project. What is later comes at its next event."""
 _SAME_COMPACTION = 60.0
 """Seconds between the two events that tell of one compaction."""
 
@@ -308,7 +310,9 @@ class Deliveries:
             spent = tokens_of(f"{text}\n") if text else 0
             limit = asked.max_tokens or self._settings.max_tokens
             asked = replace(asked, max_tokens=max(limit - spent, 0))
-            found = await self._library.memory.recall(who.vault, asked)
+            found = await self._library.memory.recall(
+                who.vault, asked, index_seconds=_INDEX_SECONDS
+            )
             text = "\n".join(filter(None, (text, found.text)))
         kind = REFRESH if having.state.refresh and event.event == PROMPT else event.event
         delivery = None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config.project_file import read_project_file
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import VaultAgentError, explained
 from vault_agent.knowledge.recall import FactIndex, may_be_remembered, type_of
+from vault_agent.library.freshness import has_no_keeper, index_now
 from vault_agent.library.several import left_out
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.warning import Warning
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
     from vault_agent.model.memory import Address
     from vault_agent.model.scope import Scope
     from vault_agent.store.index.facts import NoteFacts
+
+
+_LOOK_SECONDS = 5.0
 
 
 class Known(NamedTuple):
@@ -54,6 +60,7 @@ class Facts:
         self._settings = settings
         # By identity, and whether they are about every note.
         self._kept: dict[tuple[str, bool], _Kept] = {}
+        self._looked: dict[str, float] = {}  # when each vault was last looked at
         self._origins: dict[str, tuple[object, asyncio.Task[frozenset[str] | None]]] = {}
 
     def forget(self, identity: str) -> None:
@@ -61,6 +68,7 @@ class Facts:
         for every in (False, True):
             self._kept.pop((identity, every), None)
         self._origins.pop(identity, None)
+        self._looked.pop(identity, None)
 
     async def around(
         self,
@@ -70,16 +78,19 @@ class Facts:
         *,
         with_global: bool = True,
         every: bool = False,
+        index_seconds: float = 0.0,
     ) -> tuple[list[Known], list[Warning]]:
         """Return the facts about a vault, then those about the global one, open until `stack` ends.
 
         A caller with a narrower scope knows only its part of the vault, and one that knows one
         vault asks without the global one. With `every`, they are also about notes that are never
-        recalled.
+        recalled. With `index_seconds`, what has changed is indexed before, unless that was done a
+        moment ago.
 
         Raises:
             VaultAgentError: as a search. Without the global vault it is a warning.
         """
+        await self._freshen(vault, index_seconds)
         known = [await self.of(vault, scope, every=every)]
         warnings = _not_allowed(known[0])
         wanted = self._settings.include_global and with_global and scope == EVERYTHING
@@ -88,6 +99,7 @@ class Facts:
         try:
             shared = await stack.enter_async_context(self._library.vault(GLOBAL))
             if shared.identity != vault.identity:
+                await self._freshen(shared, index_seconds)
                 known.append(await self.of(shared, every=every))
         except VaultAgentError as error:
             if error.code != "VAULT_UNKNOWN":
@@ -118,6 +130,13 @@ class Facts:
             inside = [note for note in notes.notes.values() if scope.contains(note.path)]
             notes = await in_thread(FactIndex, inside)
         return Known(name, vault, notes, kept.not_allowed)
+
+    async def _freshen(self, vault: OpenVault, seconds: float) -> None:
+        looked = self._looked.get(vault.identity, -math.inf)
+        if not seconds or not has_no_keeper(vault) or time.monotonic() < looked + _LOOK_SECONDS:
+            return
+        self._looked[vault.identity] = time.monotonic()
+        await index_now(vault, seconds=seconds)
 
     async def _brought(self, vault: OpenVault) -> frozenset[str] | None:
         """Return the notes of a project that git has brought since they were allowed.

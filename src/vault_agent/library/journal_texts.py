@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from vault_agent.knowledge.journal import Facts, body, properties, stamp
 from vault_agent.knowledge.redact import doubtful
 from vault_agent.knowledge.related import related, tags_of
 from vault_agent.knowledge.transcripts.read import AGENTS
+from vault_agent.library.freshness import index_now
 from vault_agent.library.session_facts import VaultNotes, notes_of
-from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.model.journals import (
     CRASH,
     MODEL_INVALID,
@@ -152,11 +151,8 @@ async def _notes(vault: OpenVault) -> VaultNotes:
     except IndexUnavailable as error:
         if error.code != "INDEX_NOT_FOUND":
             return _NO_NOTES
-    with suppress(VaultAgentError, TimeoutError):
-        job = vault.jobs.running or await vault.submit(JobKind.INDEX, trigger=Trigger.START)
-        async with asyncio.timeout(_INDEX_SECONDS):
-            async for _ in vault.jobs.watch(job.id):
-                pass
+    await index_now(vault, seconds=_INDEX_SECONDS)
+    with suppress(VaultAgentError):
         return await notes_of(vault)
     return _NO_NOTES
 

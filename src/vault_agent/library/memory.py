@@ -78,8 +78,12 @@ class Memory:
         self.today = _today
         """The day from which the age of notes is counted."""
 
-    async def recall(self, vault: OpenVault, query: RecallQuery) -> Recalled:
+    async def recall(
+        self, vault: OpenVault, query: RecallQuery, *, index_seconds: float = 2.0
+    ) -> Recalled:
         """Return what is remembered for a task in a vault, and in the global one.
+
+        Changes of their notes are indexed before, in so many seconds or later.
 
         Raises:
             VaultAgentError: as a search does. Without the global vault it is a warning.
@@ -90,7 +94,11 @@ class Memory:
         )
         async with AsyncExitStack() as stack:
             known, warnings = await self.facts.around(
-                stack, vault, query.scope, with_global=query.with_global
+                stack,
+                vault,
+                query.scope,
+                with_global=query.with_global,
+                index_seconds=index_seconds,
             )
             indexes = [each.notes for each in known]
             worked = await self._last_worked(known[0]) if query.start else Latest()
