@@ -11,11 +11,12 @@ from tests.library.vaults import World, indexed
 from vault_agent.api.authoring import NEW_FROM_TEMPLATE, TEMPLATES
 from vault_agent.api.caller import OWNER
 from vault_agent.api.operation import perform
+from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.config.registry import Role
-from vault_agent.errors import InvalidRequest
+from vault_agent.errors import Forbidden, InvalidRequest
 from vault_agent.markdown.keys import read_keys
 from vault_agent.wire.requests import NoParams
-from vault_agent.wire.writing import TemplateBody
+from vault_agent.wire.writing import TemplateBody, WriteNoteBody
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,3 +86,20 @@ async def test_the_default_vault_keeps_to_templates_and_paths(tmp_path: Path):
         for body in ({"type": "bug", "title": "x"}, {"template": "bug"}):
             with pytest.raises(InvalidRequest):
                 await made(vault, world.default, **body)
+
+
+async def test_notes_of_a_project_are_written_while_the_vault_of_a_person_stays_closed(
+    tmp_path: Path,
+):
+    world = World(tmp_path)
+    world.write(world.default, {"A.md": "# A\n"})
+    shop = world.project("shop", {})
+    append = WriteNoteBody(path="A.md", content="More\n", mode="append")
+    async with world.library(write={"enabled": True, "quiet_seconds": 0}) as library:
+        async with library.vault("project:shop") as vault:
+            await indexed(vault)
+            path, _ = await made(vault, shop, type="bug", title="Twice")
+            assert (shop / path).is_file()
+        with pytest.raises(Forbidden, match="VAULT_READ_ONLY"):
+            await perform(WRITE_NOTE, library.default, OWNER, append)
+    assert (world.default / "A.md").read_text() == "# A\n"

@@ -188,6 +188,11 @@ def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str
     for name in off:
         set_value(path, name, "true")
         report.add(f"turned on {name}", f"vault-agent config set {name} false")
+    if not build_config(invocation.layers()).write.enabled:
+        report.notes.append(
+            "To let agents and commands write notes of projects too:"
+            " vault-agent config set write.enabled true"
+        )
     report.notes.append("Restart the server if one is running.")
     return off
 

@@ -128,7 +128,11 @@ class VaultsSettings(_Section):
 
 
 class WriteSettings(_Section):
-    """What may be changed in the vault. Nothing by default."""
+    """What may be changed in the vault. Nothing by default.
+
+    `folders` are those of the vault of `vault.root`. The vaults of projects and the global one may
+    be changed as a whole.
+    """
 
     enabled: Switch = False
     folders: Annotated[tuple[str, ...], BeforeValidator(rules.writable_folders)] = ()
@@ -323,7 +327,7 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
     if config.chat.enabled and not config.chat.model:
         rule = "needs chat.model to be set first"
         return config, [Problem("chat.enabled", rule, _origin(ordered, "chat.enabled"))]
-    if config.write.enabled and not config.write.folders:
+    if config.write.enabled and not (config.write.folders or config.vaults.enabled):
         rule = 'needs write.folders to be set first; "." is the whole vault'
         return config, [Problem("write.enabled", rule, _origin(ordered, "write.enabled"))]
     if config.watch.max_delay_ms < config.watch.quiet_ms:

@@ -285,7 +285,7 @@ async def open_library(
         shared = Shared(embedder, endpoint, on_crash)
         await stack.enter_async_context(shared.texts)
         library = Library(config, shared, known=known)
-        vault = await stack.enter_async_context(open_vault(config, shared))
+        vault = await stack.enter_async_context(open_vault(_config_of_default(config), shared))
         library.default = vault
         opened.append(vault)
         stack.push_async_callback(library.close)
@@ -319,6 +319,13 @@ async def open_library(
                 library.sessions.journals = library.journals
             library.sessions.start()
         yield library
+
+
+def _config_of_default(config: Config) -> Config:
+    """Return the settings for the default vault: without `write.folders` it is never changed."""
+    if config.write.folders:
+        return config
+    return config.model_copy(update={"write": config.write.model_copy(update={"enabled": False})})
 
 
 def config_of(config: Config, entry: Registered) -> Config:
