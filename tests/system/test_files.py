@@ -122,9 +122,19 @@ def test_leftovers_of_a_killed_process_are_found(tmp_path: Path):
     )
     subprocess.run([sys.executable, "-c", code], check=False)
     (tmp_path / "kept.new").touch()
-    assert len(list(tmp_path.iterdir())) == 2
+    for each in (files := list(tmp_path.iterdir())):
+        os.utime(each, (1.0, 1.0))
+    assert len(files) == 2
     remove_unfinished(tmp_path)
     assert list(tmp_path.iterdir()) == [tmp_path / "kept.new"]
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_sweep_beside_a_write_does_not_harm_it(tmp_path: Path, durable: bool):
+    with replacing(tmp_path / "secret", durable=durable) as file:
+        file.write(b"new")
+        remove_unfinished(tmp_path)
+    assert (tmp_path / "secret").read_bytes() == b"new"
 
 
 @posix

@@ -111,10 +111,8 @@ def remember_tasks(vault: LocalVault, tasks: Iterable[dict[str, Any]]) -> None:
 def _keep(file: Path, shown: list[Any]) -> None:
     from vault_agent.system.files import replace_file
 
-    for _ in range(3):  # an index run that begins now removes all unfinished files of the folder
-        with suppress(OSError):
-            replace_file(file, orjson.dumps(shown), durable=False)
-            return
+    with suppress(OSError):
+        replace_file(file, orjson.dumps(shown), durable=False)
 
 
 def recalled_task(folder: Path | None, note_id: str, line: int) -> str | None:

@@ -304,10 +304,9 @@ class IndexDirectory:
             expected = newest_aside if path.name.startswith(_DAMAGED) else keep
             if number != expected:
                 shutil.rmtree(path, ignore_errors=True)
-        with suppress(Busy), self.embedding(wait=False):  # it may be writing such a file
-            remove_unfinished(self.path)
-            if keep is not None:
-                remove_unfinished(self.generation(keep))
+        remove_unfinished(self.path)
+        if keep is not None:
+            remove_unfinished(self.generation(keep))
 
     def sweep_fulltext(self, number: int, *, keep: int) -> None:
         """Remove the full-text folders of a generation that are older than the revision `keep`.

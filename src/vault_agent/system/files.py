@@ -21,6 +21,9 @@ PRIVATE_FOLDER: Final = 0o700
 _PREFIX: Final = ".vault-agent-"
 _SUFFIX: Final = ".new"
 
+ABANDONED_SECONDS: Final = 600.0
+"""An incomplete file that was not written to for so long is one of a process that was killed."""
+
 # Windows does not replace a file that another process has open, so retry for a moment.
 _ATTEMPTS: Final = 20 if sys.platform == "win32" else 1
 _SECONDS_BETWEEN: Final = 0.05
@@ -80,13 +83,14 @@ def replacing(
 def remove_unfinished(folder: Path) -> None:
     """Remove the incomplete files that a killed process left in a folder.
 
-    Only the single writer of a folder may call this. It cannot tell these files from those that
-    another process is writing.
+    Another process may be writing one right now, so a file stays until nothing was written to it
+    for `ABANDONED_SECONDS`.
     """
     for file in folder.glob("*"):
         if is_unfinished(file.name):
             with suppress(OSError):
-                file.unlink()
+                if abs(time.time() - file.stat().st_mtime) > ABANDONED_SECONDS:
+                    file.unlink()
 
 
 def is_unfinished(name: str) -> bool:
