@@ -42,7 +42,7 @@ def test_it_has_the_form_that_agents_are_told():
         "  We validate data at boundaries.\n"
         "  Note: decision-1\n"
         "---\n"
-        '[End of Vault Memory: 2 notes, ~132 tokens. More: vault_read the path after "Note:"]'
+        "[End of Vault Memory: 2 notes, ~132 tokens. More: vault_read NOTE]"
     )
     assert (made.notes, made.tokens) == (2, tokens_of(made.text))
 

@@ -117,7 +117,6 @@ async def test_what_a_hook_that_left_was_not_given_is_not_logged_and_comes_again
         async with server.library.vault("project:shop") as vault:
             await indexed(vault)
         await eventually_async(lambda: server.library.sessions.leads)
-        store = server.library.deliveries.store
         asked = event(world, prompt=PROMPT)
         body = json.dumps(asked).encode()
         monkeypatch.setattr(Deliveries, "_chosen", slow)
@@ -135,8 +134,8 @@ async def test_what_a_hook_that_left_was_not_given_is_not_logged_and_comes_again
         again = event(world, prompt=f"{PROMPT} now", at=time.time() + 10)
         found = (await server.call("POST", PLACE, again))[1]["data"]
         assert "Tracker" in found["text"]
-        logged = await eventually_async(lambda: store.of_session("one"))
-        assert [each.text for each in logged] == [found["text"]]
+        told = (await server.data("GET", "/memory/sessions/one"))["session"]
+        assert [each["text"] for each in told["deliveries"]] == [found["text"]]
 
 
 async def test_a_hook_without_time_left_is_given_nothing(tmp_path: Path):

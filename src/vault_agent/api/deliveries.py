@@ -58,6 +58,7 @@ async def _sessions(vault: OpenVault, _: Caller, sent: MemorySessionsRequest) ->
         before = int(moment), str(last)
         if not 0 <= before[0] < _MAX_MOMENT:
             raise invalid_cursor()
+    await deliveries.settled()
     found = await deliveries.store.sessions(
         limit=sent.limit + 1, vaults=_identities(vault, library, sent.project), before=before
     )

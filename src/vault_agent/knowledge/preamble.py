@@ -110,9 +110,9 @@ def _framed(entries: Sequence[str], project: str, folder: str | None) -> str:
     count = f"{len(entries)} note" if len(entries) == 1 else f"{len(entries)} notes"
     # The number is of the text without itself; it is an estimate.
     about = tokens_of(head + body)
-    more = 'More: vault_read the path after "Note:"'
+    more = "More: vault_read NOTE"
     if folder is not None:
-        more += f", or open it in {folder}"
+        more += f", or {folder}/NOTE"
     return f"{head}{body}---\n[End of Vault Memory: {count}, ~{about} tokens. {more}]"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
@@ -49,6 +49,7 @@ _RESUME: Final = "resume"
 """The source of a start after which the agent still has what it got."""
 _INDEX_SECONDS: Final = 0.25
 """How long an agent waits for the index of its project. What is later comes at its next event."""
+_SETTLE_SECONDS: Final = 1.0
 _SAME_COMPACTION = 60.0
 """Seconds between the two events that tell of one compaction."""
 
@@ -93,6 +94,7 @@ class Deliveries:
         self._library = library
         self._settings = settings
         self._now = now
+        self._offered: set[asyncio.Event] = set()  # set once each is settled
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     # --- for hooks ------------------------------------------------------------------------------
@@ -124,11 +126,17 @@ class Deliveries:
                 who = _Who(session.session_id, session.agent, vault)
                 brought, change = await self._chosen(who, event, having, asked)
             turn = stack.pop_all()
+        settled = asyncio.Event()
+        self._offered.add(settled)
 
         async def settle(given: bool) -> None:
-            async with turn:
-                if given:
-                    await to_its_end(self._log(who, change))
+            try:
+                async with turn:
+                    if given:
+                        await to_its_end(self._log(who, change))
+            finally:
+                self._offered.discard(settled)
+                settled.set()
 
         return Offer(brought, settle)
 
@@ -157,12 +165,20 @@ class Deliveries:
 
     # --- the log --------------------------------------------------------------------------------
 
+    async def settled(self) -> None:
+        """Wait until what agents were given so far is logged, at most a moment."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLE_SECONDS):
+                for each in tuple(self._offered):
+                    await each.wait()
+
     async def details(self, session_id: str) -> SessionDetails:
         """Return one session with all that it got.
 
         Raises:
             NotFound: `SESSION_NOT_FOUND`.
         """
+        await self.settled()
         session = await self._known(session_id)
         deliveries = await self.store.of_session(session_id)
         notes = [note for each in deliveries for note in each.notes]
