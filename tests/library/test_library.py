@@ -19,6 +19,7 @@ from tests.waiting import eventually_async
 from vault_agent.config import Config
 from vault_agent.config.project_file import path_of
 from vault_agent.config.registry import Registered, Role, add_vault, forget_vault, new_uid
+from vault_agent.config.rules import index_folder
 from vault_agent.errors import Busy, Conflict, Forbidden, Misconfigured, NotFound
 from vault_agent.library import library as module
 from vault_agent.library.library import open_library
@@ -26,9 +27,10 @@ from vault_agent.library.open_vault import OpenVault
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
 from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.takeover import take_over
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from vault_agent.library.library import Library
@@ -294,20 +296,55 @@ def test_an_index_is_taken_over_only_if_its_vault_is_gone(tmp_path: Path):
     here.mkdir()
     old = IndexDirectory(tmp_path / "indexes" / "old")
     old.create()
+    old.note_vault(str(here))
     old.note_owner(str(here), "u" * 32)
     (old.path / "vectors.db").write_text("vectors")
     new = IndexDirectory(tmp_path / "indexes" / "new")
-    new.take_over("u" * 32)
-    assert not new.path.exists()
+
+    def taken(uid: str) -> bool:
+        return take_over(new, "0" * 32, lambda index: index.owner == uid)
+
+    assert not taken("u" * 32)
     here.rmdir()
-    new.take_over("v" * 32)
-    assert not new.path.exists()
+    assert not taken("v" * 32)
     with old.serving():  # another server still has it
-        new.take_over("u" * 32)
-    assert not new.path.exists()
-    new.take_over("u" * 32)
+        assert not taken("u" * 32)
+    assert not (new.path / "vectors.db").exists()
+    assert taken("u" * 32)
     assert (new.path / "vectors.db").read_text() == "vectors"
     assert not old.path.exists()
+    new.jobs.touch()
+    old.create()
+    old.note_vault(str(here))
+    assert not take_over(new, "0" * 32, lambda index: True)
+
+
+@pytest.mark.parametrize(
+    ("change", "adopted"),
+    [
+        (lambda moved: None, True),
+        (lambda moved: (moved / "3.md").write_text("Plums, and much more.\n"), True),
+        (lambda moved: [(moved / f"{n}.md").unlink() for n in range(5)], False),
+    ],
+)
+async def test_a_moved_default_vault_takes_its_index_along_if_its_notes_are_there(
+    world: World, change: Callable[[Path], object], adopted: bool
+):
+    notes = {f"{number}.md": f"# Note {number}\n\nquinces\n" for number in range(10)}
+    world.write(world.default, notes)
+    old = index_folder(world.default, world.data)
+    async with world.library() as library:
+        before = await library.default.health()
+    (old / "kept").write_text("what only this index has")
+    world.default = world.default.rename(world.folder / "elsewhere")
+    change(world.default)
+    async with world.library() as library:
+        after = await library.default.health()
+        assert after.vault_id != before.vault_id
+        assert (await library.default.search(SearchQuery("quinces"))).hits
+        assert len(await library.default.jobs.list()) == (2 if adopted else 1)
+    assert old.exists() is not adopted
+    assert (index_folder(world.default, world.data) / "kept").exists() is adopted
 
 
 async def test_a_watched_vault_is_watched_while_it_is_open(world: World):

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.config.keys import CONFIG_ENV, KEYS
+from vault_agent.config.keys import BACKGROUND_ENV, CONFIG_ENV, KEYS
 from vault_agent.errors import Failed, VaultAgentError, error_of
 from vault_agent.system.address import ServerAddress, is_serving, live_address, noted_address
 from vault_agent.system.files import make_private_folder
@@ -59,7 +59,7 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> Start:
     absolute. A key goes into the environment, because other users can see arguments.
     """
     given, variables, _ = layers
-    environment = dict(os.environ)
+    environment = {**os.environ, BACKGROUND_ENV: "1"}
     for name, value in variables.values.items():
         if KEYS[name].path:
             environment[KEYS[name].environment] = str(value)

@@ -37,11 +37,7 @@ def connection(layers: Iterable[Layer]) -> Connection:
     ordered = tuple(layers)
     endpoint = _first(ordered, "server.endpoint", lambda value: rules.http_url(_text(value)))
     if endpoint is None:
-        host = (
-            _first(ordered, "server.host", lambda value: rules.host(_text(value))) or DEFAULT_HOST
-        )
-        port = _first(ordered, "server.port", rules.port) or DEFAULT_PORT
-        endpoint = _elsewhere(ordered, rules.endpoint_of(host, port))
+        endpoint = _elsewhere(ordered, configured_endpoint(ordered))
     key = _first(ordered, "server.api_key", lambda value: rules.api_key(_text(value)))
     return Connection(endpoint, key)
 
@@ -113,6 +109,21 @@ def index_folder(layers: Iterable[Layer]) -> Path | None:
     root = vault_root(ordered)
     parent = _first(ordered, "index.dir", rules.folder)
     return None if root is None else rules.index_folder(root, parent)
+
+
+def index_folders(layers: Iterable[Layer]) -> list[Path]:
+    """Return the folders in which indexes of this user may be: by `index.dir`, and by default."""
+    parent = _first(tuple(layers), "index.dir", rules.folder)
+    parents = dict.fromkeys(rules.data_folder(each) for each in (parent, None))
+    return [each / "indexes" for each in parents]
+
+
+def configured_endpoint(layers: Iterable[Layer]) -> str:
+    """Return the URL by `server.host` and `server.port`, whoever listens there."""
+    ordered = tuple(layers)
+    host = _first(ordered, "server.host", lambda value: rules.host(_text(value))) or DEFAULT_HOST
+    port = _first(ordered, "server.port", rules.port) or DEFAULT_PORT
+    return rules.endpoint_of(host, port)
 
 
 def _elsewhere(layers: tuple[Layer, ...], expected: str) -> str:

@@ -12,7 +12,8 @@ ENV_PREFIX = "VAULT_AGENT_"
 CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting in it
 PROJECT_ENV = "VAULT_AGENT_PROJECT"  # the folder of the project; not a setting
 OFF_ENV = "VAULT_AGENT_OFF"  # agents' hooks do nothing where this is 1; not a setting
-NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV, OFF_ENV})
+BACKGROUND_ENV = "VAULT_AGENT_BACKGROUND"  # set for a server in the background; not a setting
+NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV, OFF_ENV, BACKGROUND_ENV})
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8787
@@ -29,13 +30,20 @@ OPENERS = ("auto", "editor", "obsidian", "ui")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A setting: its dotted name, a summary in one line, and the kind of its value."""
+    """A setting: its dotted name, a summary in one line, and the kind of its value.
+
+    `needs` are settings without which a switch cannot be true; `a or b` means one of them. `idle_without` are switches without
+    which it may be true, but does nothing.
+    """
 
     name: str
     summary: str
     secret: bool = False  # printed as set or unset only
     path: bool = False  # a folder: `~` is expanded; relative only in flags and environment
     many: bool = False  # a list; in a string, items are separated by commas
+    of_server: bool = True  # a running server has read it at its start
+    needs: tuple[str, ...] = ()
+    idle_without: tuple[str, ...] = ()
 
     @property
     def section(self) -> str:
@@ -56,7 +64,7 @@ class Key:
 _ALL = (
     Key("vault.root", "the folder of notes", path=True),
     Key("vault.exclude", "additional exclusions, as gitignore patterns", many=True),
-    Key("server.endpoint", "URL that clients use"),
+    Key("server.endpoint", "URL that clients use", of_server=False),
     Key("server.host", "address that the server listens on"),
     Key("server.port", "port that the server listens on"),
     Key("server.api_key", "key that every request must have", secret=True),
@@ -77,7 +85,11 @@ _ALL = (
     Key("vaults.enabled", "whether project vaults and the global vault are served too"),
     Key("vaults.global_root", "the folder of the global vault", path=True),
     Key("vaults.max_open", "most vaults that are open at once"),
-    Key("write.enabled", "whether notes may be changed"),
+    Key(
+        "write.enabled",
+        "whether notes may be changed",
+        needs=("write.folders or vaults.enabled",),
+    ),
     Key("write.folders", "where notes may be changed; . is the whole vault", many=True),
     Key("write.allow", "what may be done there", many=True),
     Key("write.quiet_seconds", "a note that somebody else has just changed is waited for"),
@@ -92,7 +104,11 @@ _ALL = (
     Key("write.devlog_folder", "the folder of devlogs"),
     Key("write.adr_folder", "the folder of decision records"),
     Key("write.tasks_format", "how dates of tasks are written: auto, emoji or dataview"),
-    Key("memory.enabled", "whether notes of earlier sessions are recalled"),
+    Key(
+        "memory.enabled",
+        "whether notes of earlier sessions are recalled",
+        idle_without=("vaults.enabled",),
+    ),
     Key("memory.max_notes", "most notes that are recalled at once"),
     Key("memory.max_tokens", "most tokens of their text"),
     Key("memory.max_note_tokens", "most tokens of one note in it"),
@@ -106,9 +122,17 @@ _ALL = (
     Key("memory.auto_inject", "whether agents' hooks get notes without asking"),
     Key("memory.each_prompt", "whether each prompt gets notes, and not only the first"),
     Key("memory.show", "whether the person is told which notes an agent gets"),
-    Key("memory.hook_timeout_ms", "milliseconds after which an agent's hook gives up"),
+    Key(
+        "memory.hook_timeout_ms",
+        "milliseconds after which an agent's hook gives up",
+        of_server=False,
+    ),
     Key("memory.log_days", "days for which it is kept what agents got"),
-    Key("journal.enabled", "whether a session leaves a journal in its project's vault"),
+    Key(
+        "journal.enabled",
+        "whether a session leaves a journal in its project's vault",
+        idle_without=("vaults.enabled",),
+    ),
     Key("journal.writer", "who writes journals: auto, agent, model or extract"),
     Key("journal.ask", "whether a journal waits for your review before it is in the vault"),
     Key("journal.include_output", "whether output of commands is part of what is collected"),
@@ -119,7 +143,12 @@ _ALL = (
     Key("journal.update_modules", "whether the notes of modules list their journals"),
     Key("journal.exclude", "folders whose sessions have no journal", many=True),
     Key("journal.redact_patterns", "more secrets, as regular expressions", many=True),
-    Key("chat.enabled", "whether a local model writes the text of journals"),
+    Key(
+        "chat.enabled",
+        "whether a local model writes the text of journals",
+        needs=("chat.model",),
+        idle_without=("journal.enabled",),
+    ),
     Key("chat.endpoint", "OpenAI-compatible chat URL of a local provider"),
     Key("chat.model", "name of the chat model to send to the provider"),
     Key(
@@ -129,7 +158,7 @@ _ALL = (
     Key("chat.max_input_chars", "most characters of a session that are sent"),
     Key("chat.timeout_seconds", "timeout of such a request in seconds"),
     Key("search.regex_seconds", "seconds after which a search by regular expression pauses"),
-    Key("embedding.enabled", "whether semantic search is on"),
+    Key("embedding.enabled", "whether semantic search is on", needs=("embedding.model",)),
     Key("embedding.endpoint", "OpenAI-compatible embeddings URL of a local provider"),
     Key("embedding.model", "model name to send to the provider"),
     Key("embedding.require", "whether an index job fails if it cannot create embeddings"),
@@ -142,15 +171,24 @@ _ALL = (
     Key("embedding.timeout_seconds", "timeout of a request in seconds"),
     Key("embedding.query_prefix", "text added before a query, for models that need it"),
     Key("embedding.document_prefix", "text added before a chunk, for models that need it"),
-    Key("cli.open_in", "where `open` opens notes: auto, editor, obsidian or ui"),
-    Key("cors.enabled", "whether listed web origins may call the server"),
+    Key("cli.open_in", "where `open` opens notes: auto, editor, obsidian or ui", of_server=False),
+    Key(
+        "cors.enabled",
+        "whether listed web origins may call the server",
+        idle_without=("cors.allowed_origins",),
+    ),
     Key("cors.allowed_origins", "the web origins that may call the server", many=True),
     Key("mcp.enabled", "whether agents may call the server at /mcp"),
     Key("mcp.toolset", "whose names and arguments the tools have"),
     Key("mcp.max_reply_bytes", "most bytes in a reply of a tool"),
     Key("mcp.idle_minutes", "minutes until a server that an agent started ends by itself"),
     Key("web.enabled", "whether the server has a web page at /ui/"),
-    Key("web.open_on_serve", "whether `serve` opens the web page"),
+    Key(
+        "web.open_on_serve",
+        "whether `serve` opens the web page",
+        of_server=False,
+        idle_without=("web.enabled",),
+    ),
     Key("web.language", "language of the web page: auto, or a tag such as en"),
     Key("web.math", "whether the web page shows formulas"),
 )

@@ -321,19 +321,33 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
         config = Config(**_merged(ordered))
     except ValidationError as error:
         return None, _problems(error, ordered)
-    if config.embedding.enabled and not config.embedding.model:
-        rule = "needs embedding.model to be set first"
-        return config, [Problem("embedding.enabled", rule, _origin(ordered, "embedding.enabled"))]
-    if config.chat.enabled and not config.chat.model:
-        rule = "needs chat.model to be set first"
-        return config, [Problem("chat.enabled", rule, _origin(ordered, "chat.enabled"))]
-    if config.write.enabled and not (config.write.folders or config.vaults.enabled):
-        rule = 'needs write.folders to be set first; "." is the whole vault'
-        return config, [Problem("write.enabled", rule, _origin(ordered, "write.enabled"))]
+    missing = [
+        Problem(
+            key.name, f"needs {' and '.join(needed)} to be set first", _origin(ordered, key.name)
+        )
+        for key in KEYS.values()
+        if (needed := unmet(config, key.name, key.needs))
+    ]
+    if missing:
+        return config, missing
     if config.watch.max_delay_ms < config.watch.quiet_ms:
         rule = "must be at least watch.quiet_ms"
         return config, [Problem("watch.max_delay_ms", rule, _origin(ordered, "watch.max_delay_ms"))]
     return config, []
+
+
+def unmet(config: Config, name: str, others: Iterable[str]) -> list[str]:
+    """Return those of `others` that are neither set nor true, if `name` is true.
+
+    One of `others` may be several settings with " or " between them.
+    """
+    if attrgetter(name)(config) is not True:
+        return []
+    return [
+        other
+        for other in others
+        if not any(attrgetter(each)(config) for each in other.split(" or "))
+    ]
 
 
 def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:

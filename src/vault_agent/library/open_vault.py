@@ -425,8 +425,8 @@ class OpenVault:
 
     # --- start, and internals -------------------------------------------------------------------
 
-    async def start(self) -> None:
-        """Serve the existing index, or start to build the first one."""
+    async def start(self, *, took_over: bool = False) -> None:
+        """Serve the existing index, or start to build the first one. Renew one of a moved vault."""
         await self.jobs.recover()
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
@@ -443,8 +443,10 @@ class OpenVault:
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
         self._checks.verify_soon()
-        if self._index.has_other_exclusions or (
-            self._index.meta is not None and self.config.index.at_start and not watched
+        if (
+            took_over
+            or self._index.has_other_exclusions
+            or (self._index.meta is not None and self.config.index.at_start and not watched)
         ):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.config import index_directory
@@ -18,7 +19,9 @@ from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
 from vault_agent.store.jobs.record import open_jobs
 from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.takeover import has_notes, take_over
 from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
@@ -79,8 +82,8 @@ async def open_vault(
     # Closed in reverse order: jobs, background tasks, the keeper, the index.
     async with AsyncExitStack() as stack:
         with translated():
-            if entry is not None:
-                await asyncio.to_thread(directory.take_over, entry.uid)
+            is_ours = partial(_is_ours, config, exclusions, entry)
+            moved = await asyncio.to_thread(take_over, directory, identity, is_ours)
             directory.create()
             stack.enter_context(directory.serving())
             directory.note_vault(path)
@@ -102,6 +105,27 @@ async def open_vault(
         if entry is not None:
             vault.address = entry.address
         by_itself = entry is not None and entry.role is not Role.OTHER and writes_by_itself(config)
-        await vault.start()
+        await vault.start(took_over=moved)
         await stack.enter_async_context(vault.writes.accepting(by_itself=by_itself))
         yield vault
+
+
+def _is_ours(
+    config: Config, exclusions: Exclusions, entry: Registered | None, index: IndexDirectory
+) -> bool:
+    """Whether an index is the one of this vault before it was moved.
+
+    A registered vault is known by its `uid`, any other one by its notes.
+    """
+    if entry is not None:
+        return index.owner == entry.uid
+    with VaultRoot.open(config.vault.root or "", exclusions) as root:
+
+        def size_of(path: str) -> int | None:
+            try:
+                status = root.status(path)
+            except CannotOpen:
+                return None
+            return None if status is None else status.st_size
+
+        return has_notes(index, size_of)

@@ -70,10 +70,11 @@ async def serve(
     announce: Callable[[Listening, Health], None],
     open_library: Callable[..., AbstractAsyncContextManager[Library]] = open_library,
     until_idle: bool = False,
+    before_found: Callable[[], None] = lambda: None,
 ) -> None:
     """Run the server until SIGINT or SIGTERM. `announce` is called once it accepts requests.
 
-    With `until_idle` it also ends after `mcp.idle_minutes` without requests or jobs.
+    `before_found` is called while it has the index, before clients can find it. With `until_idle` it also ends after `mcp.idle_minutes` without requests or jobs.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
     errors of `open_library`, all before `announce` is called.
@@ -86,6 +87,7 @@ async def serve(
             await asyncio.sleep(0)
             opening = partial(open_library, on_crash=partial(report_crash, log))
             async with listening(config, open_library=opening, log=log) as server:
+                await asyncio.to_thread(before_found)
                 await server.library.default.listening_at(
                     endpoint_of(server.host, server.port), until_idle=until_idle
                 )

@@ -3,6 +3,7 @@
     {directory}/
         server.lock  writer.lock   advisory locks
         server.address             the URL and process ID of the server that holds server.lock
+        server.settings            the settings with which that server was started
         vault.path                 the folder of the notes
         vault.json                 the folder and the uid of a registered vault
         counts.json                how many notes it had when it was closed last
@@ -62,6 +63,7 @@ _OWNER = "vault.json"
 _GENERATION = "generation-"
 _FULLTEXT = "fulltext-"
 _DAMAGED = "damaged-"
+LOCKS: Final = (SERVER_LOCK, "writer.lock", "vectors.lock", "write.lock")
 _NO_ROOM_BYTES = 4 << 20
 SERVER_WAIT_SECONDS: Final = 0.3
 """How long a server waits for its lock. A client holds it for a moment to see who serves."""
@@ -113,41 +115,25 @@ class IndexDirectory:
         note_vault(self.path, root)
 
     def note_owner(self, root: str, uid: str) -> None:
-        """Record the folder and the `uid` of a registered vault, for `take_over`."""
+        """Record the folder and the `uid` of a registered vault, which it keeps when it moves."""
         data = json.dumps({"root": root, "uid": uid}).encode()
         path = self.path / _OWNER
         with suppress(OSError):
             if not path.is_file() or path.read_bytes() != data:
                 replace_file(path, data, durable=False)
 
-    def take_over(self, uid: str) -> None:
-        """Rename the folder of a moved vault's index to this one, which must not exist yet.
+    @property
+    def owner(self) -> str | None:
+        """The `uid` of the registered vault that has this index, or None if it has none."""
+        try:
+            uid = json.loads((self.path / _OWNER).read_bytes())["uid"]
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        return uid if isinstance(uid, str) else None
 
-        A vault is moved if it has this `uid` and its old folder is gone. Its vectors and jobs are
-        kept. Its generations belong to the old folder, so they are removed.
-        """
-        if self.path.exists():
-            return
-        for other in self.path.parent.glob(f"*/{_OWNER}"):
-            try:
-                owner = json.loads(other.read_bytes())
-                moved = owner["uid"] == uid and not os.path.isdir(owner["root"])  # noqa: PTH112
-            except (OSError, ValueError, TypeError, KeyError):
-                continue
-            if moved:
-                with suppress(Busy, Failed, OSError):
-                    self._take(IndexDirectory(other.parent))
-                return
-
-    def _take(self, other: IndexDirectory) -> None:
-        with other.serving(), other.writing(wait=False), other.embedding(wait=False):
-            (other.path / _CURRENT).unlink(missing_ok=True)
-            for _, folder in other._numbered():
-                shutil.rmtree(folder, ignore_errors=True)
-            if os.name != "nt":  # Windows renames no folder with open files
-                other.path.rename(self.path)
-                return
-        other.path.rename(self.path)
+    def forget_current(self) -> None:
+        """Forget which generation is the current one, so that the index is built again."""
+        (self.path / _CURRENT).unlink(missing_ok=True)
 
     def note_address(self, endpoint: str, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
