@@ -155,7 +155,7 @@ CODES: Final[dict[str, Code]] = {
         Misconfigured,
         403,
         2,
-        "Run `vault-agent config set {setting} true`, then restart the server.",
+        "Run `vault-agent enable {feature}`.",
     ),
     "WRITE_NOT_ALLOWED": Code(
         Forbidden, 403, 1, "The owner of the vault decides this, by write.allow in the config file."
@@ -353,7 +353,7 @@ CODES: Final[dict[str, Code]] = {
         Misconfigured,
         None,
         2,
-        "Start a server for yours with `vault-agent serve --background`, or change vault.root.",
+        "Serve yours instead with `vault-agent serve --restart`, or change vault.root.",
     ),
     "CLIENT_CONFIG_INVALID": Code(Misconfigured, None, 2),
     "MCP_FAILED": Code(Failed, None, 1),
@@ -466,8 +466,10 @@ def explained(
     if remedy is None:
         known = CODES.get(code)
         remedy = "" if known is None else (indexing and known.indexing) or known.remedy
+        setting = str((details or {}).get("setting", ""))
+        feature = {"feature": setting.partition(".")[0]} if setting else {}
         try:
-            remedy = remedy.format_map(details or {})
+            remedy = remedy.format_map({**feature, **(details or {})})
         except KeyError:
             remedy = ""
     return f"{what} {remedy}" if remedy else what

@@ -66,7 +66,7 @@ async def add(
     path = config_path(invocation.config)
     _show_key(invocation, name, add_agent(path, name, folder, deny, rights, toolset=toolset))
     if rights and not config.write.enabled:
-        tell("Writing is off: `vault-agent config set write.enabled true` turns it on.")
+        tell("Writing is off: `vault-agent enable write` turns it on.")
 
 
 @command.command("rotate")

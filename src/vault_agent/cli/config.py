@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncclick as click
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 _UNSET = "unset"
 _ENDPOINTS = ("embedding.endpoint", "chat.endpoint")
-_PART_OF_THE_INDEX = ("index.max_note_bytes", "index.frontmatter_fields")
 
 
 def _complete(
@@ -82,6 +80,13 @@ async def get(invocation: Invocation, name: str | None) -> int:
     return exits.SUCCESS if name is None or _is_set(values[name]) else exits.FAILURE
 
 
+@command.command("list")
+@click.pass_context
+async def list_(context: click.Context) -> int:
+    """Print all settings, with where each was set."""
+    return int(await context.invoke(get, name=None))
+
+
 @command.command("set")
 @click.argument("name", metavar="KEY", shell_complete=_complete)
 @click.argument("value")
@@ -95,6 +100,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     applies. With VALUE -, the value is read from stdin, which keeps a key out of the shell's
     history.
     """
+    from vault_agent.cli.applying import after_change, settings_now
     from vault_agent.config.edit import in_full, known_key, set_value
     from vault_agent.config.layers import config_path
 
@@ -102,8 +108,9 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     if value == "-":
         value = _from_stdin(key)
     value = in_full(key, value)
+    before = settings_now(invocation)
     if name in _ENDPOINTS and value.strip():
-        _check_endpoint(invocation, name, value)
+        check_address(before, name, value)
     problems = set_value(config_path(invocation.config), name, value)
     shown = "removed" if not value.strip() else "set" if key.secret else value
     if invocation.json:
@@ -115,18 +122,8 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     say(f"{name} = {clean(shown)}" if value.strip() else f"{name} removed")
     for problem in problems:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
-    if name == "vault.root" and value.strip():
-        if not os.path.isdir(Path(value).expanduser()):  # noqa: PTH112 - as in `path`
-            complain("VAULT_NOT_FOUND", "The folder does not exist yet.", look="warning")
-        tell("Next: vault-agent serve --background")
-    elif key.name == "vault.exclude":
-        tell("Restart a running server: it takes the exclusions over by itself.")
-    elif key.name in _PART_OF_THE_INDEX:
-        tell("Restart a running server, then run vault-agent reindex, to apply it.")
-    elif key.name.startswith("cli."):
-        pass  # each command reads it
-    elif key.name != "server.endpoint":
-        tell("Restart a running server to apply it.")
+    for line in after_change(invocation, before, [name]):
+        tell(line)
 
 
 @command.command("path")
@@ -164,26 +161,16 @@ async def reveal_api_key(invocation: Invocation) -> None:
         say(key)
 
 
-def _check_endpoint(invocation: Invocation, name: str, endpoint: str) -> None:
+def check_address(config: Config | None, name: str, endpoint: str) -> None:
     """Raise CONFIG_INVALID for an endpoint that the server would refuse at its start."""
     from vault_agent.config.settings import convert
     from vault_agent.endpoint.address import AddressPolicy
 
     section = name.partition(".")[0]
-    allow = f"{section}.allow_private_network_endpoint"
-    given = _in_force(invocation, allow)
-    allowed = given is not None and convert(allow, str(given)) is True
+    known = getattr(config, section, None)
+    allowed = known is not None and known.allow_private_network_endpoint
     policy = AddressPolicy(allow_private=allowed, section=section)
     policy.endpoint(str(convert(name, endpoint)))
-
-
-def _in_force(invocation: Invocation, name: str) -> object:
-    """Return a setting as it was written, or None for the default."""
-    try:
-        layers = invocation.layers()
-    except Misconfigured:
-        return None  # the user may be repairing the file step by step
-    return next((layer.values[name] for layer in layers if name in layer.values), None)
 
 
 def _from_stdin(key: Key) -> str:

@@ -71,6 +71,8 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> Start:
             environment[KEYS[name].environment] = str(value)
         elif name in FLAGS:
             arguments += [FLAGS[name], str(value)]
+        elif KEYS[name].of_server:
+            environment[KEYS[name].environment] = str(value)
     return Start(tuple(arguments), environment)
 
 

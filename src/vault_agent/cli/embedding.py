@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, envelope, say
+
+if TYPE_CHECKING:
+    from vault_agent.config.settings import EmbeddingSettings
+    from vault_agent.embedding.check import Check
+
+
+async def asked(settings: EmbeddingSettings) -> Check:
+    """Request one vector from the endpoint of these settings. Raises as `check_endpoint`."""
+    from vault_agent.config import endpoint_settings
+    from vault_agent.embedding.check import check_endpoint
+    from vault_agent.embedding.client import EndpointSettings
+
+    return await check_endpoint(EndpointSettings(**endpoint_settings(settings)))
 
 
 @click.group("embedding", cls=Group)
@@ -21,13 +36,10 @@ async def check(invocation: Invocation) -> None:
     Prints model, dimension and latency, or how to fix the problem. Needs no server, and works
     before embeddings are turned on.
     """
-    from vault_agent.config import build_config, endpoint_settings
-    from vault_agent.embedding.check import check_endpoint
-    from vault_agent.embedding.client import EndpointSettings
+    from vault_agent.config import build_config
 
     config = build_config(invocation.layers())
-    settings = EndpointSettings(**endpoint_settings(config.embedding))
-    found = await check_endpoint(settings)
+    found = await asked(config.embedding)
     milliseconds = round(found.seconds * 1000)
     if invocation.json:
         envelope(
@@ -48,4 +60,4 @@ async def check(invocation: Invocation) -> None:
     if config.embedding.enabled:
         say("Embeddings are on. Bring them up to date: vault-agent index")
     else:
-        say("Embeddings are off. Turn them on: vault-agent config set embedding.enabled true")
+        say("Embeddings are off. Turn them on: vault-agent enable embedding")

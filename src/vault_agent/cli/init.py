@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncclick as click
 
+from vault_agent.cli.asking import agreed, can_ask
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.features import FEATURES, apply
 from vault_agent.cli.registering import (
-    agreed,
     described,
     entry_of,
     notes_by_type,
     shown_name,
     unwritable,
 )
-from vault_agent.cli.terminal import clean, envelope, is_terminal, say, tell, warn
-from vault_agent.config.keys import KEYS, PROJECT_ENV
-from vault_agent.config.layers import config_path
+from vault_agent.cli.terminal import clean, envelope, say, tell, warn
+from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.config.project import (
     OURS,
     VAULT,
@@ -40,10 +39,6 @@ from vault_agent.system.files import PRIVATE_FOLDER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SWITCHES = tuple(
-    name for name in ("vaults.enabled", "memory.enabled", "journal.enabled") if name in KEYS
-)
-"""What `init` offers to turn on."""
 _PRIVATE = "*"
 _PRIVATE_JOURNALS = f"{VAULT}/journals/"
 
@@ -81,7 +76,7 @@ async def command(invocation: Invocation, private: bool, private_journals: bool,
         _make_global(invocation, report)
     except OSError as error:
         raise unwritable(error) from None
-    switched = _switch_on(invocation, report, yes=yes)
+    switched = await _switch_on(invocation, report, yes=yes)
     _offer_hooks(invocation, report)
     if project.is_ours and not (private or private_journals) and report.done:
         report.notes.append(
@@ -167,33 +162,31 @@ def _make_global(invocation: Invocation, report: Report) -> None:
     report.add("registered the global vault", "vault-agent vaults forget global")
 
 
-def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str]:
+async def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str]:
     """Turn on what the vaults need, if the user agrees, and return what was turned on."""
     from vault_agent.config import build_config, switched_on
 
     on = switched_on(build_config(invocation.layers()))
-    off: list[str] = [name for name in SWITCHES if name not in on]
+    off: list[str] = [name for name in FEATURES["memory"].on if name not in on]
     if not off:
         return []
-    names = ", ".join(off)
-    if not yes and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        report.notes += [f"To serve it: vault-agent config set {name} true" for name in off]
+    if not yes and not can_ask():
+        report.notes.append("To serve it: vault-agent enable memory")
         return []
-    if not agreed(f"Turn on {names}?", yes=yes):
-        report.notes += [f"To turn it on later: vault-agent config set {name} true" for name in off]
+    if not agreed(f"Turn on {', '.join(off)}?", yes=yes):
+        report.notes.append("To turn it on later: vault-agent enable memory")
         return []
-    from vault_agent.config.edit import set_value  # imports tomlkit and pydantic
-
-    path = config_path(invocation.config)
+    applied = await apply(invocation, [(name, "true") for name in off])
     for name in off:
-        set_value(path, name, "true")
         report.add(f"turned on {name}", f"vault-agent config set {name} false")
     if not build_config(invocation.layers()).write.enabled:
         report.notes.append(
             "To let agents and commands write notes of projects too:"
             " vault-agent config set write.enabled true"
         )
-    report.notes.append("Restart the server if one is running.")
+    report.notes += applied.lines
+    if applied.restarted:
+        report.notes.append(f"The server was restarted: {applied.endpoint}")
     return off
 
 
@@ -206,7 +199,7 @@ def _offer_hooks(invocation: Invocation, report: Report) -> None:
     from vault_agent.cli.agent_hooks import AGENTS, hook_command, install, state
     from vault_agent.cli.clients import our_program
 
-    may_ask = is_terminal(sys.stdin) and is_terminal(sys.stderr) and not invocation.json
+    may_ask = can_ask() and not invocation.json
     for name, agent in AGENTS.items():
         path = agent.user()
         ours = hook_command(name, our_program(), invocation.config)

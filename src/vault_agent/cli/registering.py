@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import stat
-import sys
 from typing import TYPE_CHECKING
 
-from vault_agent.cli.terminal import clean, is_terminal
+from vault_agent.cli.terminal import clean
 from vault_agent.config.project_file import ensure_project_file, read_project_file
 from vault_agent.config.registry import Registered, Role, clean_name, new_uid, read_registry
-from vault_agent.errors import Failed, InvalidRequest
+from vault_agent.errors import Failed
 from vault_agent.model.note_types import type_of_folder
 from vault_agent.system.checkout import commit_at
 from vault_agent.system.git_origins import NO_COMMIT
@@ -72,26 +70,6 @@ def shown_name(project: Project) -> str:
     """Return the name of a project."""
     name = read_project_file(project.folder).name if project.is_ours else None
     return name or clean_name(project.folder.name)
-
-
-def agreed(question: str, *, yes: bool) -> bool:
-    """Return whether the user agrees. With `yes`, do not ask.
-
-    Raises:
-        InvalidRequest: if there is nobody to ask.
-    """
-    if yes:
-        return True
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        raise InvalidRequest("INVALID_REQUEST", "This needs your consent: add --yes.")
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    # asyncio would handle Ctrl-C only after the line.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def unwritable(error: OSError) -> Failed:

@@ -56,6 +56,8 @@ SECTIONS = {
         "ui",
         "vaults",
         "config",
+        "enable",
+        "disable",
         "service",
         "completion",
     ),
@@ -302,6 +304,6 @@ def _with_next_step(error: VaultAgentError) -> str:
         return (
             f"{error.message} The server's key is shown by `vault-agent config reveal-api-key`"
             " where it runs; give it with VAULT_AGENT_SERVER_API_KEY or `vault-agent config set"
-            " server.api_key -`"
+            " server.api_key -`. If you have changed the key: `vault-agent serve --restart`"
         )
     return as_typed(error.message)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,15 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.servers import (
+    as_argument,
+    in_home,
+    running_servers,
+    server_at,
+    server_here,
+    server_in,
+    waits_for_restart,
+)
 from vault_agent.cli.state import embedding_state, index_state, say_rows, watch_state
 from vault_agent.cli.terminal import (
     clean,
@@ -25,13 +34,14 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.config import rules
-from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import CODES, Failed, Misconfigured
+from vault_agent.system.address import noted_vault
 from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from vault_agent.cli.background import Running
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
     from vault_agent.model.health import Health
@@ -63,7 +73,8 @@ def _folders(
 @click.option("--web", is_flag=True, help="Serve the web page, as with web.enabled = true.")
 @click.option("--until-idle", is_flag=True, help="End after mcp.idle_minutes without requests.")
 @click.option("--background", is_flag=True, help="Run it in the background.")
-@click.option("--stop", is_flag=True, help="Stop the server of this vault.")
+@click.option("--stop", is_flag=True, help="Stop the server of this vault, or the one found here.")
+@click.option("--restart", is_flag=True, help="Stop that server, and start it in the background.")
 @click.pass_obj
 async def command(
     invocation: Invocation,
@@ -71,6 +82,7 @@ async def command(
     *,
     background: bool,
     stop: bool,
+    restart: bool,
     until_idle: bool,
     **given: str | int | bool | None,
 ) -> None:
@@ -79,9 +91,12 @@ async def command(
     It runs in the foreground, and Ctrl-C stops it. The first start also builds the index. With
     --background it runs until `vault-agent serve --stop`, or until the computer restarts, and the
     command shows the progress of the first index.
+
+    --restart applies what has changed in the settings, and keeps the options with which the server
+    was started. If none runs, it starts one.
     """
-    if background and stop:
-        raise click.UsageError("--background and --stop exclude each other")
+    if stop and (background or restart):
+        raise click.UsageError("--stop excludes --background and --restart")
     flags = {
         "vault.root": given["vault_root"],
         "server.host": given["host"],
@@ -93,6 +108,8 @@ async def command(
     }
     if stop:
         await _stop(invocation, flags)
+    elif restart:
+        await _restart(invocation, flags, until_idle=until_idle)
     elif background:
         await _start(invocation, flags, until_idle=until_idle)
     else:
@@ -104,6 +121,9 @@ async def _serve(
 ) -> None:
     config = _checked(invocation, flags)
     _check_folders_of_agents(config)
+    from vault_agent.cli.background import with_way_out
+    from vault_agent.config import index_directory
+    from vault_agent.config.started import note_started
     from vault_agent.server.serve import serve  # takes long, so settings are checked before
 
     def announce(server: Listening, health: Health) -> None:
@@ -116,9 +136,13 @@ async def _serve(
             _open_page(endpoint, server)
 
     keep_new_files_private()
+    layers = invocation.layers(flags)
+    note = partial(note_started, index_directory(config), layers) if config.vault.root else _nothing
     try:
-        await serve(config, announce=announce, until_idle=until_idle)
+        await serve(config, announce=announce, until_idle=until_idle, before_found=note)
     except Misconfigured as error:
+        if error.code == "PORT_IN_USE":
+            raise with_way_out(error, server_at(layers)) from None
         if error.code != "VAULT_NOT_FOUND" or config.vault.root is None:
             raise
         raise _with_source(error, _source_of_root(invocation.layers(flags))) from None
@@ -145,45 +169,84 @@ def _check_folders_of_agents(config: Config) -> None:
 
 async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
     from vault_agent.cli import detached
+    from vault_agent.cli.background import Running, start
     from vault_agent.config import build_config, index_directory
-    from vault_agent.config.layers import config_path
-    from vault_agent.server.serve import require_bindable
+
+    folder = index_directory(build_config(invocation.layers(flags)))
+    if await detached.running(folder) is not None and (server := server_in(folder)) is not None:
+        await _tell_running(invocation, flags, Running(server.address, folder, before=server))
+        return
+    config = _checked(invocation, flags)
+    if config.vault.root is None or not config.vault.root.is_dir():
+        # Reports what is wrong with the folder, whatever port is free.
+        await _serve(invocation, {**flags, "server.port": "0"})
+        return
+    running = await start(invocation, flags, config, until_idle=until_idle)
+    await _tell_running(invocation, flags, running)
+
+
+async def _restart(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
+    running = await restarted(invocation, flags, until_idle=until_idle)
+    if running is None:
+        # Reports what is wrong with the folder.
+        await _serve(invocation, {**flags, "server.port": "0"})
+    else:
+        await _tell_running(invocation, flags, running)
+
+
+async def restarted(
+    invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False
+) -> Running | None:
+    """Restart the server that runs here, or start one. Return None if its vault is missing.
+
+    A server with wrong settings is not stopped.
+    """
+    from vault_agent.cli.background import restart
+    from vault_agent.config.started import repeated
 
     layers = invocation.layers(flags)
-    folder = index_directory(build_config(layers))
-    address = await detached.running(folder)
-    running = address is not None
-    if address is None:
-        config = _checked(invocation, flags)
-        if config.vault.root is None or not config.vault.root.is_dir():
-            # Reports what is wrong with the folder, whatever port is free.
-            await _serve(invocation, {**flags, "server.port": "0"})
-            return
-        if not any("server.port" in layer.values for layer in layers):
-            try:
-                require_bindable(config.server.host, config.server.port)
-            except Misconfigured as error:
-                if error.code != "PORT_IN_USE":
-                    raise
-                flags = {**flags, "server.port": "0"}
-        named = invocation.config is not None or CONFIG_ENV in os.environ
-        how = detached.start_of(
-            invocation.layers(flags), config_path(invocation.config) if named else None
-        )
-        if until_idle:
-            how = how._replace(arguments=(*how.arguments, "--until-idle"))
-        address = await detached.start(how, folder)
-    options = _options(invocation, address.endpoint)
+    server = server_here(layers)
+    if server is not None and server.started is not None:
+        given = {name: value for name, value in flags.items() if value not in (None, "")}
+        flags = {**repeated(server.started, layers), **given}
+    config = _checked(invocation, flags)
+    if config.vault.root is None or not config.vault.root.is_dir():
+        return None
+    return await restart(invocation, flags, config, until_idle=until_idle)
+
+
+async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Running) -> None:
+    """Say where the server is that runs in the background now, and what to do next."""
+    address, before = running.address, running.before
+    layers = invocation.layers(flags)
     if invocation.json:
-        envelope({**address._asdict(), "started": not running})
+        more = {} if before is None else {"restarted": running.is_new}
+        envelope({**address._asdict(), "started": running.is_new, **more})
         return
-    await _follow_first_index(address.endpoint, invocation.layers(flags))
-    state = "already runs" if running else "runs in the background"
+    await _follow_first_index(address.endpoint, layers)
+    state = "runs in the background" if running.is_new else "already runs"
+    if running.as_service:
+        state = "runs as a service"
     say(f"vault-agent {state} at {style(address.endpoint, 'strong')}")
-    rows = {"process": str(address.pid)}
-    if not running:
-        rows["log"] = clean(str(folder / detached.LOG))
+    vault = noted_vault(running.folder)
+    rows = {"vault": in_home(vault), "process": str(address.pid)}
+    if running.is_new:
+        rows["log"] = clean(str(running.folder / "server.log"))
+    elif before is not None and (changed := before.changed(layers)):
+        rows["changed"] = waits_for_restart(changed)
     say_rows(rows)
+    if running.is_new and before is not None:
+        if before.vault != vault:
+            tell(f"The server of {in_home(before.vault)} was stopped.")
+        elif before.started is not None and before.started.at_terminal:
+            tell("The server that ran in a terminal was stopped.")
+    if running.beside is not None:
+        tell(
+            f"Another server of yours runs at {running.beside.address.endpoint}, of"
+            f" {in_home(running.beside.vault)}. To stop it: vault-agent serve --stop --vault-root"
+            f" {as_argument(running.beside.vault)}"
+        )
+    options = _options(invocation, address.endpoint)
     say()
     say("Next:")
     say(f"  vault-agent search what I look for{options}")
@@ -211,16 +274,27 @@ async def _follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
 
 
 async def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
-    from vault_agent.cli import detached
-    from vault_agent.config import build_config, index_directory
+    from vault_agent.cli.background import stop
 
-    address = await detached.stop(index_directory(build_config(invocation.layers(flags))))
+    layers = invocation.layers(flags)
+    chosen = flags["vault.root"] is not None
+    server = await stop(layers, only_of_vault=chosen)
     if invocation.json:
-        envelope({"stopped": address is not None})
-    elif address is None:
-        tell("No server runs for this vault.")
-    else:
-        say(f"The server at {address.endpoint} has stopped.")
+        known = {} if server is None else {"endpoint": server.address.endpoint}
+        envelope({"stopped": server is not None, **known})
+        return
+    if server is not None:
+        say(f"The server at {server.address.endpoint} has stopped.")
+        say(f"It served {in_home(server.vault)}.")
+        return
+    tell("No server runs for this vault." if chosen else "No server runs here.")
+    for other in running_servers(layers):
+        tell(f"One of {in_home(other.vault)} runs at {other.address.endpoint}. To stop it:")
+        tell(f"  vault-agent serve --stop --vault-root {as_argument(other.vault)}")
+
+
+def _nothing() -> None:
+    """Note nothing: there is no vault whose index could have it."""
 
 
 def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:

@@ -18,10 +18,9 @@ import asyncclick as click
 
 from vault_agent.cli import exits
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.terminal import clean, envelope, say
+from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.config.keys import CONFIG_ENV
-from vault_agent.errors import Busy, Failed, Misconfigured, NotFound
-from vault_agent.system.address import is_serving
+from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
 from vault_agent.system.files import make_private_folder, replace_file
 from vault_agent.system.processes import PROGRAM
 
@@ -140,18 +139,30 @@ async def install(invocation: Invocation) -> None:
 
     It reads your config file. On Linux it is a systemd user unit, on macOS a launchd agent.
     """
+    service, state = await install_service(invocation)
+    _tell(invocation, service, state, running=True)
+
+
+async def install_service(invocation: Invocation) -> tuple[Service, str]:
+    """Install and start the service, or update it. A server in the background ends first.
+
+    Raises:
+        Misconfigured: `SERVICE_UNSUPPORTED`, and what is wrong with the settings.
+        Failed: `SERVICE_FAILED`.
+    """
+    from vault_agent.cli import detached
     from vault_agent.config import build_config, index_directory
 
     layers = [layer for layer in invocation.layers() if layer.origin == "file"]
-    folder = index_directory(build_config(layers))
+    config = build_config(layers)
+    folder = index_directory(config)
+    if config.vault.root is None or not config.vault.root.is_dir():
+        raise Misconfigured("VAULT_NOT_FOUND", "The folder of vault.root does not exist.")
     service = _service(invocation, folder)
     installed = service.file.is_file()
     _require_control(service)
-    if not installed and is_serving(folder):
-        raise Busy(
-            "INDEX_LOCKED",
-            "A server of this vault runs. Stop it with `vault-agent serve --stop` first.",
-        )
+    if not _is_running(service) and (await detached.stop(folder)) is not None:
+        tell("The server that ran has ended: the service takes its place.")
     try:
         make_private_folder(service.file.parent)
         make_private_folder(folder)
@@ -164,23 +175,16 @@ async def install(invocation: Invocation) -> None:
         if not installed:
             service.file.unlink(missing_ok=True)
         raise
-    _tell(invocation, service, "installed" if not installed else "updated", running=True)
+    return service, "updated" if installed else "installed"
 
 
 @command.command("remove")
 @click.pass_obj
 async def remove(invocation: Invocation) -> None:
     """Stop the service and remove it. Notes, settings and indexes stay."""
-    service = _service(invocation, Path.home())
-    if not service.file.is_file():
+    if remove_service(invocation) is None:
         raise NotFound("SERVICE_NOT_FOUND", "No service is installed.")
-    if shutil.which(service.stop[0][0]) is not None:
-        _control(service.stop, check=False)
-    try:
-        service.file.unlink()
-    except OSError as error:
-        raise _failed(error) from None
-    _tell(invocation, service, "removed", running=False)
+    _tell(invocation, _service(invocation, Path.home()), "removed", running=False)
 
 
 @command.command("status")
@@ -192,10 +196,53 @@ async def status(invocation: Invocation) -> int:
     """
     service = _service(invocation, Path.home())
     installed = service.file.is_file()
-    running = installed and shutil.which(service.is_running[0]) is not None
-    running = running and _run(service.is_running).returncode == 0
-    _tell(invocation, service, "installed" if installed else "not installed", running=running)
+    state = "installed" if installed else "not installed"
+    _tell(invocation, service, state, running=_is_running(service))
     return exits.SUCCESS if installed else int(exits.Exit.NOT_FOUND)
+
+
+def is_installed(invocation: Invocation) -> bool:
+    """Whether the server is installed as a service."""
+    try:
+        return _service(invocation, Path.home()).file.is_file()
+    except Misconfigured:
+        return False
+
+
+def is_active(invocation: Invocation) -> bool:
+    """Whether the server is installed as a service, and the service runs."""
+    try:
+        return _is_running(_service(invocation, Path.home()))
+    except VaultAgentError:
+        return False
+
+
+def restart_service(invocation: Invocation) -> None:
+    """Restart the service, which reads the config file again. Raises `SERVICE_FAILED`."""
+    _control(_service(invocation, Path.home()).restart)
+
+
+def remove_service(invocation: Invocation) -> Path | None:
+    """Stop the service and remove its file. Return the file, None if none is installed.
+
+    Raises:
+        Failed: `SERVICE_FAILED` if the file cannot be removed.
+    """
+    service = _service(invocation, Path.home())
+    if not service.file.is_file():
+        return None
+    if shutil.which(service.stop[0][0]) is not None:
+        _control(service.stop, check=False)
+    try:
+        service.file.unlink()
+    except OSError as error:
+        raise _failed(error) from None
+    return service.file
+
+
+def _is_running(service: Service) -> bool:
+    known = service.file.is_file() and shutil.which(service.is_running[0]) is not None
+    return known and _run(service.is_running).returncode == 0
 
 
 def _service(invocation: Invocation, folder: Path) -> Service:

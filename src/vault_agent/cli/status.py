@@ -11,6 +11,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.each import ask_each
 from vault_agent.cli.here import vaults_here
 from vault_agent.cli.local import local_vault
+from vault_agent.cli.servers import RESTART, server_in, waits_for_restart
 from vault_agent.cli.state import (
     embedding_state,
     freshness,
@@ -36,7 +37,8 @@ async def command(invocation: Invocation) -> None:
     """
     async with invocation.client() as client:
         reply = await client.health()
-        vault = local_vault(invocation.layers(), client.vault)
+        layers = invocation.layers()
+        vault = local_vault(layers, client.vault)
         here = vaults_here(invocation) if not invocation.json else ()
         each = await ask_each(invocation, client, client.health) if here else []
     if invocation.json:
@@ -57,11 +59,16 @@ async def command(invocation: Invocation) -> None:
     rows["embeddings"] = embedding_state(health, reply.warnings)
     on = ", ".join(name.removesuffix(".enabled") for name in health.switched_on)
     rows["features"] = f"{clean(on)} on" if on else "none switched on"
+    server = server_in(vault.index_folder) if vault is not None else None
+    if server is not None and server.address.endpoint == client.endpoint:
+        rows["process"] = str(server.address.pid)
+        if changed := server.changed(layers):
+            rows["changed"] = waits_for_restart(changed)
     say(f"vault-agent {clean(health.version)} at {style(clean(client.endpoint), 'strong')}")
     say_rows(rows)
     if health.version != __version__:
         say()
-        say(f"This command is version {__version__}. Restart the server to use the same one.")
+        say(f"This command is version {__version__}. To use the same one: {RESTART}")
     warn(each for each in reply.warnings if each.code != "INDEX_STALE")
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncclick as click
 
+from vault_agent.cli.asking import agreed
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.registering import agreed, described, entry_of, notes_by_type, shown_name
+from vault_agent.cli.registering import described, entry_of, notes_by_type, shown_name
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, warn
 from vault_agent.config.connection import several_vaults
 from vault_agent.config.project import find_project
@@ -62,7 +63,7 @@ async def command(invocation: Invocation, yes: bool) -> None:
         return
     tell(f"{entry.address} is trusted{' already' if known and not new else ''}.")
     if not several_vaults(invocation.layers()):
-        tell("Several vaults are off. To serve it: vault-agent config set vaults.enabled true")
+        tell("Several vaults are off. To serve it: vault-agent enable vaults")
 
 
 async def _brought(entry: Registered) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def _list(invocation: Invocation) -> None:
     if not entries:
         tell("No other vaults. In a project, `vault-agent init` makes one.")
     elif not several_vaults(layers):
-        tell("Several vaults are off: vault-agent config set vaults.enabled true")
+        tell("Several vaults are off: vault-agent enable vaults")
 
 
 @command.command("add")

@@ -85,7 +85,7 @@ async def _status(invocation: Invocation) -> None:
         say("  " + "\n    ".join(fitted(_batch(batch), margin=4)))
     warn(each for each in health.warnings if each.code.startswith(("WATCH_", "INDEX_", "VAULT_")))
     if not data["enabled"]:
-        tell("Switch it on: vault-agent config set watch.enabled true, then restart the server.")
+        tell("Switch it on: vault-agent enable watch")
 
 
 def _rows(data: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -36,7 +36,8 @@ class Started(NamedTuple):
         file: those of the config file, without secrets.
         secrets: the hashes of the secrets in force.
         agents: the hash of the tables of agents.
-        background: whether it runs in the background, without a terminal.
+        background: whether a command has started it in the background.
+        at_terminal: whether a person sees it run.
     """
 
     given: Mapping[str, Any]
@@ -44,16 +45,16 @@ class Started(NamedTuple):
     secrets: Mapping[str, str]
     agents: str
     background: bool
+    at_terminal: bool
 
 
 def note_started(folder: Path, layers: Iterable[Layer]) -> None:
     """Record the settings of this process. Nothing happens if that cannot be written."""
     ordered = tuple(layers)
     background = bool(os.environ.get(BACKGROUND_ENV))
-    data = {
-        "pid": os.getpid(),
-        **Started(*_sources(ordered), *_hashes(ordered), background)._asdict(),
-    }
+    at_terminal = not background and any(os.isatty(number) for number in (0, 1, 2))
+    started = Started(*_sources(ordered), *_hashes(ordered), background, at_terminal)
+    data = {"pid": os.getpid(), **started._asdict()}
     with suppress(OSError):
         replace_file(folder / _FILE, orjson.dumps(data, default=str), durable=False)
 
@@ -113,7 +114,9 @@ def _chosen(started: Started) -> dict[str, Any]:
     return {
         name: value
         for name, value in started.given.items()
-        if name in KEYS and (name, str(value)) != ("server.port", _ANY_PORT)
+        if name in KEYS
+        and KEYS[name].of_server
+        and (name, str(value)) != ("server.port", _ANY_PORT)
     }
 
 

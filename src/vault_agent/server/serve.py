@@ -74,7 +74,8 @@ async def serve(
 ) -> None:
     """Run the server until SIGINT or SIGTERM. `announce` is called once it accepts requests.
 
-    `before_found` is called while it has the index, before clients can find it. With `until_idle` it also ends after `mcp.idle_minutes` without requests or jobs.
+    `before_found` is called while it has the index, before clients can find it. With `until_idle`
+    it also ends after `mcp.idle_minutes` without requests or jobs.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
     errors of `open_library`, all before `announce` is called.

@@ -27,12 +27,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.errors import Busy, Failed
+from vault_agent.errors import Busy
 from vault_agent.store.failures import no_locks
 from vault_agent.system.address import (
     SERVER_LOCK,

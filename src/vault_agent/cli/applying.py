@@ -1,0 +1,103 @@
+"""What a change of settings means, and how the running server gets it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from vault_agent.cli.servers import RESTART, server_here
+from vault_agent.config.keys import KEYS
+from vault_agent.config.layers import config_path
+from vault_agent.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from vault_agent.cli.command import Invocation
+    from vault_agent.config import Config
+
+KEY_NEEDED = (
+    "Every request needs a key from now on. Commands and agents on this computer take it from the"
+    " config file, and the web page opens with `vault-agent ui`."
+)
+_PART_OF_THE_INDEX = ("index.max_note_bytes", "index.frontmatter_fields")
+
+
+def settings_now(invocation: Invocation) -> Config | None:
+    """Return the settings in force, or None while they are invalid."""
+    from vault_agent.config import build_config
+
+    try:
+        return build_config(invocation.layers())
+    except Misconfigured:
+        return None  # the user may be repairing the file step by step
+
+
+def after_change(
+    invocation: Invocation, before: Config | None, names: Sequence[str]
+) -> Iterator[str]:
+    """Yield what follows from a change of the settings `names`, in lines for the user.
+
+    `before` are the settings before it.
+    """
+    now = settings_now(invocation)
+    if now is None:
+        return
+    root = now.vault.root
+    if "vault.root" in names and root is not None and not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises for a name that is too long
+        yield "VAULT_NOT_FOUND: The folder does not exist. Make it, or correct vault.root."
+        return
+    yield from _idle(now, names)
+    yield from about_key(before, now)
+    server = server_here(invocation.layers())
+    if server is None:
+        if "vault.root" in names and root is not None:
+            yield "Next: vault-agent serve --background"
+        elif any(name in _PART_OF_THE_INDEX for name in names):
+            yield "Then rebuild the index: vault-agent reindex"
+        return
+    changed = server.changed(invocation.layers())
+    if not any(name in changed or name.startswith("vault.root") for name in names):
+        return
+    where = f"The server at {server.address.endpoint}"
+    if "vault.root" in names:
+        yield f"{where} still serves {server.name}. To serve this vault instead: {RESTART}"
+    elif "vault.exclude" in names:
+        yield f"{where} takes the exclusions over when it restarts: {RESTART}"
+    elif any(name in _PART_OF_THE_INDEX for name in names):
+        yield f"To apply it: {RESTART}, then vault-agent reindex"
+    else:
+        yield f"{where} runs without this change. To apply it: {RESTART}"
+
+
+def about_key(before: Config | None, now: Config) -> Iterator[str]:
+    """Yield that requests need a key, if they needed none before."""
+    from vault_agent.config.access import changes_notes
+
+    if before is None or before.server.api_key is not None or changes_notes(before):
+        return
+    if changes_notes(now):
+        yield KEY_NEEDED
+
+
+def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:
+    """Yield which of the switches do nothing yet, and what turns on the rest."""
+    from vault_agent.config.settings import unmet
+
+    for name in names:
+        missing = unmet(now, name, KEYS[name].idle_without)
+        if missing:
+            section = KEYS[name].section
+            yield (
+                f"{name} does nothing without {' and '.join(missing)}. To turn on all that it"
+                f" needs: vault-agent enable {section}"
+            )
+
+
+def set_all(invocation: Invocation, settings: Iterable[tuple[str, str]]) -> None:
+    """Write settings into the config file, in this order. Raises CONFIG_INVALID."""
+    from vault_agent.config.edit import set_value
+
+    path = config_path(invocation.config)
+    for name, value in settings:
+        set_value(path, name, value)

@@ -1,0 +1,64 @@
+"""Asks the person at the terminal."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+
+from vault_agent.cli.terminal import is_terminal
+from vault_agent.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def can_ask() -> bool:
+    """Whether there is a person to ask."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr)
+
+
+def ask(question: str, default: str = "") -> str:
+    """Return what the person types, or the default for an empty line."""
+    shown = f"{question} [{default}] " if default else f"{question} "
+    line = _line(shown)
+    if line is None:
+        raise click.Abort  # Ctrl-D
+    return line or default
+
+
+def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
+    """Return whether the person agrees. With `yes`, do not ask.
+
+    Raises:
+        InvalidRequest: if there is nobody to ask.
+    """
+    if yes:
+        return True
+    if not can_ask():
+        raise InvalidRequest("INVALID_REQUEST", "This needs your consent: add --yes.")
+    answer = _line(f"{question} [{'Y/n' if default else 'y/N'}] ")
+    if answer is None:
+        return False
+    return answer.lower() in ("y", "yes") if answer else default
+
+
+def _line(shown: str) -> str | None:
+    sys.stderr.write(shown)
+    sys.stderr.flush()
+    with _interruptible():
+        line = sys.stdin.readline()
+    return line.strip() if line else None
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end a question at once. asyncio would handle it only after the line."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

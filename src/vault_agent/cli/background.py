@@ -1,0 +1,172 @@
+"""Starts, stops and restarts the server in the background, without printing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from vault_agent.cli import detached
+from vault_agent.cli.servers import RESTART, Server, server_at, server_here, server_in
+from vault_agent.config.connection import index_folder
+from vault_agent.config.keys import CONFIG_ENV
+from vault_agent.errors import Failed, Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from vault_agent.cli.command import Invocation
+    from vault_agent.config import Config
+    from vault_agent.config.layers import Layer
+    from vault_agent.system.address import ServerAddress
+
+_SECONDS_TO_START: Final = 60.0
+_SECONDS_BETWEEN_LOOKS: Final = 0.1
+
+
+class Running(NamedTuple):
+    """A server that runs after a command.
+
+    Args:
+        address: where it listens.
+        folder: the folder of its index.
+        before: the server that ran when the command began, if one did.
+        beside: the server of another vault that keeps the configured port, if one does.
+        as_service: whether the system runs it as a service.
+    """
+
+    address: ServerAddress
+    folder: Path
+    before: Server | None = None
+    beside: Server | None = None
+    as_service: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the command has started it."""
+        return self.before is None or self.before.address.pid != self.address.pid
+
+
+async def start(
+    invocation: Invocation, flags: Mapping[str, Any], config: Config, *, until_idle: bool = False
+) -> Running:
+    """Start the server of `config`, whose vault must exist, and wait until it answers.
+
+    If another program has the port and none was chosen, the system chooses one.
+
+    Raises:
+        VaultAgentError: the error with which the server ended; `PORT_IN_USE`.
+    """
+    from vault_agent.config import index_directory
+    from vault_agent.config.layers import config_path
+    from vault_agent.server.serve import require_bindable
+
+    layers = invocation.layers(flags)
+    folder = index_directory(config)
+    beside = None
+    try:
+        require_bindable(config.server.host, config.server.port)
+    except Misconfigured as error:
+        beside = server_at(layers)
+        chosen = any("server.port" in layer.values for layer in layers)
+        if error.code != "PORT_IN_USE" or chosen or (beside is not None and beside.is_gone):
+            raise with_way_out(error, beside) from None
+        flags = {**flags, "server.port": "0"}
+    named = invocation.config is not None or CONFIG_ENV in os.environ
+    file = config_path(invocation.config) if named else None
+    how = detached.start_of(invocation.layers(flags), file)
+    if until_idle:
+        how = how._replace(arguments=(*how.arguments, "--until-idle"))
+    return Running(await detached.start(how, folder), folder, beside=beside)
+
+
+async def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | None:
+    """Stop the server of `vault.root`, or else the one that answers at the configured address.
+
+    With `only_of_vault`, stop no server of another vault. Return the server, None if none ran.
+
+    Raises:
+        Failed: `SERVER_FAILED` if it does not end.
+    """
+    folder = index_folder(layers)
+    if folder is not None:
+        await detached.running(folder)  # it may still be starting
+    server = server_in(folder) if only_of_vault else server_here(layers)
+    if server is not None:
+        await detached.stop(server.folder)
+    return server
+
+
+async def restart(
+    invocation: Invocation,
+    flags: Mapping[str, Any],
+    config: Config,
+    *,
+    until_idle: bool = False,
+) -> Running:
+    """Stop the server that runs here, if one does, and start it with the settings in force.
+
+    A service is restarted by the system. `flags` include those that are repeated, and `config` is
+    what they and the settings give; its vault must exist.
+
+    Raises:
+        VaultAgentError: as `start` and `stop`.
+    """
+    layers = invocation.layers(flags)
+    before = server_here(layers)
+    if before is not None and runs_as_service(invocation, before):
+        return await _restarted_service(invocation, before)
+    if before is not None:
+        await detached.stop(before.folder)
+        until_idle = until_idle or before.address.until_idle
+    running = await start(invocation, flags, config, until_idle=until_idle)
+    return running._replace(before=before)
+
+
+def runs_as_service(invocation: Invocation, server: Server) -> bool:
+    """Whether the system runs a server as a service."""
+    started = server.started
+    if started is None or started.background or started.at_terminal:
+        return False
+    from vault_agent.cli.service import is_active
+
+    return is_active(invocation)
+
+
+def with_way_out(error: Misconfigured, server: Server | None) -> Misconfigured:
+    """Return `PORT_IN_USE` with what to do if a server of this user has the port."""
+    if error.code != "PORT_IN_USE" or server is None:
+        return error
+    gone = " Its folder is no longer there." if server.is_gone else ""
+    both = (
+        ""
+        if gone
+        else (
+            " To serve both, choose another port: `vault-agent serve --background --port"
+            f" {error.details['other']}`."
+        )
+    )
+    return Misconfigured(
+        error.code,
+        f"Your server of {server.name} has port {error.details['port']}.{gone}",
+        error.details,
+        remedy=f"To serve this vault instead: `{RESTART}`.{both}",
+    )
+
+
+async def _restarted_service(invocation: Invocation, before: Server) -> Running:
+    from vault_agent.cli.service import restart_service
+    from vault_agent.config import build_config, index_directory
+
+    layers = [layer for layer in invocation.layers() if layer.origin == "file"]
+    folder = index_directory(build_config(layers))
+    await asyncio.to_thread(restart_service, invocation)
+    deadline = time.monotonic() + _SECONDS_TO_START
+    while time.monotonic() < deadline:
+        server = server_in(folder)
+        if server is not None and server.address.pid != before.address.pid:
+            return Running(server.address, folder, before, as_service=True)
+        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+    raise Failed("SERVER_FAILED", "The service was restarted, but does not answer.")

@@ -1,0 +1,152 @@
+"""`vault-agent enable`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+
+from vault_agent.cli.asking import ask, can_ask
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.config import check_address
+from vault_agent.cli.embedding import asked
+from vault_agent.cli.features import (
+    FEATURES,
+    Applied,
+    apply,
+    overridden,
+    require_on,
+    switch,
+    tell_applied,
+)
+from vault_agent.cli.terminal import clean, envelope, say, tell
+from vault_agent.config import Config, build_config
+from vault_agent.errors import InvalidRequest
+from vault_agent.model.writing import Right
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
+
+
+@click.command("enable", cls=Command)
+@click.argument("feature", type=click.Choice(tuple(FEATURES)))
+@click.option("--folder", "folders", metavar="PATH", multiple=True, help="Where notes may change.")
+@click.option(
+    "--allow",
+    metavar="RIGHT",
+    multiple=True,
+    type=click.Choice(tuple(each.value for each in Right)),
+    help="What may be done there.",
+)
+@click.option("--model", metavar="NAME", help="The model, for embedding and chat.")
+@click.option("--model-url", metavar="URL", help="Its address. Default: that of Ollama here.")
+@click.option("--no-restart", is_flag=True, help="Do not restart the running server.")
+@click.pass_obj
+async def command(
+    invocation: Invocation,
+    /,
+    feature: str,
+    folders: tuple[str, ...],
+    allow: tuple[str, ...],
+    model: str | None,
+    model_url: str | None,
+    *,
+    no_restart: bool,
+) -> None:
+    """Turn on a feature, with all that it needs.
+
+    At a terminal it asks for what is missing. It writes your config file, restarts a server in the
+    background, and says what changes.
+
+    \b
+    vault-agent enable write --folder Inbox --folder Journal
+    vault-agent enable memory
+    vault-agent enable web
+    vault-agent enable embedding --model nomic-embed-text
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    if (folders or allow) and feature != "write":
+        raise click.UsageError("--folder and --allow belong to write")
+    if (model or model_url) and feature not in _MODELS:
+        raise click.UsageError("--model and --model-url belong to embedding and chat")
+    config = build_config(invocation.layers())
+    settings: list[tuple[str, str]] = []
+    if feature == "write":
+        settings = _for_write(config, folders, allow)
+    elif feature in _MODELS:
+        settings = await _for_model(config, feature, model, model_url)
+    settings += switch([feature], on=True)
+    applied = await apply(invocation, settings, restart=not no_restart)
+    if applied.restarted:
+        await require_on(invocation, FEATURES[feature].on)
+    if invocation.json:
+        envelope({"feature": feature, "settings": dict(settings), **_server(applied)})
+        return
+    overridden(dict(settings))
+    now = build_config(invocation.layers())
+    text = FEATURES[feature].now.format(
+        folders="the whole vault" if now.write.folders == (".",) else ", ".join(now.write.folders),
+        allow=", ".join(now.write.allow),
+        model=now.embedding.model,
+        chat=now.chat.model,
+    )
+    say(clean(text))
+    tell_applied(applied, then=FEATURES[feature].then)
+
+
+def _server(applied: Applied) -> dict[str, object]:
+    return {"endpoint": applied.endpoint, "restarted": applied.restarted}
+
+
+def _for_write(
+    config: Config, folders: Sequence[str], allow: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return the folders that may be written, and what may be done there, as settings.
+
+    Raises:
+        InvalidRequest: if no folder is set, and there is nobody to ask.
+    """
+    settings = []
+    if not folders and not config.write.folders:
+        if not can_ask():
+            raise InvalidRequest(
+                "INVALID_REQUEST",
+                "Name the folders that may be changed, such as --folder Inbox. --folder . is the"
+                " whole vault.",
+            )
+        answer = ask("Folders that may be changed, separated by commas; . is the whole vault", ".")
+        folders = answer.split(",")
+    if folders:
+        settings.append(("write.folders", ",".join(each.strip() for each in folders)))
+    if allow:
+        settings.append(("write.allow", ",".join(allow)))
+    return settings
+
+
+async def _for_model(
+    config: Config, feature: str, model: str | None, url: str | None
+) -> list[tuple[str, str]]:
+    """Return the model and its address as settings. The endpoint for embeddings is asked first.
+
+    Raises:
+        InvalidRequest: if no model is set, and there is nobody to ask.
+        Unavailable: `EMBEDDING_UNAVAILABLE` if the endpoint does not work.
+        Misconfigured: `CONFIG_INVALID` for an address that is not allowed.
+    """
+    known = config.embedding if feature == "embedding" else config.chat
+    if model is None and known.model is None:
+        if not can_ask():
+            raise InvalidRequest("INVALID_REQUEST", "Name the model: --model NAME.")
+        model = ask(f"Name of the model at {clean(url or known.endpoint)}", _MODELS[feature])
+    settings = []
+    if url is not None:
+        check_address(config, f"{feature}.endpoint", url)
+        settings.append((f"{feature}.endpoint", url))
+    if model is not None:
+        settings.append((f"{feature}.model", model))
+    if feature == "embedding":
+        changes = {name.partition(".")[2]: value for name, value in settings}
+        found = await asked(config.embedding.model_copy(update=changes))
+        tell(f"{clean(found.model)} works: {found.dimension} dimensions.")
+    return settings

@@ -1,0 +1,178 @@
+"""What `enable` and `disable` turn on and off: the settings of each feature, and what to say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.cli.applying import after_change, set_all, settings_now
+from vault_agent.cli.servers import RESTART, server_here
+from vault_agent.cli.terminal import complain, say, tell
+from vault_agent.config.keys import KEYS
+from vault_agent.errors import Failed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from vault_agent.cli.command import Invocation
+
+
+class Feature(NamedTuple):
+    """A feature that can be turned on and off.
+
+    Args:
+        on: the switches that it needs.
+        off: the switches that are turned off with it.
+        now: what is so from now on, in one line.
+        ended: what is so once it is off.
+        then: what to type next.
+    """
+
+    on: tuple[str, ...]
+    off: tuple[str, ...]
+    now: str
+    ended: str
+    then: str = ""
+
+
+FEATURES: dict[str, Feature] = {
+    "write": Feature(
+        ("write.enabled",),
+        ("write.enabled",),
+        "Commands and agents may change notes in {folders} ({allow}). Each change can be undone.",
+        "Notes are no longer changed, except by journals and promotion. What was written stays.",
+        "vault-agent undo",
+    ),
+    "memory": Feature(
+        ("vaults.enabled", "memory.enabled", "journal.enabled"),
+        ("memory.enabled", "journal.enabled"),
+        "Sessions of agents leave journals in their projects, and the next session gets the notes"
+        " that matter for it.",
+        "Sessions of agents leave no journal and get no notes. Journals that there are stay.",
+        "vault-agent init",
+    ),
+    "journal": Feature(
+        ("vaults.enabled", "journal.enabled"),
+        ("journal.enabled",),
+        "Sessions of agents leave journals in their projects.",
+        "Sessions of agents leave no journal. Journals that there are stay.",
+        "vault-agent init",
+    ),
+    "vaults": Feature(
+        ("vaults.enabled",),
+        ("vaults.enabled", "memory.enabled", "journal.enabled"),
+        "The vaults of projects and the global vault are served too.",
+        "Only the vault of vault.root is served, and nothing is remembered of sessions.",
+        "vault-agent init",
+    ),
+    "mcp": Feature(
+        ("mcp.enabled",),
+        ("mcp.enabled",),
+        "Agents may search and read the vault by MCP.",
+        "Agents cannot use MCP any more.",
+        "vault-agent mcp install",
+    ),
+    "web": Feature(
+        ("web.enabled",),
+        ("web.enabled",),
+        "The server has a web page.",
+        "The server has no web page any more.",
+        "vault-agent ui",
+    ),
+    "watch": Feature(
+        ("watch.enabled",),
+        ("watch.enabled",),
+        "A note is found within a second of a save.",
+        "Changed notes are found after `vault-agent index`.",
+    ),
+    "embedding": Feature(
+        ("embedding.enabled",),
+        ("embedding.enabled",),
+        "Searches find notes by meaning too, once they are embedded by {model}.",
+        "Searches find notes by their words only. Vectors are kept for another time.",
+        "vault-agent index",
+    ),
+    "chat": Feature(
+        ("chat.enabled",),
+        ("chat.enabled",),
+        "The model {chat} writes the text of journals.",
+        "No model writes the text of journals.",
+    ),
+}
+
+
+def switch(names: Iterable[str], *, on: bool) -> list[tuple[str, str]]:
+    """Return the switches of features with their new values, each once."""
+    found = (FEATURES[name].on if on else FEATURES[name].off for name in names)
+    switches = dict.fromkeys(each for switches in found for each in switches)
+    return [(each, "true" if on else "false") for each in switches]
+
+
+async def apply(
+    invocation: Invocation, settings: Sequence[tuple[str, str]], *, restart: bool = True
+) -> Applied:
+    """Write settings, and restart the running server if it needs them and is in the background.
+
+    Raises:
+        VaultAgentError: `CONFIG_INVALID`, or why the server does not start again.
+    """
+    before = settings_now(invocation)
+    set_all(invocation, settings)
+    server = server_here(invocation.layers())
+    lines = tuple(after_change(invocation, before, [name for name, _ in settings]))
+    changed = server.changed(invocation.layers()) if server is not None else []
+    if server is None or not restart or not set(changed) & {name for name, _ in settings}:
+        return Applied(lines, endpoint=server.address.endpoint if server is not None else None)
+    if server.started is None or server.started.at_terminal:
+        return Applied(lines, endpoint=server.address.endpoint)
+    from vault_agent.cli.serve import restarted
+
+    running = await restarted(invocation, {})
+    if running is None:
+        return Applied(lines)
+    kept = tuple(line for line in lines if RESTART not in line)
+    return Applied(kept, endpoint=running.address.endpoint, restarted=True)
+
+
+class Applied(NamedTuple):
+    """What a change of settings meant, in lines; where the server runs; whether it was restarted."""
+
+    lines: tuple[str, ...]
+    endpoint: str | None = None
+    restarted: bool = False
+
+
+def overridden(settings: Mapping[str, str]) -> None:
+    """Warn of settings that a variable of the environment overrides."""
+    import os
+
+    for name in settings:
+        variable = KEYS[name].environment
+        if variable in os.environ:
+            complain("CONFIG_INVALID", f"{variable} overrides {name}: unset it.", look="warning")
+
+
+def tell_applied(applied: Applied, *, then: str = "") -> None:
+    """Say what a change meant, and what to type next."""
+    for line in applied.lines:
+        tell(line)
+    if applied.restarted:
+        say(f"The server was restarted: {applied.endpoint}")
+    elif applied.endpoint is None:
+        say("No server runs. To start it: vault-agent serve --background")
+    if then:
+        say(f"Next: {then}")
+
+
+async def require_on(invocation: Invocation, switches: Iterable[str]) -> None:
+    """Check that the running server has the switches on.
+
+    Raises:
+        Failed: `SERVER_FAILED` if one of them is off there.
+    """
+    async with invocation.client() as client:
+        health = (await client.health()).data
+    off = [name for name in switches if name not in health.switched_on]
+    if off:
+        raise Failed(
+            "SERVER_FAILED", f"The server runs, but {', '.join(off)} is off there.", remedy=RESTART
+        )

@@ -1,0 +1,111 @@
+"""The servers of this user that run now, as their indexes have them.
+
+A server notes its address in the folder of its index, and holds a lock there. So the one that
+answers at the configured address is known even if it serves another vault than `vault.root`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.cli.terminal import clean
+from vault_agent.config.connection import configured_endpoint, index_folder, index_folders
+from vault_agent.config.started import Started, changed_settings, noted_started
+from vault_agent.errors import Misconfigured
+from vault_agent.system.address import ServerAddress, live_address, noted_vault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.config.layers import Layer
+
+RESTART = "vault-agent serve --restart"
+
+
+class Server(NamedTuple):
+    """A server that runs: the folder of its index, its address, and its vault if it is known."""
+
+    folder: Path
+    address: ServerAddress
+    vault: Path | None
+
+    @property
+    def started(self) -> Started | None:
+        """The settings with which it was started, if it has noted them."""
+        return noted_started(self.folder, self.address.pid)
+
+    @property
+    def name(self) -> str:
+        """The name of its vault, for messages."""
+        return clean(self.vault.name) if self.vault is not None else "another vault"
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the folder of its vault is no longer there."""
+        return self.vault is not None and not self.vault.is_dir()
+
+    def changed(self, layers: Sequence[Layer]) -> list[str]:
+        """Return the settings that have changed since its start."""
+        started = self.started
+        return changed_settings(started, layers) if started is not None else []
+
+
+def server_in(folder: Path | None) -> Server | None:
+    """Return the server of an index, or None if none runs."""
+    address = live_address(folder) if folder is not None else None
+    if folder is None or address is None:
+        return None
+    return Server(folder, address, noted_vault(folder))
+
+
+def running_servers(layers: Sequence[Layer]) -> list[Server]:
+    """Return all servers of this user whose indexes are where the settings have them."""
+    found = []
+    for parent in index_folders(layers):
+        with suppress(OSError):
+            found += [server_in(folder) for folder in sorted(parent.glob("*/"))]
+    return [each for each in found if each is not None]
+
+
+def server_at(layers: Sequence[Layer]) -> Server | None:
+    """Return the server of this user that listens at the configured address."""
+    endpoint = configured_endpoint(layers)
+    found = running_servers(layers)
+    return next((each for each in found if each.address.endpoint == endpoint), None)
+
+
+def server_here(layers: Sequence[Layer]) -> Server | None:
+    """Return the server of `vault.root`, or else the one that answers at the configured address."""
+    with suppress(Misconfigured):  # an invalid folder: who starts a server is told
+        if (found := server_in(index_folder(layers))) is not None:
+            return found
+    return server_at(layers)
+
+
+def in_home(path: Path | None) -> str:
+    """Return a path for people, in the home folder with `~`."""
+    rest = _below_home(path)
+    if rest is None:
+        return clean(str(path)) if path is not None else "another vault"
+    return clean(str(Path("~") / rest))
+
+
+def as_argument(path: Path | None) -> str:
+    """Return a path as a shell takes it, in the home folder with `~`."""
+    rest = _below_home(path)
+    return clean(shlex.quote(str(path)) if rest is None else f"~/{shlex.quote(str(rest))}")
+
+
+def _below_home(path: Path | None) -> Path | None:
+    if path is not None:
+        with suppress(ValueError, RuntimeError):
+            return path.relative_to(Path.home())
+    return None
+
+
+def waits_for_restart(names: Sequence[str]) -> str:
+    """Return that settings have changed since a server started, and how to apply them."""
+    return f"{', '.join(names)}; apply it: {RESTART}"

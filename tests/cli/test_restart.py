@@ -1,0 +1,160 @@
+"""`serve --restart`, `serve --stop` and what commands say when settings or vaults change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+from tests.server.test_serve import free_port
+
+from vault_agent.cli import detached
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.cli.fake import Run
+
+
+@pytest.fixture
+async def notes(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
+    """Create a vault that the config file names. All servers are stopped at the end."""
+    folder = vault_named("My Notes", environment)
+    port = str(free_port())
+    await run("config", "set", "server.port", port)
+    await run("config", "set", "vault.root", str(folder))
+    yield folder
+    for noted in Path(environment["HOME"]).rglob("server.address"):
+        await detached.stop(noted.parent)
+
+
+def vault_named(name: str, environment: dict[str, str]) -> Path:
+    folder = Path(environment["HOME"], name)
+    folder.mkdir()
+    (folder / "Stock.md").write_text(f"# Stock\n\nSimmer the bones in {name}.\n", "utf-8")
+    return folder
+
+
+async def started(run: Run, *more: str) -> dict:
+    ended = await run("--json", "serve", *more)
+    assert ended.code == 0, ended.err
+    return orjson.loads(ended.out)["data"]
+
+
+async def test_a_restart_applies_a_setting_and_keeps_the_options_of_the_start(
+    run: Run, notes: Path
+):
+    first = await started(run, "--background", "--watch")
+    assert "changed" not in (await run("status")).out
+    told = await run("config", "set", "web.enabled", "true")
+    assert "runs without this change" in told.err
+    assert "vault-agent serve --restart" in told.err
+    assert "web.enabled; apply it: vault-agent serve --restart" in (await run("status")).out
+    assert "web.enabled" in (await run("serve", "--background")).out
+    second = await started(run, "--restart")
+    assert second["restarted"]
+    assert (second["endpoint"], second["pid"]) != (first["endpoint"], first["pid"])
+    assert second["endpoint"] == first["endpoint"]
+    status = (await run("status")).out
+    assert "watch, web on" in status
+    assert "changed" not in status
+    # A flag of the start gives way to the file if that says something else since.
+    await run("config", "set", "watch.enabled", "false")
+    assert "watch.enabled; apply it" in (await run("status")).out
+    await run("config", "set", "web.enabled", "")
+    await started(run, "--restart")
+    assert "none switched on" in (await run("status")).out
+
+
+async def test_a_changed_vault_is_served_after_one_command(
+    environment: dict[str, str], run: Run, notes: Path
+):
+    before = await started(run, "--background")
+    other = vault_named("Other", environment)
+    told = await run("config", "set", "vault.root", str(other))
+    assert "still serves My Notes" in told.err
+    assert "vault-agent serve --restart" in told.err
+    refused = await run("serve", "--background")
+    assert refused.code == 2
+    assert refused.err.startswith("PORT_IN_USE: Your server of My Notes has port ")
+    assert "vault-agent serve --restart" in refused.err
+    assert (await run("serve")).err == refused.err
+    mismatch = (await run("search", "bones")).err
+    assert "vault-agent serve --restart" in mismatch
+    after = await run("serve", "--restart")
+    assert after.code == 0, after.err
+    assert before["endpoint"] in after.out
+    assert "The server of ~/My Notes was stopped." in after.err
+    assert "in Other" in (await run("search", "bones")).out
+
+
+async def test_a_moved_vault_is_served_after_one_command_with_its_index(
+    environment: dict[str, str], run: Run, notes: Path
+):
+    await started(run, "--background")
+    await run("jobs", "follow")
+    moved = notes.rename(notes.with_name("Moved"))
+    await run("config", "set", "vault.root", str(moved))
+    refused = await run("serve", "--background")
+    assert "Its folder is no longer there. To serve this vault instead" in refused.err
+    assert (await run("serve", "--restart")).code == 0
+    listed = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]
+    assert [each["vault"] for each in listed] == [str(moved)]
+    assert "Stock.md" in (await run("search", "bones")).out
+
+
+async def test_stop_ends_the_server_that_answers_here_and_names_its_vault(
+    environment: dict[str, str], run: Run, notes: Path
+):
+    first = await started(run, "--background")
+    other = vault_named("Other", environment)
+    await run("config", "set", "vault.root", str(other))
+    only = await run("serve", "--stop", "--vault-root", str(other))
+    assert "No server runs for this vault." in only.err
+    assert "vault-agent serve --stop --vault-root ~/'My Notes'" in only.err
+    stopped = await run("serve", "--stop")
+    assert stopped.out.splitlines() == [
+        f"The server at {first['endpoint']} has stopped.",
+        "It served ~/My Notes.",
+    ]
+    assert "No server runs here." in (await run("serve", "--stop")).err
+
+
+async def test_a_restart_with_wrong_settings_leaves_the_server_running(
+    environment: dict[str, str], run: Run, notes: Path
+):
+    first = await started(run, "--background")
+    await run("config", "set", "vault.root", str(notes.with_name("missing")))
+    refused = await run("serve", "--restart")
+    assert refused.code == 2
+    assert refused.err.startswith("VAULT_NOT_FOUND: ")
+    await run("config", "set", "vault.root", str(notes))
+    assert (await started(run, "--background"))["pid"] == first["pid"]
+
+
+async def test_a_restart_without_a_server_starts_one(run: Run, notes: Path):
+    assert (await started(run, "--restart"))["started"]
+
+
+async def test_a_vault_that_does_not_exist_is_not_followed_by_a_command_that_fails(
+    environment: dict[str, str], run: Run
+):
+    told = await run("config", "set", "vault.root", str(Path(environment["HOME"], "none")))
+    assert told.err.startswith("VAULT_NOT_FOUND: ")
+    assert "serve" not in told.err
+
+
+async def test_the_record_of_settings_holds_no_key(
+    environment: dict[str, str], run: Run, notes: Path
+):
+    key = "canary-key-0123456789-0123456789-01"
+    await run("config", "set", "server.api_key", key)
+    await started(run, "--background")
+    (noted,) = Path(environment["HOME"]).rglob("server.settings")
+    assert key not in noted.read_text()
+    told = await run("config", "set", "server.api_key", key[::-1])
+    assert "vault-agent serve --restart" in told.err
+    assert "vault-agent serve --restart" in (await run("search", "bones")).err
+    await started(run, "--restart")
+    assert "Stock.md" in (await run("search", "bones")).out
