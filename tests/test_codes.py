@@ -105,9 +105,7 @@ def test_an_error_gives_the_listed_exit_code(code: str, expected: int):
 
 def test_a_message_has_a_cause_and_a_remedy():
     error = Misconfigured("FEATURE_DISABLED", "It is off.", {"setting": "write.enabled"})
-    assert error.message == (
-        "It is off. Run `vault-agent config set write.enabled true`, then restart the server."
-    )
+    assert error.message == ("It is off. Run `vault-agent enable write`.")
 
 
 def test_a_raise_can_replace_or_omit_the_remedy():

@@ -39,7 +39,7 @@ async def test_a_disabled_operation_does_not_run():
         await perform(switched.operation, FakeEngine(Config()), OWNER, NoParams())
     assert refused.value.code == "FEATURE_DISABLED"
     assert refused.value.details == {"setting": "embedding.enabled"}
-    assert "`vault-agent config set embedding.enabled true`" in refused.value.message
+    assert "`vault-agent enable embedding`" in refused.value.message
     assert switched.runs == 0
 
 

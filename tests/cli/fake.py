@@ -198,7 +198,7 @@ class FakeServer:
     async def _ticket(self, request: web.Request) -> web.Response:
         await self._read(request, TicketBody)
         if not self.page:
-            what = "This is switched off. Run `vault-agent config set web.enabled true`."
+            what = "This is switched off. Run `vault-agent enable web`."
             return _error(403, "FEATURE_DISABLED", what, {"setting": "web.enabled"})
         return self._reply(TicketData(ticket=self.ticket, seconds=60))
 

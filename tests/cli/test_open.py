@@ -218,7 +218,7 @@ async def test_a_note_is_never_opened_outside_the_vault(
 async def test_what_cannot_be_opened_is_said(vault: Path, run: Run):
     page = await run("open", "Stock", "--in", "ui")
     assert page.code == 2
-    assert "config set web.enabled true" in page.err
+    assert "enable web" in page.err
     for editor, says in (("false", "exit code 1"), ("no-such-editor", "cannot be started")):
         ended = await run("open", "Stock", EDITOR=editor)
         assert ended.code == 1

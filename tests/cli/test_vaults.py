@@ -118,7 +118,7 @@ async def test_init_names_the_hooks_of_agents_and_changes_their_settings_only_if
 async def test_init_without_consent_turns_nothing_on(run: Run, project: Path):
     ended = await run("init")
     assert ended.code == 0, ended.err
-    assert "vault-agent config set vaults.enabled true" in ended.err
+    assert "vault-agent enable memory" in ended.err
     assert (await run("config", "get", "vaults.enabled")).out == "false\n"
     assert (project / ".vault-agent" / "vault").is_dir()
 

@@ -170,7 +170,7 @@ def test_the_commands_tell_how_the_vault_is_watched(program: Program):
     program.start()
     ended = program.run("watch")
     assert "off: changes are not noticed" in ended.stdout
-    assert "vault-agent config set watch.enabled true" in ended.stderr
+    assert "vault-agent enable watch" in ended.stderr
     refused = program.run("watch", "scan")
     assert (refused.returncode, "FEATURE_DISABLED" in refused.stderr) == (2, True)
     program.stop()

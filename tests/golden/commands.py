@@ -31,6 +31,8 @@ WITHOUT = {
         ),
         "is another name of a command; tests/cli/test_exit_codes.py",
     ),
+    "enable": "restarts the server; tests/cli/test_enable.py",
+    "disable": "restarts the server; tests/cli/test_enable.py",
     "mcp": "is the relay for agents on standard input; tests/mcp/test_relay.py",
     "mcp check": "says how long the relay took; tests/mcp/test_install.py",
     "watch follow": "runs until it is interrupted; tests/server/test_watch.py",

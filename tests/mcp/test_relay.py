@@ -408,12 +408,12 @@ def test_without_a_vault_the_error_says_what_to_do(alone):
 def test_a_server_without_mcp_is_named_with_the_switch(alone):
     alone.start()
     installed = alone.run("mcp", "install", "zed", "--print")
-    assert installed.stderr.endswith("  vault-agent config set mcp.enabled true\n")
+    assert installed.stderr.endswith("  vault-agent enable mcp\n")
     with relay(alone) as pipe:
         reply = pipe.ask(PING)
     assert reply["id"] == 1
     assert reply["error"]["message"].startswith("FEATURE_DISABLED: ")
-    assert "config set mcp.enabled true`, then restart the server" in reply["error"]["message"]
+    assert "enable mcp`" in reply["error"]["message"]
 
 
 def test_a_wrong_config_file_is_reported_before_anything_is_relayed(alone, tmp_path):

@@ -288,7 +288,7 @@ def test_while_writing_is_off_nothing_of_it_runs(tmp_path):
                 assert refused.body["error"]["details"]["setting"] == "write.enabled"
         refused = program.run("write", "x", "-t", "y")
         assert refused.returncode == 2
-        assert "vault-agent config set write.enabled true" in refused.stderr
+        assert "vault-agent enable write" in refused.stderr
         assert not list(program.indexes.rglob("writes*"))
     finally:
         program.close()

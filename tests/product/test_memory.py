@@ -132,7 +132,7 @@ def test_off_it_says_how_to_turn_it_on(program: Program):
     assert (refused.status, refused.code) == (403, "FEATURE_DISABLED")
     ended = program.run("memory", "show", "x")
     assert ended.returncode == 2
-    assert "vault-agent config set memory.enabled true" in ended.stderr
+    assert "vault-agent enable memory" in ended.stderr
 
 
 @pytest.fixture

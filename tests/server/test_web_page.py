@@ -120,7 +120,7 @@ async def test_everything_is_refused_while_the_page_is_off(tmp_path: Path):
             )
         _, body, _ = await server.ask("POST", "/ui/tickets", json={}, headers=OWNER)
         assert body["error"]["details"]["setting"] == "web.enabled"
-        assert "config set web.enabled true" in body["error"]["message"]
+        assert "enable web" in body["error"]["message"]
 
 
 async def test_the_page_needs_no_key_and_everything_else_does(locked_page):

@@ -131,7 +131,7 @@ def test_without_writing_nothing_that_writes_is_there(
     expect(page.locator(".ref-row button")).to_have_count(0)
     assert page.locator(".prose a.unresolved").first.get_attribute("role") is None
     page.evaluate("location.hash = '#/settings'")
-    expect(page.locator(".page")).to_contain_text("vault-agent config set write.enabled true")
+    expect(page.locator(".page")).to_contain_text("vault-agent enable write")
 
 
 def test_typing_is_saved_and_changes_no_other_byte(desk: Desk):

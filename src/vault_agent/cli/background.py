@@ -61,7 +61,7 @@ async def start(
     """
     from vault_agent.config import index_directory
     from vault_agent.config.layers import config_path
-    from vault_agent.server.serve import require_bindable
+    from vault_agent.system.ports import require_bindable
 
     layers = invocation.layers(flags)
     folder = index_directory(config)

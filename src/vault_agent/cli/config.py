@@ -111,7 +111,13 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     before = settings_now(invocation)
     if name in _ENDPOINTS and value.strip():
         check_address(before, name, value)
-    problems = set_value(config_path(invocation.config), name, value)
+    try:
+        problems = set_value(config_path(invocation.config), name, value)
+    except Misconfigured as error:
+        if not key.needs or "needs" not in error.message:
+            raise
+        what = f"{error.message} `vault-agent enable {key.section}` sets all that it needs."
+        raise Misconfigured(error.code, what, error.details) from None
     shown = "removed" if not value.strip() else "set" if key.secret else value
     if invocation.json:
         envelope(

@@ -20,12 +20,13 @@ from vault_agent.cli.features import (
     tell_applied,
 )
 from vault_agent.cli.terminal import clean, envelope, say, tell
-from vault_agent.config import Config, build_config
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.writing import Right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from vault_agent.config import Config
 
 _MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
 
@@ -48,11 +49,11 @@ async def command(
     invocation: Invocation,
     /,
     feature: str,
+    *,
     folders: tuple[str, ...],
     allow: tuple[str, ...],
     model: str | None,
     model_url: str | None,
-    *,
     no_restart: bool,
 ) -> None:
     """Turn on a feature, with all that it needs.
@@ -66,6 +67,8 @@ async def command(
     vault-agent enable web
     vault-agent enable embedding --model nomic-embed-text
     """  # noqa: D301 - \\b tells the parser to keep these lines
+    from vault_agent.config import build_config
+
     if (folders or allow) and feature != "write":
         raise click.UsageError("--folder and --allow belong to write")
     if (model or model_url) and feature not in _MODELS:

@@ -134,7 +134,7 @@ async def apply(
 
 
 class Applied(NamedTuple):
-    """What a change of settings meant, in lines; where the server runs; whether it was restarted."""
+    """What a change of settings meant: lines for the user, and where the server runs."""
 
     lines: tuple[str, ...]
     endpoint: str | None = None

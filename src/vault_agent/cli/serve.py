@@ -305,7 +305,7 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     config = build_config(invocation.layers(flags))
     exposed = not rules.is_loopback(config.server.host)
     if exposed:
-        from vault_agent.server.serve import require_bindable
+        from vault_agent.system.ports import require_bindable
 
         # A key is written to the user's config file only for an address that can be bound.
         require_bindable(config.server.host, config.server.port)

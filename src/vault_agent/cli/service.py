@@ -161,7 +161,7 @@ async def install_service(invocation: Invocation) -> tuple[Service, str]:
     service = _service(invocation, folder)
     installed = service.file.is_file()
     _require_control(service)
-    if not _is_running(service) and (await detached.stop(folder)) is not None:
+    if not installed and (await detached.stop(folder)) is not None:
         tell("The server that ran has ended: the service takes its place.")
     try:
         make_private_folder(service.file.parent)

@@ -32,8 +32,8 @@ OPENERS = ("auto", "editor", "obsidian", "ui")
 class Key:
     """A setting: its dotted name, a summary in one line, and the kind of its value.
 
-    `needs` are settings without which a switch cannot be true; `a or b` means one of them. `idle_without` are switches without
-    which it may be true, but does nothing.
+    `needs` are settings without which a switch cannot be true; `a or b` means one of them.
+    `idle_without` are switches without which it may be true, but does nothing.
     """
 
     name: str

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import signal
-import socket
 import sys
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from aiohttp import web
 
 from vault_agent.config.access import changes_notes
 from vault_agent.config.rules import endpoint_of, is_loopback
-from vault_agent.errors import Misconfigured, Unauthorized
+from vault_agent.errors import Unauthorized
 from vault_agent.library.library import open_library
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
@@ -29,6 +27,7 @@ from vault_agent.server.log import (
     private_stderr,
     report_crash,
 )
+from vault_agent.system.ports import BACKLOG, bound_sockets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 WATCH_START_SECONDS = 5.0
 """How long the announcement waits for the watch of the vault, to say how it is watched."""
-_BACKLOG = 1024
 _SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests, then for cancelled ones
 _SWITCH_SECONDS = 0.0005
 """How long a thread may hold the interpreter's lock while another waits. With Python's own 5 ms,
@@ -129,7 +127,7 @@ async def listening(
             "A server that other computers can reach, or that changes notes, needs a key.",
         )
     limits = limits or Limits(connections=_room_for_connections(Limits().connections))
-    sockets = _bind(host, config.server.port if port is None else port)
+    sockets = bound_sockets(host, config.server.port if port is None else port)
     app = create_app(config=config, log=log, open_library=open_library, limits=limits)
     runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS)
     servers: list[asyncio.Server] = []
@@ -139,7 +137,7 @@ async def listening(
         connections = Connections(runner.server, limits, log)
         loop = asyncio.get_running_loop()
         servers = [
-            await loop.create_server(connections, sock=bound, backlog=_BACKLOG) for bound in sockets
+            await loop.create_server(connections, sock=bound, backlog=BACKLOG) for bound in sockets
         ]
         log.emit(
             Level.INFO,
@@ -157,69 +155,6 @@ async def listening(
             bound.close()
         await runner.cleanup()
         log.emit(Level.INFO, "stopped")
-
-
-def require_bindable(host: str, port: int) -> None:
-    """Raise the error that `serve` would raise for this address: CONFIG_INVALID or PORT_IN_USE.
-
-    Nothing listens afterwards.
-    """
-    for bound in _bind(host, port):
-        bound.close()
-
-
-def _bind(host: str, port: int) -> list[socket.socket]:
-    """Return a listening socket for each address of `host`, all on one port.
-
-    The port is bound before the vault is opened, so that a port in use fails at once.
-    """
-    bound: list[socket.socket] = []
-    try:
-        for family, address in _addresses(host):
-            try:
-                bound.append(socket.create_server((address, port), family=family, backlog=_BACKLOG))
-            except OSError as error:
-                # `localhost` may name an IPv6 address that this computer has switched off.
-                if error.errno == errno.EADDRNOTAVAIL and bound:
-                    continue
-                raise _not_bound(error, host, port) from None
-            bound[-1].setblocking(False)
-            port = bound[-1].getsockname()[1]
-    except Misconfigured:
-        for each in bound:
-            each.close()
-        raise
-    return bound
-
-
-def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise Misconfigured(
-            "CONFIG_INVALID", "server.host is not an address of this computer. Try 127.0.0.1."
-        ) from None
-    usable = (socket.AF_INET, socket.AF_INET6)
-    addresses = dict.fromkeys(
-        (family, str(address[0])) for family, _, _, _, address in found if family in usable
-    )
-    return sorted(addresses, key=lambda each: each[0] != socket.AF_INET)
-
-
-def _not_bound(error: OSError, host: str, port: int) -> Misconfigured:
-    if error.errno == errno.EADDRINUSE:
-        return Misconfigured(
-            "PORT_IN_USE",
-            f"Port {port} is in use, perhaps by another vault-agent.",
-            {"port": port, "other": port + 1 if port < 65535 else port - 1},
-        )
-    if error.errno == errno.EACCES:
-        return Misconfigured(
-            "CONFIG_INVALID", f"The system does not allow port {port}. Choose one above 1023."
-        )
-    return Misconfigured(
-        "CONFIG_INVALID", f"server.host {host} is not an address of this computer. Try 127.0.0.1."
-    )
 
 
 def _room_for_connections(wanted: int) -> int:

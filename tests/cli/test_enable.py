@@ -1,0 +1,133 @@
+"""`enable` and `disable` set all that a feature needs, and `config set` says what is missing."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+from tests.cli.test_restart import notes, started
+from tests.endpoint import EmbeddingEndpoint
+
+from vault_agent.cli.features import FEATURES
+from vault_agent.config.keys import KEYS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.fake import Run
+
+__all__ = ["notes"]
+
+
+async def settings(run: Run) -> dict:
+    rows = orjson.loads((await run("--json", "config", "list")).out)["data"]["settings"]
+    return {row["key"]: row["value"] for row in rows}
+
+
+async def test_what_a_refusal_advises_works_at_once(run: Run, notes: Path):
+    await started(run, "--background")
+    refused = await run("write", "x.md", "-t", "hi")
+    (advised,) = re.findall(r"`vault-agent ([^`]+)`", refused.err)
+    missing = await run(*shlex.split(advised))
+    assert missing.code == 2
+    assert "--folder" in missing.err
+    done = await run(*shlex.split(advised), "--folder", "Inbox", "--folder", "Log")
+    assert done.code == 0, done.err
+    assert "may change notes in Inbox, Log (create, append, edit)" in done.out
+    assert "Every request needs a key from now on." in done.err
+    assert "The server was restarted" in done.out
+    assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
+    assert (notes / "Inbox/x.md").read_text() == "hi"
+    off = await run("disable", "write")
+    assert "Notes are no longer changed" in off.out
+    assert "FEATURE_DISABLED" in (await run("write", "Inbox/y.md", "-t", "hi")).err
+
+
+async def test_writing_that_needs_folders_is_refused_with_the_command_that_asks_for_them(run: Run):
+    refused = await run("config", "set", "write.enabled", "true")
+    assert refused.code == 2
+    assert "needs write.folders to be set first" in refused.err
+    assert "`vault-agent enable write`" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [
+        ("memory.enabled", "vaults.enabled"),
+        ("journal.enabled", "vaults.enabled"),
+        ("web.open_on_serve", "web.enabled"),
+    ],
+)
+async def test_a_switch_that_does_nothing_alone_says_what_is_missing(
+    run: Run, name: str, missing: str
+):
+    told = await run("config", "set", name, "true")
+    assert told.code == 0
+    assert f"{name} does nothing without {missing}" in told.err
+    feature = name.partition(".")[0]
+    assert f"vault-agent enable {feature}" in told.err
+    await run("enable", feature)
+    assert "does nothing" not in (await run("config", "set", name, "true")).err
+
+
+async def test_the_key_is_announced_by_the_switch_that_makes_it_needed(run: Run):
+    await run("config", "set", "write.folders", ".")
+    told = await run("config", "set", "write.enabled", "true")
+    assert "Every request needs a key from now on." in told.err
+    assert "`vault-agent ui`" in told.err
+    await run("config", "set", "vaults.enabled", "true")
+    assert "key" not in (await run("config", "set", "memory.enabled", "true")).err
+
+
+@pytest.mark.parametrize("name", [each for each in FEATURES if each not in ("embedding", "chat")])
+async def test_enable_turns_on_all_that_a_feature_needs_and_disable_ends_it(run: Run, name: str):
+    await run("config", "set", "write.folders", ".")
+    on = await run("enable", name)
+    assert on.code == 0, on.err
+    now = await settings(run)
+    assert all(now[each] for each in FEATURES[name].on)
+    assert "does nothing" not in on.err
+    off = await run("--json", "disable", name)
+    assert off.code == 0
+    now = await settings(run)
+    assert not any(now[each] for each in FEATURES[name].off)
+
+
+async def test_embedding_is_turned_on_only_if_its_model_answers(run: Run):
+    assert "--model" in (await run("enable", "embedding")).err
+    async with EmbeddingEndpoint() as endpoint:
+        wanted = ("--model", endpoint.model, "--model-url", endpoint.url)
+        done = await run("enable", "embedding", *wanted)
+        assert done.code == 0, done.err
+    now = await settings(run)
+    assert now["embedding.model"] == endpoint.model
+    assert now["embedding.enabled"]
+    await run("disable", "embedding")
+    refused = await run("enable", "embedding")
+    assert refused.err.startswith("EMBEDDING_UNAVAILABLE")
+    assert not (await settings(run))["embedding.enabled"]
+
+
+async def test_an_option_of_another_feature_is_refused(run: Run):
+    for wrong in (("web", "--folder", "."), ("write", "--model", "x"), ("nothing",)):
+        assert (await run("enable", *wrong)).code == 2
+
+
+async def test_a_variable_that_overrides_a_switch_is_named(run: Run):
+    told = await run("disable", "web", VAULT_AGENT_WEB_ENABLED="true")
+    assert "VAULT_AGENT_WEB_ENABLED overrides web.enabled" in told.err
+
+
+async def test_config_list_is_config_get(run: Run):
+    assert (await run("config", "list")).out == (await run("config", "get")).out
+
+
+def test_what_a_setting_needs_are_settings():
+    for key in KEYS.values():
+        for other in (*key.needs, *key.idle_without):
+            assert other in KEYS
+        if key.idle_without and key.option == "enabled" and key.section != "cors":
+            assert key.section in FEATURES
