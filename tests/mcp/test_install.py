@@ -78,6 +78,9 @@ def test_a_file_gets_one_entry_and_the_original_is_kept_once(home):
     assert Path(added["vault-agent"]["command"]).is_absolute()
     assert file.with_name("mcp.json.bak").read_text() == COMMENTED
     again = home.run("mcp", "install", "cursor")
+    assert again.returncode == 0
+    assert again.stdout == "Cursor knows vault-agent already.\n"
+    again = home.run("mcp", "install", "cursor", "--agent", "claude")
     assert again.returncode == 2
     assert again.stderr.startswith("CLIENT_CONFIG_INVALID: ")
     assert home.run("mcp", "install", "cursor", "--agent", "claude", "--force").returncode == 0

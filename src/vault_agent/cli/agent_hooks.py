@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vault_agent.cli import jsonc
+from vault_agent.cli.clients import folder_named
 from vault_agent.cli.jsonc_items import with_item, without_item
 from vault_agent.errors import Misconfigured
 from vault_agent.system.files import replace_file
@@ -65,17 +66,11 @@ class Agent(NamedTuple):
         return self.user() if scope == "user" else folder.joinpath(*self.project)
 
 
-def _folder(variable: str, *parts: str) -> Path:
-    """Return the folder that a variable names, or else one in the home folder."""
-    named = os.environ.get(variable)
-    return Path(named) if named else Path.home().joinpath(*parts)
-
-
 AGENTS: dict[str, Agent] = {
     "claude-code": Agent(
         "Claude Code",
         "claude",
-        lambda: _folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json",
+        lambda: folder_named("CLAUDE_CONFIG_DIR", ".claude") / "settings.json",
         (".claude", "settings.local.json"),
         (
             ("SessionStart", {}),
@@ -89,7 +84,7 @@ AGENTS: dict[str, Agent] = {
     "codex": Agent(
         "Codex CLI",
         "codex",
-        lambda: _folder("CODEX_HOME", ".codex") / "hooks.json",
+        lambda: folder_named("CODEX_HOME", ".codex") / "hooks.json",
         (".codex", "hooks.json"),
         tuple((name, {}) for name in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")),
         advice="Codex runs it only after you have trusted it: type /hooks there.",
@@ -106,7 +101,7 @@ AGENTS: dict[str, Agent] = {
     "opencode": Agent(
         "opencode",
         "opencode",
-        lambda: _folder("XDG_CONFIG_HOME", ".config") / "opencode/plugins/vault-agent.js",
+        lambda: folder_named("XDG_CONFIG_HOME", ".config") / "opencode/plugins/vault-agent.js",
         (".opencode", "plugins", "vault-agent.js"),
         advice="Restart it.",
     ),

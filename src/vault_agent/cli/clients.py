@@ -7,8 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vault_agent.cli import jsonc
 from vault_agent.errors import Misconfigured
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME = "vault-agent"
+State = Literal["installed", "other", "missing", "unreadable"]
+"""Whether a client has our entry: `other` is one with another command."""
 
 
 class Client(NamedTuple):
@@ -31,6 +34,7 @@ class Client(NamedTuple):
         file: its configuration file.
         section: the member of the file that holds the servers.
         entry: the form of an entry.
+        kept: the file in which its command keeps the servers, which is only read.
     """
 
     title: str
@@ -43,6 +47,7 @@ class Client(NamedTuple):
         "command": command[0],
         "args": command[1:],
     }
+    kept: Callable[[], Path] | None = None
 
     @property
     def is_here(self) -> bool:
@@ -54,6 +59,12 @@ class Client(NamedTuple):
 
 def _home(*parts: str) -> Callable[[], Path]:
     return lambda: Path.home().joinpath(*parts)
+
+
+def folder_named(variable: str, *parts: str) -> Path:
+    """Return the folder that a variable names, or else one in the home folder."""
+    named = os.environ.get(variable)
+    return Path(named) if named else Path.home().joinpath(*parts)
 
 
 def _of_programs() -> Path:
@@ -89,11 +100,17 @@ CLIENTS: dict[str, Client] = {
         "claude",
         ("mcp", "add", "-s", "user", NAME, "--", "{}"),
         ("mcp", "remove", "-s", "user", NAME),
+        kept=lambda: folder_named("CLAUDE_CONFIG_DIR") / ".claude.json",
     ),
     "claude-desktop": Client("Claude Desktop", file=_desktop),
     "cline": Client("Cline (VS Code)", file=_cline),
     "codex": Client(
-        "Codex CLI", "codex", ("mcp", "add", NAME, "--", "{}"), ("mcp", "remove", NAME)
+        "Codex CLI",
+        "codex",
+        ("mcp", "add", NAME, "--", "{}"),
+        ("mcp", "remove", NAME),
+        section="mcp_servers",
+        kept=lambda: folder_named("CODEX_HOME", ".codex") / "config.toml",
     ),
     "copilot-cli": Client(
         "Copilot CLI",
@@ -111,6 +128,7 @@ CLIENTS: dict[str, Client] = {
         "gemini",
         ("mcp", "add", "-s", "user", NAME, "{}"),
         ("mcp", "remove", "-s", "user", NAME),
+        kept=_home(".gemini", "settings.json"),
     ),
     "lm-studio": Client("LM Studio", file=_home(".lmstudio", "mcp.json")),
     "opencode": Client(
@@ -161,12 +179,34 @@ def snippet(client: Client, command: list[str]) -> str:
     return json.dumps({client.section: {NAME: client.entry(command)}}, indent=2)
 
 
+def state(client: Client, command: list[str]) -> State:
+    """Return whether a client has our entry, with this command. Its programs are not started."""
+    place = client.file or client.kept
+    assert place is not None  # noqa: S101 - each client has one of the two
+    path = place()
+    try:
+        text = path.read_text("utf-8")
+        known = tomllib.loads(text) if path.suffix == ".toml" else jsonc.loads(text)
+        entry = known.get(client.section, {}).get(NAME)
+    except FileNotFoundError:
+        return "missing"
+    except (OSError, ValueError, jsonc.NotJson, AttributeError):
+        return "unreadable"
+    if not isinstance(entry, dict):
+        return "missing"
+    if client.file is not None:
+        return "installed" if entry == client.entry(command) else "other"
+    args = entry.get("args")
+    found = [entry.get("command"), *(args if isinstance(args, list) else [])]
+    return "installed" if found == command else "other"
+
+
 def install(client: Client, command: list[str], *, force: bool) -> str:
     """Tell the client of our server, and return what was done.
 
     Raises:
         Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be read or written, or has an
-            entry already; the message has the snippet.
+            entry already; `details.snippet` has what to type or to write.
     """
     if client.program:
         _run(client, client.add, command)
@@ -225,8 +265,8 @@ def _unchanged(client: Client, command: list[str], why: str) -> Misconfigured:
     assert client.file is not None  # noqa: S101 - as above
     return Misconfigured(
         "CLIENT_CONFIG_INVALID",
-        f"{client.file().name} of {client.title} {why}. It is unchanged. The entry is:\n"
-        f"{snippet(client, command)}",
+        f"{client.file().name} of {client.title} {why}. It is unchanged. The entry is:",
+        {"snippet": snippet(client, command)},
     )
 
 
@@ -242,7 +282,8 @@ def _run(client: Client, arguments: tuple[str, ...], command: list[str]) -> None
     if program is None:
         raise Misconfigured(
             "CLIENT_CONFIG_INVALID",
-            f"The command `{client.program}` is not on the PATH. Type:\n{snippet(client, command)}",
+            f"The command `{client.program}` is not on the PATH. Once it is, type:",
+            {"snippet": snippet(client, command)},
         )
     call = [program, *_call(client, arguments, command)[1:]]
     done = subprocess.run(  # noqa: S603 - the client's own program
@@ -251,5 +292,6 @@ def _run(client: Client, arguments: tuple[str, ...], command: list[str]) -> None
     if done.returncode != 0:
         raise Misconfigured(
             "CLIENT_CONFIG_INVALID",
-            f"`{client.program}` refused. Type:\n{snippet(client, command)}",
+            f"`{client.program}` refused. To see why, type:",
+            {"snippet": snippet(client, command)},
         )

@@ -108,6 +108,12 @@ async def remove(invocation: Invocation, identifiers: tuple[str, ...], gone: boo
         say(f"Removed {number}, {_megabytes(freed)}.")
 
 
+def gone_indexes(parent: Path) -> tuple[int, int]:
+    """Return how many indexes have no vault any more, and their size in bytes."""
+    found = [each for each in _indexes(parent) if each.is_gone and not each.served]
+    return len(found), sum(each.size for each in found)
+
+
 def _parent(invocation: Invocation) -> Path:
     from vault_agent.config import build_config, index_parent
 

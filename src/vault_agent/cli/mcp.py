@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.relay import PROGRAM, Options, relay
+from vault_agent.cli.relay import Options, relay
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
-from vault_agent.errors import Failed, VaultAgentError
+from vault_agent.errors import VaultAgentError
 
 if TYPE_CHECKING:
     from vault_agent.cli.clients import Client
-
-_CHARACTERS_A_TOKEN = 4.4
-"""Measured with o200k_base on the schemas of the tools."""
-_REVISION = "2025-11-25"
 
 
 @click.group("mcp", cls=Group, invoke_without_command=True)
@@ -47,6 +40,7 @@ async def command(
 @click.option("--print", "only_print", is_flag=True, help="Print what would be done.")
 @click.option("--uninstall", "remove", is_flag=True, help="Remove it from the client.")
 @click.option("--force", is_flag=True, help="Replace an entry that exists.")
+@click.option("--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
 @click.pass_obj
 async def install(
     invocation: Invocation,
@@ -56,9 +50,12 @@ async def install(
     only_print: bool,
     remove: bool,
     force: bool,
+    yes: bool,
 ) -> None:
     """Tell a client, such as claude-code, of this server. Without a name, list the clients."""
     from vault_agent.cli import clients
+    from vault_agent.cli.connecting import add_entry, allow_agents, entry_command
+    from vault_agent.cli.features import FEATURES, tell_applied
 
     if client is None:
         _list_clients(invocation, clients.CLIENTS)
@@ -67,23 +64,22 @@ async def install(
     if client not in clients.CLIENTS:
         raise click.UsageError(f"CLIENT must be one of {', '.join(clients.CLIENTS)}")
     chosen = clients.CLIENTS[client]
-    arguments = [] if agent is None else ["--agent", agent]
-    if invocation.config is not None:
-        arguments += ["--config", str(invocation.config.absolute())]
-    if invocation.endpoint is not None:
-        arguments += ["--endpoint", invocation.endpoint]
-    ours = clients.our_command(arguments)
+    ours = entry_command(invocation, agent)
     if remove:
         say(clients.uninstall(chosen, ours))
         return
     if only_print:
         say(clients.snippet(chosen, ours))
     else:
-        say(clients.install(chosen, ours, force=force))
-    await _tell_if_off(invocation)
+        say(clean(add_entry(client, ours, force=force)))
+        if (applied := await allow_agents(invocation, yes=yes)) is not None:
+            say(FEATURES["mcp"].now)
+            tell_applied(applied)
+            return
+    await tell_if_off(invocation)
 
 
-async def _tell_if_off(invocation: Invocation) -> None:
+async def tell_if_off(invocation: Invocation) -> None:
     """Say that the running server refuses agents. If none runs, the relay starts one."""
     try:
         async with invocation.client() as client:
@@ -91,8 +87,8 @@ async def _tell_if_off(invocation: Invocation) -> None:
     except VaultAgentError:
         return
     if "mcp.enabled" not in health.switched_on:
-        tell("The running server has MCP switched off. Switch it on, then restart it:")
-        tell("  vault-agent config set mcp.enabled true")
+        tell("The running server has MCP switched off. To switch it on:")
+        tell("  vault-agent enable mcp")
 
 
 def _list_clients(invocation: Invocation, known: dict[str, Client]) -> None:
@@ -112,72 +108,25 @@ def _list_clients(invocation: Invocation, known: dict[str, Client]) -> None:
 @click.pass_obj
 async def check(invocation: Invocation, agent: str | None) -> None:
     """Start it as a client does, and show what the client gets."""
-    flags = [] if agent is None else ["--agent", agent]
-    for flag, value in (
-        ("--config", invocation.config),
-        ("--endpoint", invocation.endpoint),
-        ("--api-key", invocation.api_key),
-    ):
-        flags += [] if value is None else [flag, str(value)]
-    began = time.perf_counter()
-    process = subprocess.Popen(  # noqa: S603, ASYNC220 - our own program; nothing else runs
-        [*PROGRAM, "mcp", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    with process:
-        client = {"name": "vault-agent", "version": "1"}
-        handshake = {"protocolVersion": _REVISION, "capabilities": {}, "clientInfo": client}
-        started = _ask(process, "initialize", handshake)
-        milliseconds = round((time.perf_counter() - began) * 1000)
-        # The relay has answered that itself. Only the server answers this.
-        _ask(process, "ping", {})
-        tools = _ask(process, "tools/list", {})["tools"]
-        # The tool for searches, in any toolset. One of them has none that takes a query alone.
-        searching = [tool for tool in tools if tool["inputSchema"].get("required") == ["query"]]
-        found = None
-        if searching:
-            limits = {"limit", "max_results"} & set(searching[0]["inputSchema"]["properties"])
-            arguments = {"query": "note", **dict.fromkeys(limits, 1)}
-            search = {"name": searching[0]["name"], "arguments": arguments}
-            found = _ask(process, "tools/call", search)
-        assert process.stdin is not None  # noqa: S101 - a pipe
-        process.stdin.close()
-    tokens = round(len(json.dumps(tools)) / _CHARACTERS_A_TOKEN)
+    from vault_agent.cli import connecting
+
+    found = connecting.check(invocation, agent)
     if invocation.json:
         envelope(
             {
-                "initializeMs": milliseconds,
-                "revision": started["protocolVersion"],
-                "tools": [tool["name"] for tool in tools],
-                "tokens": tokens,
-                "searchFailed": found is not None and found["isError"],
+                "initializeMs": found.milliseconds,
+                "revision": found.revision,
+                "tools": found.tools,
+                "tokens": found.tokens,
+                "searchFailed": found.search_failed,
             }
         )
         return
-    say(f"The handshake took {milliseconds} ms (revision {clean(started['protocolVersion'])}).")
-    say(f"{counted(len(tools), 'tool')}, about {tokens} tokens:")
-    for tool in tools:
-        say(f"  {clean(tool['name'])}")
-    if found is not None:
+    say(f"The handshake took {found.milliseconds} ms (revision {clean(found.revision)}).")
+    say(f"{counted(len(found.tools), 'tool')}, about {found.tokens} tokens:")
+    for tool in found.tools:
+        say(f"  {clean(tool)}")
+    if found.found is not None:
         say("A search for `note`:")
-        for line in found["content"][0]["text"].splitlines():
+        for line in found.found["content"][0]["text"].splitlines():
             say(f"  {clean(line)}")
-
-
-def _ask(process: subprocess.Popen[bytes], method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Send a request to the relay, and return the result.
-
-    Raises:
-        Failed: `MCP_FAILED` with the error's message.
-    """
-    assert process.stdin is not None  # noqa: S101 - pipes
-    assert process.stdout is not None  # noqa: S101
-    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    process.stdin.write(json.dumps(request).encode() + b"\n")
-    process.stdin.flush()
-    line = process.stdout.readline()
-    reply = json.loads(line) if line else {"error": {"message": "The relay has ended."}}
-    if "error" in reply:
-        process.stdin.close()
-        raise Failed("MCP_FAILED", str(reply["error"]["message"]))
-    result: dict[str, Any] = reply["result"]
-    return result

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
     from vault_agent.system.address import ServerAddress
 
-PROGRAM = (sys.executable, "-P", "-m", "vault_agent")
 _SECONDS_TO_START = 60.0
 _SECONDS_TO_END = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -132,7 +131,7 @@ class _Finder:
         The server says so of one that is missing. A server on another computer does not know it.
         """
         try:
-            local = _is_local(connection(self._layers).endpoint)
+            local = rules.is_local(connection(self._layers).endpoint)
             if not (local and several_vaults(self._layers)):
                 return None
             from vault_agent.config.project import find_project
@@ -158,7 +157,7 @@ class _Finder:
         tools: ToolsFor | None = ToolsFor(OWN_TOOLSET, frozenset(), frozenset(), agent=False)
         if is_list(message):
             try:
-                local = _is_local(connection(self._layers).endpoint)
+                local = rules.is_local(connection(self._layers).endpoint)
                 tools = tools_for(self._layers, self._options.agent) if local else None
             except (ValueError, VaultAgentError):
                 tools = None
@@ -192,7 +191,7 @@ class _Finder:
     def _found(self, *, failed: bool) -> ServerAt:
         chosen = connection(self._layers)
         fixed = self._is_fixed()
-        if fixed and not _is_local(chosen.endpoint):
+        if fixed and not rules.is_local(chosen.endpoint):
             return ServerAt(chosen.endpoint, chosen.api_key)
         # Only a server that was named, or one that holds the lock of this vault's index. Whatever
         # else listens at the usual port may serve another vault.
@@ -244,6 +243,8 @@ class _Finder:
 
     def _started(self) -> str:
         """Start a server in the background, or wait for one that another relay has started."""
+        from vault_agent.system.processes import PROGRAM  # slow, and seldom needed
+
         deadline = time.monotonic() + _SECONDS_TO_START
         while True:
             done = subprocess.run(  # noqa: S603 - our own program
@@ -282,10 +283,6 @@ class _Finder:
 
     def _read(self) -> tuple[Layer, ...]:
         return read_layers(self._flags, self._config)
-
-
-def _is_local(endpoint: str) -> bool:
-    return rules.is_loopback(urlsplit(endpoint).hostname or "")
 
 
 def _answers(endpoint: str) -> bool:

@@ -46,12 +46,13 @@ SECTIONS = {
         "context",
     ),
     "Change": ("write", "edit", "new", "move", "delete", "undo"),
-    "Agents": ("mcp", "agents", "hooks", "memory", "journal", "promote"),
+    "Agents": ("agent", "mcp", "agents", "hooks", "memory", "journal", "promote"),
     "Server": (
         "demo",
         "init",
         "serve",
         "status",
+        "doctor",
         "index",
         "ui",
         "vaults",
@@ -277,13 +278,16 @@ def _internal(defect: Exception) -> Failed:
 
 
 def _candidates(error: VaultAgentError) -> list[str]:
-    """Return the paths of the notes that the user may have meant, as lines."""
+    """Return what the user may have meant, or is to type, as lines."""
     notes, similar = (
         value if isinstance(value, list) else []
         for value in (error.details.get("notes"), error.details.get("suggestions"))
     )
     found = [note.get("path") for note in notes if isinstance(note, dict)]
     lines = [f"  {clean(path)}" for path in (*found, *similar) if isinstance(path, str)]
+    snippet = error.details.get("snippet")  # what to type, or to write into a file
+    if isinstance(snippet, str):
+        lines += [f"  {clean(line)}" for line in snippet.split("\n")]
     headings = error.details.get("headings")
     for each in headings if isinstance(headings, list) else ():
         if isinstance(each, dict):

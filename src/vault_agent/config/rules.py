@@ -243,6 +243,11 @@ def is_loopback(name: str) -> bool:
         return False
 
 
+def is_local(endpoint: str) -> bool:
+    """Whether a server with this URL is on this computer."""
+    return is_loopback(urlsplit(endpoint).hostname or "")
+
+
 def endpoint_of(bind_host: str, bind_port: int) -> str:
     """Return the URL at which this computer reaches a server bound to this address."""
     try:

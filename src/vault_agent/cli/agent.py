@@ -1,0 +1,98 @@
+"""`vault-agent agent`: connects the programs that agents run in."""
+
+from __future__ import annotations
+
+import asyncclick as click
+
+from vault_agent.cli.command import Command, Group, Invocation
+from vault_agent.cli.terminal import clean, counted, envelope, say, tell
+
+
+def _name(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Accept the name of a known client."""
+    from vault_agent.cli.clients import CLIENTS
+
+    del parameter
+    if value is not None and value not in CLIENTS and not context.resilient_parsing:
+        raise click.UsageError(f"NAME must be one of {', '.join(CLIENTS)}", context)
+    return value
+
+
+@click.group("agent", cls=Group)
+def command() -> None:
+    """Connect Claude Code, Cursor and others to your notes."""
+
+
+@command.command("connect", cls=Command)
+@click.argument("name", callback=_name)
+@click.option("--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
+@click.option("--force", is_flag=True, help="Replace an entry that exists.")
+@click.option("--no-hooks", is_flag=True, help="Leave out the hooks for memory.")
+@click.pass_obj
+async def connect(
+    invocation: Invocation, name: str, *, yes: bool, force: bool, no_hooks: bool
+) -> None:
+    """Connect an agent, such as claude-code, and check that it works.
+
+    Adds the entry of vault-agent to its settings, and its hooks if memory is on. If agents may not
+    use MCP yet, it asks once and turns that on.
+    """
+    from vault_agent.cli import connecting
+    from vault_agent.cli.features import FEATURES, tell_applied
+
+    done = [connecting.add_entry(name, connecting.entry_command(invocation), force=force)]
+    hooks = None if no_hooks else connecting.add_hooks(invocation, name)
+    done += [hooks] if hooks is not None else []
+    if not invocation.json:
+        for line in done:
+            say(clean(line))
+    applied = await connecting.allow_agents(invocation, yes=yes)
+    off = connecting.mcp_is_off(invocation)
+    if applied is not None and not invocation.json:
+        say(FEATURES["mcp"].now)
+        tell_applied(applied._replace(endpoint=applied.endpoint or ""))
+    found = None if off else connecting.check(invocation)
+    if invocation.json:
+        tools = None if found is None else found.tools
+        envelope({"agent": name, "done": done, "switchedOn": applied is not None, "tools": tools})
+    elif found is None:
+        tell("Agents may not use MCP yet. To let them: vault-agent enable mcp")
+    else:
+        say(f"Checked: it gets {counted(len(found.tools), 'tool')}, and its first search works.")
+        say(f"To undo: vault-agent agent disconnect {name}")
+
+
+@command.command("disconnect", cls=Command)
+@click.argument("name", callback=_name)
+@click.pass_obj
+async def disconnect(invocation: Invocation, name: str) -> None:
+    """Take the entry of vault-agent and its hooks out of an agent's settings."""
+    from vault_agent.cli.connecting import take_out
+
+    done = take_out(invocation, name)
+    if invocation.json:
+        envelope({"agent": name, "done": done})
+        return
+    for line in done:
+        say(clean(line))
+    if not done:
+        tell("It has neither an entry nor hooks of ours.")
+
+
+@command.command("list", cls=Command)
+@click.pass_obj
+async def list_(invocation: Invocation) -> None:
+    """Show the agents, and which of them are connected."""
+    from vault_agent.cli.connecting import known_agents
+
+    rows = known_agents(invocation)
+    if invocation.json:
+        envelope({"agents": [row._asdict() for row in rows]})
+        return
+    for row in rows:
+        state = {"installed": "connected", "other": "has an entry with another command"}.get(
+            row.entry, "unreadable settings" if row.entry == "unreadable" else "not connected"
+        )
+        hooks = f", hooks {row.hooks}" if row.hooks not in (None, "missing") else ""
+        here = "" if row.found else "  (not found here)"
+        say(f"{row.name:<16}{row.title:<22}  {state}{hooks}{here}")

@@ -1,0 +1,223 @@
+"""Connects an agent: the entry in its settings, the hooks, and the switch of the server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vault_agent.cli import agent_hooks, clients
+from vault_agent.cli.asking import agreed, can_ask
+from vault_agent.cli.clients import our_program
+from vault_agent.cli.features import Applied, apply, switch
+from vault_agent.config import rules
+from vault_agent.config.connection import connection, hook_settings
+from vault_agent.errors import Failed, VaultAgentError
+from vault_agent.system.processes import PROGRAM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.cli.command import Invocation
+
+_CHARACTERS_A_TOKEN = 4.4
+"""Measured with o200k_base on the schemas of the tools."""
+_REVISION = "2025-11-25"
+
+
+class Checked(NamedTuple):
+    """What a client gets that starts our relay."""
+
+    milliseconds: int  # of the handshake
+    revision: str
+    tools: list[str]
+    tokens: int
+    found: dict[str, Any] | None  # the reply of a search, if the tools have one
+
+    @property
+    def search_failed(self) -> bool:
+        """Whether the search has failed."""
+        return self.found is not None and bool(self.found["isError"])
+
+
+def entry_command(invocation: Invocation, agent: str | None = None) -> list[str]:
+    """Return the command of our entry in a client. It names what this call names."""
+    arguments = [] if agent is None else ["--agent", agent]
+    if invocation.config is not None:
+        arguments += ["--config", str(invocation.config.absolute())]
+    if invocation.endpoint is not None:
+        arguments += ["--endpoint", invocation.endpoint]
+    return clients.our_command(arguments)
+
+
+def add_entry(name: str, command: list[str], *, force: bool = False) -> str:
+    """Tell a client of our server unless it knows it, and return what was done, in a sentence.
+
+    Raises:
+        Misconfigured: `CLIENT_CONFIG_INVALID`.
+    """
+    client = clients.CLIENTS[name]
+    if not force and clients.state(client, command) == "installed":
+        return f"{client.title} knows vault-agent already."
+    return clients.install(client, command, force=force)
+
+
+async def allow_agents(invocation: Invocation, *, yes: bool) -> Applied | None:
+    """Turn MCP on if it is off and the person agrees. Return None if it stays as it is.
+
+    A server elsewhere has settings of its own.
+    """
+    from vault_agent.config import build_config
+
+    layers = invocation.layers()
+    if not rules.is_local(connection(layers).endpoint) or build_config(layers).mcp.enabled:
+        return None
+    if not yes and not can_ask():
+        return None
+    if not agreed("Agents may not use MCP yet. Let them search and read?", yes=yes, default=True):
+        return None
+    return await apply(invocation, switch(["mcp"], on=True))
+
+
+def mcp_is_off(invocation: Invocation) -> bool:
+    """Whether the settings refuse agents at a server of this computer."""
+    from vault_agent.config import build_config
+
+    layers = invocation.layers()
+    return rules.is_local(connection(layers).endpoint) and not build_config(layers).mcp.enabled
+
+
+def add_hooks(invocation: Invocation, name: str) -> str | None:
+    """Add the hooks of an agent if memory is on and it has none. Return what was done.
+
+    Raises:
+        Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be changed.
+    """
+    if name not in agent_hooks.AGENTS or not hook_settings(invocation.layers()).enabled:
+        return None
+    agent = agent_hooks.AGENTS[name]
+    path = agent.user()
+    changed = agent_hooks.install(name, path, hooks_command(invocation, name))
+    return f"The hooks are in {path}. {agent.advice}".rstrip() if changed else None
+
+
+def hooks_command(invocation: Invocation, name: str) -> list[str]:
+    """Return the command of our hooks in an agent."""
+    return agent_hooks.hook_command(name, our_program(), invocation.config)
+
+
+class KnownAgent(NamedTuple):
+    """An agent: whether it is installed here, and whether it has our entry and our hooks."""
+
+    name: str
+    title: str
+    found: bool
+    entry: clients.State
+    hooks: str | None  # None for an agent without hooks
+
+
+def known_agents(invocation: Invocation) -> list[KnownAgent]:
+    """Return all agents that can be connected."""
+    command = entry_command(invocation)
+    return [
+        KnownAgent(
+            name, client.title, client.is_here, clients.state(client, command),
+            hooks_state(invocation, name),
+        )
+        for name, client in clients.CLIENTS.items()
+    ]  # fmt: skip
+
+
+def hooks_state(invocation: Invocation, name: str) -> str | None:
+    """Return whether an agent has our hooks in all projects, None if it can have none."""
+    if name not in agent_hooks.AGENTS:
+        return None
+    path = agent_hooks.AGENTS[name].user()
+    try:
+        return agent_hooks.state(name, path, hooks_command(invocation, name))
+    except VaultAgentError:
+        return "unreadable"
+
+
+def take_out(invocation: Invocation, name: str) -> list[str]:
+    """Take our entry and our hooks out of an agent's settings. Return what was done.
+
+    Raises:
+        Misconfigured: `CLIENT_CONFIG_INVALID` if its settings cannot be changed.
+    """
+    client = clients.CLIENTS[name]
+    command = entry_command(invocation)
+    done = []
+    if clients.state(client, command) in ("installed", "other"):
+        done.append(clients.uninstall(client, command))
+    if hooks_state(invocation, name) in ("installed", "outdated"):
+        path = agent_hooks.AGENTS[name].user()
+        agent_hooks.remove(name, path)
+        done.append(f"The hooks are no longer in {path}.")
+    return done
+
+
+def check(invocation: Invocation, agent: str | None = None) -> Checked:
+    """Start the relay as a client does, and ask it for its tools and for a search.
+
+    Raises:
+        Failed: `MCP_FAILED` with the error that a client would get.
+    """
+    flags = [] if agent is None else ["--agent", agent]
+    for flag, value in (
+        ("--config", invocation.config),
+        ("--endpoint", invocation.endpoint),
+        ("--api-key", invocation.api_key),
+    ):
+        flags += [] if value is None else [flag, str(value)]
+    began = time.perf_counter()
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        [*PROGRAM, "mcp", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with process:
+        client = {"name": "vault-agent", "version": "1"}
+        handshake = {"protocolVersion": _REVISION, "capabilities": {}, "clientInfo": client}
+        started = _ask(process, "initialize", handshake)
+        milliseconds = round((time.perf_counter() - began) * 1000)
+        # The relay has answered that itself. Only the server answers this.
+        _ask(process, "ping", {})
+        tools = _ask(process, "tools/list", {})["tools"]
+        found = _searched(process, tools)
+        assert process.stdin is not None  # noqa: S101 - a pipe
+        process.stdin.close()
+    tokens = round(len(json.dumps(tools)) / _CHARACTERS_A_TOKEN)
+    names = [tool["name"] for tool in tools]
+    return Checked(milliseconds, started["protocolVersion"], names, tokens, found)
+
+
+def _searched(
+    process: subprocess.Popen[bytes], tools: Sequence[dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Search with the tool for searches, in any toolset. One of them has none for a query alone."""
+    searching = [tool for tool in tools if tool["inputSchema"].get("required") == ["query"]]
+    if not searching:
+        return None
+    limits = {"limit", "max_results"} & set(searching[0]["inputSchema"]["properties"])
+    arguments = {"query": "note", **dict.fromkeys(limits, 1)}
+    return _ask(process, "tools/call", {"name": searching[0]["name"], "arguments": arguments})
+
+
+def _ask(process: subprocess.Popen[bytes], method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Send a request to the relay, and return the result.
+
+    Raises:
+        Failed: `MCP_FAILED` with the error's message.
+    """
+    assert process.stdin is not None  # noqa: S101 - pipes
+    assert process.stdout is not None  # noqa: S101
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.flush()
+    line = process.stdout.readline()
+    reply = json.loads(line) if line else {"error": {"message": "The relay has ended."}}
+    if "error" in reply:
+        process.stdin.close()
+        raise Failed("MCP_FAILED", str(reply["error"]["message"]))
+    result: dict[str, Any] = reply["result"]
+    return result

@@ -1,0 +1,278 @@
+"""`vault-agent doctor`: every check in one, each with what to type."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+import asyncclick as click
+
+from vault_agent import __version__
+from vault_agent.cli import exits
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.servers import (
+    RESTART,
+    in_home,
+    server_at,
+    server_here,
+    waits_for_restart,
+)
+from vault_agent.cli.terminal import as_typed, clean, counted, envelope, say, style
+from vault_agent.cli.wrap import fitted
+from vault_agent.errors import Misconfigured, VaultAgentError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from vault_agent.cli.servers import Server
+    from vault_agent.config import Config
+
+_LEAST_FREE_BYTES = 200 << 20
+_START = "vault-agent serve --background"
+_LOOKS = {True: ("ok", "added"), False: ("not ok", "removed"), None: ("-", "faint")}
+_MARGIN = 19
+
+
+class Check(NamedTuple):
+    """A check: its name, whether it passed (None: not in use), what was found, what to type."""
+
+    name: str
+    ok: bool | None
+    found: str
+    fix: str = ""
+
+
+@click.command("doctor", cls=Command)
+@click.pass_obj
+async def command(invocation: Invocation) -> int:
+    """Check everything, and say what to type where something is wrong.
+
+    It looks at your settings, the folder of your notes, the index, the server, agents, the service
+    and the embedding endpoint. It changes nothing. The exit code is 1 if something is wrong.
+    """
+    checks = []
+    async for check in _checks(invocation):
+        checks.append(check)
+        if not invocation.json:
+            _show(check)
+    wrong = [check for check in checks if check.ok is False]
+    if invocation.json:
+        envelope({"checks": [check._asdict() for check in checks], "wrong": len(wrong)})
+    else:
+        say()
+        say(f"{counted(len(wrong), 'problem')} found." if wrong else "All is well.")
+    return exits.FAILURE if wrong else exits.SUCCESS
+
+
+def _show(check: Check) -> None:
+    word, look = _LOOKS[check.ok]
+    first, *others = fitted(clean(check.found), margin=_MARGIN)
+    say(f"{style(f'{word:<7}', look)} {check.name:<10} {first}")
+    for line in others + ([clean(check.fix)] if check.fix else []):
+        say(" " * _MARGIN + line)
+
+
+async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
+    from vault_agent.config import build_config
+
+    yield _config_file(invocation)
+    try:
+        config = build_config(invocation.layers())
+    except Misconfigured as error:
+        yield Check("settings", False, error.message, "vault-agent config set KEY VALUE")
+        return
+    yield Check("settings", True, "all are valid")
+    yield _folder(config)
+    for check in _disk(config):
+        yield check
+    server = server_here(invocation.layers())
+    async for check in _server(invocation, config, server):
+        yield check
+    yield _key(config)
+    yield await _embedding(config)
+    for check in _agents(invocation, config):
+        yield check
+    yield _service(invocation)
+
+
+def _config_file(invocation: Invocation) -> Check:
+    from vault_agent.config.layers import config_path
+
+    path = config_path(invocation.config)
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return Check("config", None, f"{in_home(path)} does not exist: defaults apply")
+    if os.name != "nt" and stat.S_IMODE(mode) & 0o077:
+        what = f"{in_home(path)} can be read by other users of this computer, and may hold a key"
+        return Check("config", False, what, f"chmod 600 {in_home(path)}")
+    return Check("config", True, in_home(path))
+
+
+def _folder(config: Config) -> Check:
+    root = config.vault.root
+    if root is None:
+        return Check("notes", False, "no folder is set", "vault-agent setup")
+    try:
+        with os.scandir(root) as entries:
+            next(entries, None)
+    except OSError as error:
+        what = f"{in_home(root)} cannot be read: {error.strerror or type(error).__name__}"
+        return Check("notes", False, what, "vault-agent config set vault.root ~/Notes")
+    return Check("notes", True, in_home(root))
+
+
+def _disk(config: Config) -> Iterator[Check]:
+    from vault_agent.cli.indexes import gone_indexes
+    from vault_agent.config import index_directory, index_parent
+
+    try:
+        folder = index_directory(config)
+    except Misconfigured as error:
+        if error.code == "CONFIG_INVALID":
+            yield Check("disk", False, error.message, "vault-agent config set index.dir PATH")
+        return
+    there = _nearest(folder)
+    free = shutil.disk_usage(there).free
+    what = f"{free / 1e9:,.1f} GB are free for the index in {in_home(index_parent(config))}"
+    if not os.access(there, os.W_OK):
+        what = f"{in_home(there)} cannot be written"
+        yield Check("disk", False, what, "vault-agent config set index.dir PATH")
+    elif free < _LEAST_FREE_BYTES:
+        yield Check("disk", False, what, "free some space")
+    else:
+        yield Check("disk", True, what)
+    number, size = gone_indexes(index_parent(config) / "indexes")
+    if number:
+        what = f"{number} index{'es' * (number > 1)} of vaults that are gone, {size / 1e6:,.1f} MB"
+        yield Check("indexes", None, what, "vault-agent indexes remove --gone")
+
+
+def _nearest(folder: Path) -> Path:
+    """Return the folder, or the nearest one above it that exists."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder
+
+
+async def _server(
+    invocation: Invocation, config: Config, server: Server | None
+) -> AsyncIterator[Check]:
+    from vault_agent.cli.state import index_state, watch_state
+
+    try:
+        async with invocation.client() as client:
+            reply = await client.health()
+            endpoint = client.endpoint
+    except VaultAgentError as error:
+        if error.code == "SERVER_UNAVAILABLE":
+            yield _port(invocation, config)
+        else:
+            yield Check("server", False, as_typed(error.message), RESTART)
+        return
+    health = reply.data
+    layers = invocation.layers()
+    if health.version != __version__:
+        what = f"version {health.version} runs at {endpoint}, and this is {__version__}"
+        yield Check("server", False, what, RESTART)
+    elif server is not None and config.vault.root is not None and server.is_gone:
+        yield Check("server", False, f"{server.name} is no longer in its place", RESTART)
+    elif server is not None and (changed := server.changed(layers)):
+        yield Check("server", False, f"runs at {endpoint} without {waits_for_restart(changed)}")
+    else:
+        yield Check("server", True, f"version {health.version} runs at {endpoint}")
+    known = [each for each in reply.warnings if each.code != "INDEX_STALE"]
+    state = index_state(health, reply.warnings)
+    building = health.running_job is not None
+    yield Check("index", health.index.available or building, state)
+    for warning in known if health.index.available else ():
+        yield Check("index", False, f"{warning.code}: {as_typed(warning.message)}")
+    if health.index.stale and not building:
+        yield Check("index", False, "notes have changed since the last run", "vault-agent index")
+    watching = health.watch is not None and health.watch.enabled
+    yield Check("watch", True if watching else None, watch_state(health, reply.warnings))
+
+
+def _port(invocation: Invocation, config: Config) -> Check:
+    from vault_agent.cli.background import with_way_out
+    from vault_agent.system.ports import require_bindable
+
+    if any("server.endpoint" in layer.values for layer in invocation.layers()):
+        return Check("server", False, f"none answers at {config.endpoint}")
+    try:
+        require_bindable(config.server.host, config.server.port)
+    except Misconfigured as error:
+        return Check("server", False, with_way_out(error, server_at(invocation.layers())).message)
+    return Check("server", False, f"none runs; port {config.server.port} is free", _START)
+
+
+def _key(config: Config) -> Check:
+    from vault_agent.config.access import changes_notes
+
+    if config.server.api_key is not None:
+        return Check("key", True, "every request needs it; `vault-agent ui` opens the web page")
+    if changes_notes(config):
+        return Check(
+            "key", None, "will be made at the next start, as notes may be changed", RESTART
+        )
+    return Check("key", None, "not needed: notes cannot be changed")
+
+
+async def _embedding(config: Config) -> Check:
+    from vault_agent.cli.embedding import asked
+
+    if not config.embedding.enabled:
+        return Check("embedding", None, "off: searches find words only")
+    try:
+        found = await asked(config.embedding)
+    except VaultAgentError as error:
+        return Check("embedding", False, error.message, "vault-agent embedding check")
+    return Check("embedding", True, f"{found.model} answers at {config.embedding.endpoint}")
+
+
+def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
+    from vault_agent.cli.connecting import check, known_agents
+    from vault_agent.config.connection import hook_settings
+
+    known = known_agents(invocation)
+    connected = [each for each in known if each.entry == "installed"]
+    for agent in known:
+        again = f"vault-agent agent connect {agent.name} --force"
+        if agent.entry == "other":
+            what = f"{agent.title} starts another command than this vault-agent"
+            yield Check("agents", False, what, again)
+        elif agent.entry == "unreadable":
+            yield Check("agents", False, f"the settings of {agent.title} cannot be read")
+        if agent.hooks == "outdated":
+            yield Check("hooks", False, f"{agent.title} calls another command", again)
+        elif agent.hooks == "unreadable" and agent.entry != "unreadable":
+            yield Check("hooks", False, f"the hooks of {agent.title} cannot be read")
+    names = ", ".join(each.title for each in connected)
+    if not connected:
+        yield Check("agents", None, "none is connected", "vault-agent agent connect NAME")
+    elif not config.mcp.enabled:
+        yield Check("agents", False, f"{names}: the server refuses them", "vault-agent enable mcp")
+    else:
+        try:
+            tools = check(invocation).tools
+        except VaultAgentError as error:
+            yield Check("agents", False, as_typed(error.message), "vault-agent mcp check")
+        else:
+            yield Check("agents", True, f"{names}: {counted(len(tools), 'tool')}")
+    if hooked := [each.title for each in known if each.hooks == "installed"]:
+        on = hook_settings(invocation.layers()).enabled
+        what = ", ".join(hooked) + ("" if on else ": they do nothing, as memory is off")
+        yield Check("hooks", on, what, "" if on else "vault-agent enable memory")
+
+
+def _service(invocation: Invocation) -> Check:
+    from vault_agent.cli.service import is_active, is_installed
+
+    if not is_installed(invocation):
+        return Check("service", None, "not installed: start the server yourself after each login")
+    if is_active(invocation):
+        return Check("service", True, "installed and running")
+    return Check("service", False, "installed, but not running", "vault-agent service install")

@@ -1,0 +1,90 @@
+"""`doctor` finds what is wrong, and what it says to type mends it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+from tests.cli.test_restart import notes, started
+
+if TYPE_CHECKING:
+    from tests.cli.fake import Run
+
+__all__ = ["notes"]
+
+
+async def checks(run: Run) -> dict[str, dict]:
+    """Return the checks by name; of several with one name, the one that failed."""
+    ended = await run("--json", "doctor")
+    data = orjson.loads(ended.out)["data"]
+    assert ended.code == (1 if data["wrong"] else 0)
+    rows = sorted(data["checks"], key=lambda row: row["ok"] is False)
+    return {row["name"]: row for row in rows}
+
+
+async def test_all_is_well_with_a_server_that_has_its_index(run: Run, notes: Path):
+    await started(run, "--background")
+    await run("jobs", "follow")
+    shown = await run("doctor")
+    assert shown.code == 0, shown.out
+    assert shown.out.endswith("All is well.\n")
+    assert shown.err == ""
+    assert {row["ok"] for row in (await checks(run)).values()} == {True, None}
+
+
+async def test_each_problem_is_mended_by_what_is_to_be_typed(
+    environment: dict[str, str], run: Run, notes: Path
+):
+    found = await checks(run)
+    assert found["server"]["fix"] == "vault-agent serve --background"
+    await run(*shlex.split(found["server"]["fix"])[1:])
+    await run("jobs", "follow")
+    await run("config", "set", "web.enabled", "true")
+    found = await checks(run)
+    assert found["server"]["found"].endswith("web.enabled; apply it: vault-agent serve --restart")
+    await run("serve", "--restart")
+    cursor = Path(environment["HOME"], ".cursor", "mcp.json")
+    cursor.parent.mkdir()
+    cursor.write_text('{"mcpServers": {"vault-agent": {"command": "/gone/vault-agent"}}}')
+    found = await checks(run)
+    assert found["agents"]["fix"] == "vault-agent agent connect cursor --force"
+    assert (await run(*shlex.split(found["agents"]["fix"])[1:], "--yes")).code == 0
+    found = await checks(run)
+    assert found["agents"]["ok"], found
+    assert not [row for row in found.values() if row["ok"] is False]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "name"),
+    [
+        ("vault.root", "/nowhere/notes", "notes"),
+        ("index.dir", "INSIDE", "disk"),
+        ("server.endpoint", "http://127.0.0.1:1", "server"),
+        ("embedding.model", "x", "embedding"),
+    ],
+)
+async def test_a_wrong_setting_is_found(run: Run, notes: Path, setting: str, value: str, name: str):
+    await run("config", "set", setting, value.replace("INSIDE", str(notes / "index")))
+    await run("config", "set", "embedding.endpoint", "http://127.0.0.1:1/v1/embeddings")
+    await run("config", "set", "embedding.enabled", "true")
+    assert (await checks(run))[name]["ok"] is False
+
+
+async def test_settings_that_cannot_be_read_are_the_problem(environment: dict[str, str], run: Run):
+    path = Path((await run("config", "path")).out.strip())
+    path.parent.mkdir(parents=True)
+    path.write_text("[server]\nport = 'x'\n")
+    found = await checks(run)
+    assert not found["settings"]["ok"]
+    assert "server.port" in found["settings"]["found"]
+    if sys.platform != "win32":
+        path.chmod(0o644)
+        assert (await checks(run))["config"]["fix"].startswith("chmod 600")
+
+
+async def test_without_a_vault_setup_is_what_to_type(run: Run):
+    assert (await checks(run))["notes"]["fix"] == "vault-agent setup"
