@@ -34,6 +34,7 @@ WITHOUT = {
     "enable": "restarts the server; tests/cli/test_enable.py",
     "disable": "restarts the server; tests/cli/test_enable.py",
     "doctor": "looks at the computer and its free space; tests/cli/test_doctor.py",
+    "uninstall": "removes the indexes that are served; tests/cli/test_uninstall.py",
     "agent connect": "changes settings of other programs; tests/mcp/test_connect.py",
     "agent disconnect": "changes settings of other programs; tests/mcp/test_connect.py",
     "agent list": "looks for programs of the computer; tests/mcp/test_connect.py",

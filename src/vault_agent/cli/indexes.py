@@ -21,7 +21,7 @@ _SHORTEST_ID = 4
 _NAME = re.compile(r"[0-9a-f]{32}")
 
 
-class _Index(NamedTuple):
+class Index(NamedTuple):
     """The folder of an index: its vault, its size in bytes, and when it last changed."""
 
     folder: Path
@@ -45,7 +45,7 @@ def command() -> None:
 @click.pass_obj
 async def list_(invocation: Invocation) -> None:
     """List the indexes with their vaults, sizes, and last changes."""
-    found = _indexes(_parent(invocation))
+    found = known_indexes(_parent(invocation))
     if invocation.json:
         envelope(
             {
@@ -84,7 +84,7 @@ async def remove(invocation: Invocation, identifiers: tuple[str, ...], gone: boo
     """
     if bool(identifiers) == gone:
         raise click.UsageError("give the ID of an index, or --gone")
-    found = _indexes(_parent(invocation))
+    found = known_indexes(_parent(invocation))
     chosen = [each for each in found if each.is_gone] if gone else _named(found, identifiers)
     if served := [each for each in chosen if each.served]:
         raise Busy(
@@ -110,7 +110,7 @@ async def remove(invocation: Invocation, identifiers: tuple[str, ...], gone: boo
 
 def gone_indexes(parent: Path) -> tuple[int, int]:
     """Return how many indexes have no vault any more, and their size in bytes."""
-    found = [each for each in _indexes(parent) if each.is_gone and not each.served]
+    found = [each for each in known_indexes(parent) if each.is_gone and not each.served]
     return len(found), sum(each.size for each in found)
 
 
@@ -120,7 +120,7 @@ def _parent(invocation: Invocation) -> Path:
     return index_parent(build_config(invocation.layers())) / "indexes"
 
 
-def _indexes(parent: Path) -> list[_Index]:
+def known_indexes(parent: Path) -> list[Index]:
     """Return the indexes, the largest first."""
     from datetime import UTC, datetime
 
@@ -134,12 +134,12 @@ def _indexes(parent: Path) -> list[_Index]:
         changed = max((file.st_mtime for file in files), default=folder.stat().st_mtime)
         when = datetime.fromtimestamp(changed, UTC).isoformat()
         found.append(
-            _Index(folder, noted_vault(folder), sum(sizes.values()), when, is_serving(folder))
+            Index(folder, noted_vault(folder), sum(sizes.values()), when, is_serving(folder))
         )
     return sorted(found, key=lambda each: -each.size)
 
 
-def _named(found: list[_Index], identifiers: tuple[str, ...]) -> list[_Index]:
+def _named(found: list[Index], identifiers: tuple[str, ...]) -> list[Index]:
     chosen = []
     for identifier in dict.fromkeys(identifiers):
         known = [each for each in found if each.folder.name.startswith(identifier)]

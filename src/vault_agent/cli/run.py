@@ -60,6 +60,7 @@ SECTIONS = {
         "enable",
         "disable",
         "service",
+        "uninstall",
         "completion",
     ),
 }

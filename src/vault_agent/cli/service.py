@@ -18,6 +18,7 @@ import asyncclick as click
 
 from vault_agent.cli import exits
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.servers import server_in
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
@@ -161,7 +162,9 @@ async def install_service(invocation: Invocation) -> tuple[Service, str]:
     service = _service(invocation, folder)
     installed = service.file.is_file()
     _require_control(service)
-    if not installed and (await detached.stop(folder)) is not None:
+    server = server_in(folder)
+    by_hand = server is not None and server.started is not None and server.started.background
+    if (by_hand or not installed) and (await detached.stop(folder)) is not None:
         tell("The server that ran has ended: the service takes its place.")
     try:
         make_private_folder(service.file.parent)
@@ -207,6 +210,11 @@ def is_installed(invocation: Invocation) -> bool:
         return _service(invocation, Path.home()).file.is_file()
     except Misconfigured:
         return False
+
+
+def service_file(invocation: Invocation) -> Path:
+    """Return the file of the service, whether or not it is installed."""
+    return _service(invocation, Path.home()).file
 
 
 def is_active(invocation: Invocation) -> bool:

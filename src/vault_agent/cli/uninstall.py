@@ -1,0 +1,229 @@
+"""`vault-agent uninstall`: takes back what vault-agent has written outside of the notes."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import asyncclick as click
+
+from vault_agent.cli.asking import agreed
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.servers import in_home
+from vault_agent.cli.terminal import clean, complain, envelope, say, tell
+from vault_agent.errors import Failed, Misconfigured, VaultAgentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from vault_agent.config.project import Project
+
+_DATA = ("journals", "spool", "sessions.lock", "sessions.db*", "sessions.damaged")
+"""What is in the data folder beside the indexes. What else is there is not ours."""
+_PROGRAM = "pipx uninstall vault-agent"
+
+
+class Step(NamedTuple):
+    """Something to remove: what it is, where it is, and how it is removed."""
+
+    what: str
+    place: str
+    remove: Callable[[], object]
+
+
+@click.command("uninstall", cls=Command)
+@click.option("--keep-indexes", is_flag=True, help="Keep the indexes, and what can be undone.")
+@click.option("--settings", is_flag=True, help="Remove the config file and the list of vaults too.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+async def command(invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: bool) -> None:
+    """Remove all that vault-agent has set up: hooks, entries, the service, servers and indexes.
+
+    It lists what it would remove, and asks. Your notes stay, and so do the vaults of projects with
+    their journals. The program itself is removed afterwards, by pipx or pip.
+    """
+    from vault_agent.cli import detached
+    from vault_agent.cli.servers import running_servers
+
+    layers = invocation.layers()
+    steps = [*_of_agents(invocation), *_of_service(invocation)]
+    servers = running_servers(layers)
+    folders = _data_folders(invocation)
+    if not keep_indexes:
+        steps += _of_data(folders)
+    if settings:
+        steps += _of_settings(invocation)
+    stays = list(_what_stays(invocation, folders, keep_indexes=keep_indexes, settings=settings))
+    if not invocation.json:
+        _show(steps, [in_home(each.vault) for each in servers], stays)
+    if not (steps or servers):
+        _end(invocation, [], [], stays)
+        return
+    if not agreed("Remove these?", yes=yes):
+        tell("Nothing was removed.")
+        return
+    done, failed = [], []
+    for server in servers:
+        await detached.stop(server.folder)
+    for step in steps:
+        try:
+            step.remove()
+        except (VaultAgentError, OSError) as error:
+            reason = error.message if isinstance(error, VaultAgentError) else error.strerror
+            complain("OUTPUT_FAILED", f"{step.what} stays: {reason}", look="warning")
+            failed.append(step)
+        else:
+            done.append(step)
+    for folder in folders:
+        with suppress(OSError):  # it has other files
+            (folder / "indexes").rmdir()
+            folder.rmdir()
+    _end(invocation, done, failed, stays)
+
+
+def _show(steps: list[Step], vaults: list[str], stays: list[str]) -> None:
+    if steps or vaults:
+        say("This is removed:")
+    for vault in vaults:
+        say(f"  the server of {vault}, which is stopped")
+    for step in steps:
+        say(f"  {step.what}: {step.place}")
+    say("This stays:")
+    for line in stays:
+        say(f"  {line}")
+
+
+def _end(invocation: Invocation, done: list[Step], failed: list[Step], stays: list[str]) -> None:
+    if invocation.json:
+        rows = [{"what": step.what, "place": step.place} for step in done]
+        envelope({"removed": rows, "stays": stays})
+    else:
+        what = "1 thing" if len(done) == 1 else f"{len(done)} things"
+        say(f"Removed {what}. Last, remove the program: {_PROGRAM}")
+    if failed:
+        raise Failed("OUTPUT_FAILED", f"{len(failed)} could not be removed: see above.")
+
+
+def _of_agents(invocation: Invocation) -> Iterator[Step]:
+    """Yield our entries and hooks: for all projects, and in each project that is known."""
+    from vault_agent.cli import agent_hooks, clients
+    from vault_agent.cli.connecting import entry_command, hooks_command
+
+    command = entry_command(invocation)
+    for client in clients.CLIENTS.values():
+        place = client.file or client.kept
+        if place is not None and clients.state(client, command) in ("installed", "other"):
+            yield Step(
+                f"the entry in {client.title}",
+                in_home(place()),
+                lambda client=client: clients.uninstall(client, command),  # type: ignore[misc]
+            )
+    for name, agent in agent_hooks.AGENTS.items():
+        folders: list[Path | None] = [None, *_projects()]
+        for folder in folders:
+            path = agent.user() if folder is None else agent.file("project", folder)
+            with suppress(Misconfigured):
+                if agent_hooks.state(name, path, hooks_command(invocation, name)) != "missing":
+                    yield Step(
+                        f"the hooks in {agent.title}",
+                        in_home(path),
+                        lambda name=name, path=path: agent_hooks.remove(name, path),  # type: ignore[misc]
+                    )
+
+
+def _projects() -> list[Path]:
+    """Return the folders of the projects that are known here, and the current one."""
+    from vault_agent.config.project import find_project, project_folder
+    from vault_agent.config.registry import Role, read_registry
+
+    found: dict[Path, None] = {}
+    with suppress(VaultAgentError):
+        project: Project | None = find_project()
+        found[project.folder if project is not None else project_folder()] = None
+    with suppress(VaultAgentError):
+        # `.vault-agent/vault` is two below the folder of its project.
+        found |= {e.root.parent.parent: None for e in read_registry() if e.role is Role.PROJECT}
+    return list(found)
+
+
+def _of_service(invocation: Invocation) -> Iterator[Step]:
+    from vault_agent.cli.service import is_installed, remove_service, service_file
+
+    if is_installed(invocation):
+        place = in_home(service_file(invocation))
+        yield Step("the service", place, lambda: remove_service(invocation))
+
+
+def _data_folders(invocation: Invocation) -> list[Path]:
+    from vault_agent.config.connection import index_folders
+
+    return [each.parent for each in index_folders(invocation.layers())]
+
+
+def _of_data(folders: list[Path]) -> Iterator[Step]:
+    """Yield the indexes, and what is known of sessions."""
+    from vault_agent.cli.indexes import known_indexes
+
+    for folder in folders:
+        for index in known_indexes(folder / "indexes"):
+            vault = in_home(index.vault) if index.vault is not None else "an unknown vault"
+            place = f"{in_home(index.folder)}, {index.size / 1e6:,.1f} MB"
+            yield Step(
+                f"the index of {vault}, with what can be undone",
+                place,
+                lambda index=index: shutil.rmtree(index.folder),  # type: ignore[misc]
+            )
+        found = [path for pattern in _DATA for path in sorted(folder.glob(pattern))]
+        if found:
+            yield Step(
+                "what is known of agents' sessions",
+                in_home(folder),
+                lambda found=found: _delete(found),  # type: ignore[misc]
+            )
+
+
+def _of_settings(invocation: Invocation) -> Iterator[Step]:
+    from vault_agent.config.layers import config_path
+    from vault_agent.config.registry import registry_path
+
+    for what, path in (
+        ("the settings, with the key", config_path(invocation.config)),
+        ("the list of vaults", registry_path()),
+    ):
+        if path.is_file():
+            yield Step(what, in_home(path), lambda path=path: path.unlink())  # type: ignore[misc]
+
+
+def _delete(paths: list[Path]) -> None:
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _what_stays(
+    invocation: Invocation, folders: list[Path], *, keep_indexes: bool, settings: bool
+) -> Iterator[str]:
+    from vault_agent.config.connection import vault_root
+    from vault_agent.config.layers import config_path
+    from vault_agent.config.registry import read_registry
+
+    with suppress(VaultAgentError):
+        if (root := vault_root(invocation.layers())) is not None:
+            yield f"your notes, with all that was written into them: {in_home(root)}"
+    with suppress(VaultAgentError):
+        for entry in read_registry():
+            if entry.is_there:
+                yield f"the vault {clean(entry.address)}: {in_home(entry.root)}"
+    path = config_path(invocation.config)
+    if not settings and path.is_file():
+        yield f"the settings, with the key if there is one: {in_home(path)} (--settings)"
+    if keep_indexes:
+        for folder in folders:
+            if (folder / "indexes").is_dir():
+                yield f"the indexes: {in_home(folder / 'indexes')}"
+    yield f"the program: {_PROGRAM}"
+    yield "files with the suffix .bak beside settings of other programs that were changed"

@@ -1,0 +1,99 @@
+"""`uninstall` removes what was set up, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+from tests.cli.test_restart import notes, started
+
+if TYPE_CHECKING:
+    from tests.cli.fake import Run
+
+__all__ = ["notes"]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="homes are set otherwise there")
+
+
+def files(home: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()
+    }
+
+
+@pytest.fixture
+def home(environment: dict[str, str]) -> Path:
+    """Return a home in which two agents have settings of their own."""
+    folder = Path(environment["HOME"])
+    for path, text in (
+        (".cursor/mcp.json", '{\n  "mcpServers": {"other": {"command": "x"}}\n}\n'),
+        (".claude/settings.json", '{\n  "theme": "dark"\n}\n'),
+    ):
+        (folder / path).parent.mkdir()
+        (folder / path).write_text(text)
+    return folder
+
+
+async def test_all_that_was_set_up_is_removed_and_the_rest_keeps_its_bytes(
+    home: Path, run: Run, notes: Path
+):
+    before = files(home)
+    await started(run, "--background")
+    assert (await run("enable", "memory")).code == 0
+    assert (await run("enable", "mcp")).code == 0
+    assert (await run("mcp", "install", "cursor")).code == 0
+    assert (await run("hooks", "install", "claude-code")).code == 0
+    asked = await run("uninstall")
+    assert asked.code == 2
+    assert "add --yes" in asked.err
+    for listed in ("Cursor", "Claude Code", "the server of ~/My Notes", "the index of ~/My Notes"):
+        assert listed in asked.out.partition("This stays:")[0]
+    assert "your notes" in asked.out.partition("This stays:")[2]
+    done = await run("uninstall", "--settings", "--yes")
+    assert done.code == 0, done.err
+    assert done.out.endswith("Last, remove the program: pipx uninstall vault-agent\n")
+    after = {name: data for name, data in files(home).items() if not name.endswith(".bak")}
+    for name in (".claude/settings.json", ".cursor/mcp.json"):
+        left, was = json.loads(after.pop(name)), json.loads(before.pop(name))
+        assert {**left, "hooks": {}} == {**was, "hooks": {}}
+    assert after == {name: data for name, data in before.items() if "vault-agent" not in name}
+    again = await run("--json", "uninstall", "--settings", "--yes")
+    assert orjson.loads(again.out)["data"]["removed"] == []
+
+
+async def test_indexes_and_settings_are_kept_on_request(home: Path, run: Run, notes: Path):
+    await started(run, "--background")
+    assert (await run("uninstall", "--keep-indexes", "--yes")).code == 0
+    assert list(home.rglob("jobs.db"))
+    assert (await run("config", "get", "vault.root")).out == f"{notes}\n"
+
+
+async def test_files_of_others_in_the_data_folder_stay(
+    home: Path, run: Run, notes: Path, tmp_path: Path
+):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "mine.txt").write_text("mine")
+    await run("config", "set", "index.dir", str(shared))
+    await started(run, "--background")
+    assert (await run("uninstall", "--yes")).code == 0
+    assert [path.name for path in shared.iterdir()] == ["mine.txt"]
+
+
+async def test_hooks_of_a_known_project_are_removed(
+    home: Path, run: Run, notes: Path, tmp_path: Path
+):
+    project = tmp_path / "shop"
+    project.mkdir()
+    at = {"VAULT_AGENT_PROJECT": str(project)}
+    assert (await run("init", "--yes", **at)).code == 0
+    assert (await run("hooks", "install", "gemini", "--project", **at)).code == 0
+    settings = project / ".gemini" / "settings.json"
+    assert "vault-agent" in settings.read_text()
+    assert (await run("uninstall", "--yes")).code == 0
+    assert "vault-agent" not in settings.read_text()
+    assert (project / ".vault-agent" / "vault").is_dir()
