@@ -35,6 +35,7 @@ WITHOUT = {
     "disable": "restarts the server; tests/cli/test_enable.py",
     "doctor": "looks at the computer and its free space; tests/cli/test_doctor.py",
     "uninstall": "removes the indexes that are served; tests/cli/test_uninstall.py",
+    "setup": "starts a server; tests/cli/test_setup.py",
     "agent connect": "changes settings of other programs; tests/mcp/test_connect.py",
     "agent disconnect": "changes settings of other programs; tests/mcp/test_connect.py",
     "agent list": "looks for programs of the computer; tests/mcp/test_connect.py",

@@ -7,6 +7,7 @@ from typing import get_args
 import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.servers import RESTART
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.config.agents import Toolset
 from vault_agent.config.layers import config_path
@@ -49,7 +50,7 @@ async def add(
     write: str,
     toolset: str | None,
 ) -> None:
-    """Add an agent and print its key, once. Restart the server afterwards.
+    """Add an agent and print its key, once. It needs `serve --restart`.
 
     The folder of an agent that may create notes is made at its first write.
     """
@@ -73,7 +74,7 @@ async def add(
 @click.argument("name")
 @click.pass_obj
 async def rotate(invocation: Invocation, name: str) -> None:
-    """Give an agent a new key and print it, once. Restart the server afterwards."""
+    """Give an agent a new key and print it, once. It needs `serve --restart`."""
     from vault_agent.config.edit_agents import rotate_key
 
     _show_key(invocation, name, rotate_key(config_path(invocation.config), name))
@@ -83,14 +84,14 @@ async def rotate(invocation: Invocation, name: str) -> None:
 @click.argument("name")
 @click.pass_obj
 async def remove(invocation: Invocation, name: str) -> None:
-    """Remove an agent. Restart the server afterwards."""
+    """Remove an agent. It needs `serve --restart`."""
     from vault_agent.config.edit_agents import remove_agent
 
     remove_agent(config_path(invocation.config), name)
     if invocation.json:
         envelope({"removed": name})
     else:
-        say(f"The agent {clean(name)} is removed. Restart the server.")
+        say(f"The agent {clean(name)} is removed. To apply it: {RESTART}")
 
 
 @command.command("list")
@@ -133,4 +134,4 @@ def _show_key(invocation: Invocation, name: str, key: str) -> None:
         return
     say(key)
     tell(f"This key opens /mcp/{clean(name)} and nothing else. It is shown only now.")
-    tell("Restart the server, so that it knows the key.")
+    tell(f"So that a running server knows the key: {RESTART}")

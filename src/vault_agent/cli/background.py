@@ -156,17 +156,30 @@ def with_way_out(error: Misconfigured, server: Server | None) -> Misconfigured:
     )
 
 
-async def _restarted_service(invocation: Invocation, before: Server) -> Running:
-    from vault_agent.cli.service import restart_service
+async def wait_until_served(invocation: Invocation, *, but_not: int | None = None) -> Server:
+    """Wait for the server that the system starts from the config file, and return it.
+
+    `but_not` is a process that is about to end.
+
+    Raises:
+        Failed: `SERVER_FAILED` if none answers in time.
+    """
     from vault_agent.config import build_config, index_directory
 
     layers = [layer for layer in invocation.layers() if layer.origin == "file"]
     folder = index_directory(build_config(layers))
-    await asyncio.to_thread(restart_service, invocation)
     deadline = time.monotonic() + _SECONDS_TO_START
     while time.monotonic() < deadline:
         server = server_in(folder)
-        if server is not None and server.address.pid != before.address.pid:
-            return Running(server.address, folder, before, as_service=True)
+        if server is not None and server.address.pid != but_not:
+            return server
         await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-    raise Failed("SERVER_FAILED", "The service was restarted, but does not answer.")
+    raise Failed("SERVER_FAILED", "The service was started, but does not answer.")
+
+
+async def _restarted_service(invocation: Invocation, before: Server) -> Running:
+    from vault_agent.cli.service import restart_service
+
+    await asyncio.to_thread(restart_service, invocation)
+    server = await wait_until_served(invocation, but_not=before.address.pid)
+    return Running(server.address, server.folder, before, as_service=True)

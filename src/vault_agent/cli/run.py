@@ -49,6 +49,7 @@ SECTIONS = {
     "Agents": ("agent", "mcp", "agents", "hooks", "memory", "journal", "promote"),
     "Server": (
         "demo",
+        "setup",
         "init",
         "serve",
         "status",
@@ -165,8 +166,7 @@ program = _Program(
     \b
     First steps:
       vault-agent demo                            see it work on sample notes
-      vault-agent config set vault.root ~/Notes   set your own folder
-      vault-agent serve --background              start the server and index
+      vault-agent setup                           set up your own notes
       vault-agent search what I look for          find notes
       vault-agent open 1                          open the first one
     """,

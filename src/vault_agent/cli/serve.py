@@ -12,6 +12,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
+from vault_agent.cli.applying import KEY_NEEDED
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import (
     as_argument,
@@ -223,7 +224,7 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
         more = {} if before is None else {"restarted": running.is_new}
         envelope({**address._asdict(), "started": running.is_new, **more})
         return
-    await _follow_first_index(address.endpoint, layers)
+    await follow_first_index(address.endpoint, layers)
     state = "runs in the background" if running.is_new else "already runs"
     if running.as_service:
         state = "runs as a service"
@@ -254,7 +255,7 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
     say(f"  vault-agent serve --stop{_which_vault(invocation, flags)}")
 
 
-async def _follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
+async def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
     """Show the progress of the first index, or why the index can't be used.
 
     Ctrl-C leaves the server and the job running.
@@ -313,8 +314,7 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     if exposed:
         _warn_of_the_network(made=made)
     elif made:
-        tell("Notes can be changed, so every request needs a key from now on. Commands and agents")
-        tell("on this computer take it from the config file.")
+        tell(KEY_NEEDED)
     return config
 
 

@@ -28,7 +28,9 @@ export const clock = signal(0);
 /** @param {string} name */
 export const switchedOn = (name) => Boolean(health.value?.switchedOn?.includes(name));
 /** Whether agents get notes here, or sessions become journals. */
-export const hasMemory = computed(() => switchedOn("memory.enabled") || switchedOn("journal.enabled"));
+export const hasMemory = computed(
+  () => switchedOn("vaults.enabled") && (switchedOn("memory.enabled") || switchedOn("journal.enabled")),
+);
 /** Whether notes can be changed. Without it nothing that writes is shown. */
 export const mayWrite = computed(() => switchedOn("write.enabled") && health.value?.write?.state !== "unsupported");
 export const embeds = computed(() => Boolean(health.value?.embeddings.available));

@@ -1,0 +1,235 @@
+"""`vault-agent setup`: from nothing to a server, in five questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import asyncclick as click
+
+from vault_agent.cli.asking import agreed, ask, can_ask
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.servers import in_home
+from vault_agent.cli.terminal import clean, complain, counted, envelope, say, style, tell
+from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vault_agent.config import Config
+
+_USUAL = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "vault")
+"""Folders of notes in the home folder that are offered if they exist."""
+
+
+class Answers(NamedTuple):
+    """What is set up."""
+
+    folder: Path
+    watch: bool
+    web: bool
+    agents: tuple[str, ...]
+    service: bool
+
+
+@click.command("setup", cls=Command)
+@click.option("--folder", metavar="PATH", help="The folder of your notes.")
+@click.option("--watch/--no-watch", default=None, help="Notice changes by itself. Default: yes.")
+@click.option("--web/--no-web", default=None, help="Serve the web page here. Default: yes.")
+@click.option("--agent", "agents", metavar="NAME", multiple=True, help="Connect this agent.")
+@click.option("--no-agents", is_flag=True, help="Connect none.")
+@click.option("--service/--no-service", default=None, help="Start at each login. Default: no.")
+@click.option("--yes", is_flag=True, help="Ask nothing: what is not given has its default.")
+@click.pass_obj
+async def command(
+    invocation: Invocation,
+    /,
+    *,
+    folder: str | None,
+    watch: bool | None,
+    web: bool | None,
+    agents: tuple[str, ...],
+    no_agents: bool,
+    service: bool | None,
+    yes: bool,
+) -> None:
+    """Set up your notes, the server, the web page and your agents, in five questions.
+
+    Each question has a default, and an option. Without a terminal, options and defaults are used,
+    and no agent is connected unless it is named. It can be run again at any time.
+
+    \b
+    vault-agent setup
+    vault-agent setup --folder ~/Notes --agent claude-code --no-web --yes
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    from vault_agent.cli.applying import settings_now
+    from vault_agent.cli.clients import CLIENTS
+    from vault_agent.cli.service import is_installed
+
+    if wrong := [name for name in agents if name not in CLIENTS]:
+        raise click.UsageError(f"--agent must be one of {', '.join(CLIENTS)}, not {wrong[0]}")
+    config = settings_now(invocation)
+    asks = can_ask() and not yes and not invocation.json
+    chosen = _folder_of(config, folder, asks=asks)
+    # Run again, it offers what is set.
+    old = config if config is not None and config.vault.root is not None else None
+    watches, has_page = (old.watch.enabled, old.web.enabled) if old is not None else (True, True)
+    answers = Answers(
+        chosen,
+        _yes("Notice changes of notes by itself?", watch, default=watches, asks=asks),
+        _yes("Serve a web page on this computer?", web, default=has_page, asks=asks),
+        () if no_agents else agents or _agents(asks=asks),
+        _yes("Start the server at each login?", service, default=is_installed(invocation), asks=asks),
+    )
+    done = await _set_up(invocation, answers)
+    await _show(invocation, answers, done)
+
+
+def _yes(question: str, given: bool | None, *, default: bool, asks: bool) -> bool:
+    if given is not None:
+        return given
+    return agreed(question, yes=False, default=default) if asks else default
+
+
+def _folder_of(config: Config | None, given: str | None, *, asks: bool) -> Path:
+    """Return the folder of the notes, which exists.
+
+    Raises:
+        InvalidRequest: if none is given, none is set, and there is nobody to ask.
+        Misconfigured: `VAULT_NOT_FOUND`.
+    """
+    from vault_agent.config.layers import absolute
+
+    known = config.vault.root if config is not None else None
+    if given is None and not asks:
+        if known is None:
+            raise InvalidRequest("INVALID_REQUEST", "Name the folder of your notes: --folder PATH.")
+        given = str(known)
+    if given is not None:
+        root = absolute(Path(given).expanduser())
+        if not root.is_dir():
+            raise Misconfigured("VAULT_NOT_FOUND", "The folder does not exist.")
+        return root
+    offered = known if known is not None and known.is_dir() else _usual()
+    while True:
+        answer = ask("Folder of your notes", in_home(offered) if offered is not None else "")
+        root = absolute(Path(answer).expanduser()) if answer else Path()
+        if answer and root.is_dir():
+            return root
+        tell("There is no such folder.")
+
+
+def _usual() -> Path | None:
+    """Return a folder that seems to have the user's notes: this one, or one in the home folder."""
+    here = Path.cwd()
+    if (here / ".obsidian").is_dir():
+        return here
+    found = (Path.home() / name for name in _USUAL)
+    return next((each for each in found if each.is_dir()), None)
+
+
+def _agents(*, asks: bool) -> tuple[str, ...]:
+    """Return the agents to connect: those that the person names, of those that are here."""
+    from vault_agent.cli.clients import CLIENTS
+
+    here = [name for name, client in CLIENTS.items() if client.is_here]
+    if not asks:
+        return ()
+    if not here:
+        tell("No agent was found here. To connect one later: vault-agent agent connect NAME")
+        return ()
+    while True:
+        answer = ask("Agents that may search and read them, or none", ",".join(here))
+        names = [each.strip() for each in answer.split(",") if each.strip() not in ("", "none")]
+        if all(name in CLIENTS for name in names):
+            return tuple(names)
+        tell(f"Choose from {', '.join(CLIENTS)}.")
+
+
+class _Done(NamedTuple):
+    endpoint: str
+    lines: list[str]
+
+
+async def _set_up(invocation: Invocation, answers: Answers) -> _Done:
+    """Write the settings, connect the agents, and start the server.
+
+    An agent that cannot be connected is no reason to stop.
+    """
+    from vault_agent.cli import connecting
+    from vault_agent.cli.features import apply
+    from vault_agent.cli.serve import follow_first_index, restarted
+    from vault_agent.cli.service import install_service
+
+    settings = [
+        ("vault.root", str(answers.folder)),
+        ("watch.enabled", str(answers.watch).lower()),
+        ("web.enabled", str(answers.web).lower()),
+        *([("mcp.enabled", "true")] if answers.agents else []),
+    ]
+    await apply(invocation, settings, restart=False)
+    lines = []
+    for name in answers.agents:
+        try:
+            lines.append(connecting.add_entry(name, connecting.entry_command(invocation)))
+            lines += _given(connecting.add_hooks(invocation, name))
+        except VaultAgentError as error:
+            complain(error.code, error.message, look="warning")
+            for line in str(error.details.get("snippet", "")).splitlines():
+                tell(f"  {clean(line)}")
+    if answers.service:
+        service, _ = await install_service(invocation)
+        lines.append(f"The service is {in_home(service.file)}.")
+        endpoint = await _endpoint_of_service(invocation)
+    else:
+        running = await restarted(invocation, {})
+        if running is None:
+            raise Misconfigured("VAULT_NOT_FOUND", "The folder does not exist.")
+        endpoint = running.address.endpoint
+    if not invocation.json:
+        await follow_first_index(endpoint, invocation.layers())
+    return _Done(endpoint, lines)
+
+
+def _given(line: str | None) -> Iterable[str]:
+    return () if line is None else (line,)
+
+
+async def _endpoint_of_service(invocation: Invocation) -> str:
+    """Wait until the service answers, and return its address."""
+    from vault_agent.cli.background import wait_until_served
+
+    return (await wait_until_served(invocation)).address.endpoint
+
+
+async def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
+    from vault_agent.cli.browser import VIEWS, new_address, place_of
+
+    async with invocation.client() as client:
+        health = (await client.health()).data
+        page = None
+        if answers.web:
+            page = await new_address(client, place_of(VIEWS[0]), printed=True)
+    if invocation.json:
+        envelope(
+            {
+                "endpoint": done.endpoint,
+                "page": page,
+                "folder": str(answers.folder),
+                "agents": list(answers.agents),
+                "done": done.lines,
+            }
+        )
+        return
+    for line in done.lines:
+        say(clean(line))
+    say(f"Ready: {counted(health.index.notes, 'note')} of {in_home(answers.folder)}")
+    say(f"  server    {done.endpoint}")
+    if page is not None:
+        say(f"  web page  {style(page, 'strong')}")
+    say()
+    say("Next:")
+    say("  vault-agent search what I look for")
+    if page is not None:
+        say("  vault-agent ui")
+    say("  vault-agent doctor")

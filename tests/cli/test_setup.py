@@ -1,0 +1,85 @@
+"""`setup` goes from nothing to a server, by questions or by options."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+from tests.cli.test_restart import vault_named
+from tests.server.test_serve import free_port
+from tests.systems import posix
+
+from vault_agent.cli import detached
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.cli.fake import Run
+
+
+@pytest.fixture
+async def home(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
+    """Return a home with a folder of notes and Cursor. Servers are stopped at the end."""
+    folder = Path(environment["HOME"])
+    vault_named("Notes", environment)
+    (folder / ".cursor").mkdir()
+    await run("config", "set", "server.port", str(free_port()))
+    yield folder
+    for noted in folder.rglob("server.address"):
+        await detached.stop(noted.parent)
+
+
+async def test_options_are_enough_without_a_terminal(home: Path, run: Run):
+    done = await run("setup", "--folder", str(home / "Notes"), "--agent", "cursor")
+    assert done.code == 0, done.err
+    assert "Ready: 1 note of ~/Notes" in done.out
+    assert "/ui/" in done.out
+    assert "Stock.md" in (await run("search", "bones")).out
+    assert "watch, mcp, web on" in (await run("status")).out
+    assert (await run("mcp", "check")).code == 0
+    assert (await run("doctor")).code == 0
+    again = orjson.loads((await run("--json", "setup", "--no-web", "--no-watch")).out)["data"]
+    assert again["page"] is None
+    assert "mcp on" in (await run("status")).out
+    # What it does not ask for again stays as it is.
+    assert orjson.loads((await run("--json", "setup")).out)["data"]["page"] is None
+
+
+async def test_without_a_folder_it_says_which_option_names_it(home: Path, run: Run):
+    refused = await run("setup")
+    assert refused.code == 2
+    assert "--folder PATH" in refused.err
+    missing = await run("setup", "--folder", str(home / "none"))
+    assert missing.err.startswith("VAULT_NOT_FOUND: ")
+    assert (await run("setup", "--folder", ".", "--agent", "nobody")).code == 2
+
+
+@posix("a terminal is made by a POSIX call")
+async def test_at_a_terminal_five_questions_have_defaults(
+    home: Path, run: Run, environment: dict[str, str]
+):
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "vault_agent", "setup",
+        env=environment, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, cwd=home,
+    )  # fmt: skip
+    os.close(theirs)
+    os.write(ours, b"\n\n\n\n\n")
+    out, _ = await process.communicate()
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert process.returncode == 0, shown
+    assert "[~/Notes]" in shown
+    assert "[cursor]" in shown
+    assert shown.count("[Y/n]") == 2
+    assert shown.count("[y/N]") == 1
+    assert b"Ready: 1 note of ~/Notes" in out
+    assert "watch, mcp, web on" in (await run("status")).out
