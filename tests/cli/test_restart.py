@@ -98,7 +98,9 @@ async def test_a_moved_vault_is_served_after_one_command_with_its_index(
     await run("config", "set", "vault.root", str(moved))
     refused = await run("serve", "--background")
     assert "Its folder is no longer there. To serve this vault instead" in refused.err
-    assert (await run("serve", "--restart")).code == 0
+    told = await run("serve", "--restart")
+    assert told.code == 0
+    assert "The server of ~/My Notes was stopped. Its index was taken over." in told.err
     listed = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]
     assert [each["vault"] for each in listed] == [str(moved)]
     assert "Stock.md" in (await run("search", "bones")).out

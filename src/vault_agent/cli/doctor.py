@@ -17,7 +17,6 @@ from vault_agent.cli.servers import (
     in_home,
     server_at,
     server_here,
-    waits_for_restart,
 )
 from vault_agent.cli.terminal import as_typed, clean, counted, envelope, say, style
 from vault_agent.cli.wrap import fitted
@@ -181,7 +180,8 @@ async def _server(
     elif server is not None and config.vault.root is not None and server.is_gone:
         yield Check("server", False, f"{server.name} is no longer in its place", RESTART)
     elif server is not None and (changed := server.changed(layers)):
-        yield Check("server", False, f"runs at {endpoint} without {waits_for_restart(changed)}")
+        what = f"runs at {endpoint} without what has changed since: {', '.join(changed)}"
+        yield Check("server", False, what, RESTART)
     else:
         yield Check("server", True, f"version {health.version} runs at {endpoint}")
     known = [each for each in reply.warnings if each.code != "INDEX_STALE"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.cli.applying import after_change, set_all, settings_now
+from vault_agent.cli.applying import KEY_NEEDED, after_change, set_all, settings_now
 from vault_agent.cli.servers import RESTART, server_here
 from vault_agent.cli.terminal import complain, say, tell
 from vault_agent.config.keys import KEYS
@@ -129,7 +129,8 @@ async def apply(
     running = await restarted(invocation, {})
     if running is None:
         return Applied(lines)
-    kept = tuple(line for line in lines if RESTART not in line)
+    # The restart has done the one and has said the other.
+    kept = tuple(line for line in lines if RESTART not in line and line != KEY_NEEDED)
     return Applied(kept, endpoint=running.address.endpoint, restarted=True)
 
 

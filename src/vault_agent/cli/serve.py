@@ -238,7 +238,8 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
     say_rows(rows)
     if running.is_new and before is not None:
         if before.vault != vault:
-            tell(f"The server of {in_home(before.vault)} was stopped.")
+            taken = "" if before.folder.is_dir() else " Its index was taken over."
+            tell(f"The server of {in_home(before.vault)} was stopped.{taken}")
         elif before.started is not None and before.started.at_terminal:
             tell("The server that ran in a terminal was stopped.")
     if running.beside is not None:

@@ -72,6 +72,7 @@ async def command(
     asks = can_ask() and not yes and not invocation.json
     chosen = _folder_of(config, folder, asks=asks)
     # Run again, it offers what is set.
+    serves = is_installed(invocation)
     old = config if config is not None and config.vault.root is not None else None
     watches, has_page = (old.watch.enabled, old.web.enabled) if old is not None else (True, True)
     answers = Answers(
@@ -79,7 +80,9 @@ async def command(
         _yes("Notice changes of notes by itself?", watch, default=watches, asks=asks),
         _yes("Serve a web page on this computer?", web, default=has_page, asks=asks),
         () if no_agents else agents or _agents(asks=asks),
-        _yes("Start the server at each login?", service, default=is_installed(invocation), asks=asks),
+        _yes(
+            "Start the server at each login?", service, default=is_installed(invocation), asks=asks
+        ),
     )
     done = await _set_up(invocation, answers)
     await _show(invocation, answers, done)
