@@ -80,9 +80,7 @@ async def command(
         _yes("Notice changes of notes by itself?", watch, default=watches, asks=asks),
         _yes("Serve a web page on this computer?", web, default=has_page, asks=asks),
         () if no_agents else agents or _agents(asks=asks),
-        _yes(
-            "Start the server at each login?", service, default=is_installed(invocation), asks=asks
-        ),
+        _yes("Start the server at each login?", service, default=serves, asks=asks),
     )
     done = await _set_up(invocation, answers)
     await _show(invocation, answers, done)
