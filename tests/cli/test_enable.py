@@ -46,6 +46,21 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, notes: Path):
     assert "FEATURE_DISABLED" in (await run("write", "Inbox/y.md", "-t", "hi")).err
 
 
+async def test_a_right_and_a_folder_are_added_by_what_a_refusal_says(run: Run, notes: Path):
+    await started(run, "--background")
+    await run("enable", "write", "--folder", "Inbox")
+    await run("write", "Inbox/x.md", "-t", "hi")
+    refused = await run("delete", "Inbox/x.md")
+    assert refused.err.endswith("To allow it: vault-agent enable write --allow delete\n")
+    await run("enable", "write", "--allow", "delete")
+    assert (await run("delete", "Inbox/x.md", "--yes")).code == 0
+    refused = await run("write", "Log/x.md", "-t", "hi")
+    assert refused.err.endswith("To allow it: vault-agent enable write --folder FOLDER\n")
+    await run("enable", "write", "--folder", "Log")
+    for folder in ("Inbox", "Log"):
+        assert (await run("write", f"{folder}/y.md", "-t", "hi")).code == 0
+
+
 async def test_writing_that_needs_folders_is_refused_with_the_command_that_asks_for_them(run: Run):
     refused = await run("config", "set", "write.enabled", "true")
     assert refused.code == 2

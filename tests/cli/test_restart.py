@@ -10,6 +10,7 @@ import pytest
 from tests.server.test_serve import free_port
 
 from vault_agent.cli import detached
+from vault_agent.config.keys import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -145,6 +146,30 @@ async def test_a_vault_that_does_not_exist_is_not_followed_by_a_command_that_fai
     told = await run("config", "set", "vault.root", str(Path(environment["HOME"], "none")))
     assert told.err.startswith("VAULT_NOT_FOUND: ")
     assert "serve" not in told.err
+
+
+async def test_a_server_of_an_agent_is_kept_on_request(run: Run, notes: Path):
+    await started(run, "--background", "--mcp", "--until-idle")
+    assert "to keep it: vault-agent serve --restart" in (await run("serve", "--background")).out
+    await run("enable", "web")
+    assert "to keep it" in (await run("serve", "--background")).out
+    assert (await run("serve", "--restart")).code == 0
+    assert "to keep it" not in (await run("serve", "--background")).out
+    assert "mcp, web on" in (await run("status")).out
+
+
+async def test_a_second_vault_is_served_beside_the_first_and_the_way_to_stop_is_named(
+    environment: dict[str, str], run: Run, notes: Path
+):
+    await run("config", "set", "server.port", "")
+    if not (await started(run, "--background"))["endpoint"].endswith(f":{DEFAULT_PORT}"):
+        pytest.skip("another program has the default port")
+    other = vault_named("Other", environment)
+    beside = await run("serve", "--background", "--vault-root", str(other))
+    assert beside.code == 0
+    assert "of ~/My Notes. To stop it: vault-agent serve --stop --vault-root" in beside.err
+    for folder in (other, notes):
+        assert (await run("serve", "--stop", "--vault-root", str(folder))).code == 0
 
 
 async def test_the_record_of_settings_holds_no_key(

@@ -31,6 +31,7 @@ WITHOUT = {
         ),
         "is another name of a command; tests/cli/test_exit_codes.py",
     ),
+    "config list": "prints what `config get` prints; tests/cli/test_enable.py",
     "enable": "restarts the server; tests/cli/test_enable.py",
     "disable": "restarts the server; tests/cli/test_enable.py",
     "doctor": "looks at the computer and its free space; tests/cli/test_doctor.py",

@@ -46,6 +46,14 @@ def test_the_way_to_an_agent_ends_in_a_check_that_passes(home):
     assert checked.returncode == 0, checked.stderr
 
 
+def test_with_json_the_installation_is_an_envelope(home):
+    done = json.loads(home.run("--json", "mcp", "install", "cursor").stdout)["data"]
+    assert done["client"] == "cursor"
+    assert not done["switchedOn"]
+    shown = json.loads(home.run("--json", "mcp", "install", "zed", "--print").stdout)["data"]
+    assert "context_servers" in json.loads(shown["done"])
+
+
 def test_an_agent_is_connected_in_one_step_and_disconnected(home):
     assert home.run("serve", "--background").returncode == 0
     done = home.run("agent", "connect", "cursor", "--yes")

@@ -71,7 +71,8 @@ async def start(
     except Misconfigured as error:
         beside = server_at(layers)
         chosen = any("server.port" in layer.values for layer in layers)
-        if error.code != "PORT_IN_USE" or chosen or (beside is not None and beside.is_gone):
+        replaced = beside is not None and beside.is_gone and not until_idle
+        if error.code != "PORT_IN_USE" or chosen or replaced:
             raise with_way_out(error, beside) from None
         flags = {**flags, "server.port": "0"}
     named = invocation.config is not None or CONFIG_ENV in os.environ
@@ -120,7 +121,6 @@ async def restart(
         return await _restarted_service(invocation, before)
     if before is not None:
         await detached.stop(before.folder)
-        until_idle = until_idle or before.address.until_idle
     running = await start(invocation, flags, config, until_idle=until_idle)
     return running._replace(before=before)
 

@@ -33,13 +33,15 @@ _MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
 
 @click.command("enable", cls=Command)
 @click.argument("feature", type=click.Choice(tuple(FEATURES)))
-@click.option("--folder", "folders", metavar="PATH", multiple=True, help="Where notes may change.")
+@click.option(
+    "--folder", "folders", metavar="PATH", multiple=True, help="Where notes may change, too."
+)
 @click.option(
     "--allow",
     metavar="RIGHT",
     multiple=True,
     type=click.Choice(tuple(each.value for each in Right)),
-    help="What may be done there.",
+    help="What may be done there, too.",
 )
 @click.option("--model", metavar="NAME", help="The model, for embedding and chat.")
 @click.option("--model-url", metavar="URL", help="Its address. Default: that of Ollama here.")
@@ -107,6 +109,8 @@ def _for_write(
 ) -> list[tuple[str, str]]:
     """Return the folders that may be written, and what may be done there, as settings.
 
+    What is given is added to what is set.
+
     Raises:
         InvalidRequest: if no folder is set, and there is nobody to ask.
     """
@@ -120,10 +124,12 @@ def _for_write(
             )
         answer = ask("Folders that may be changed, separated by commas; . is the whole vault", ".")
         folders = answer.split(",")
-    if folders:
-        settings.append(("write.folders", ",".join(each.strip() for each in folders)))
-    if allow:
-        settings.append(("write.allow", ",".join(allow)))
+    for name, known, more in (
+        ("write.folders", config.write.folders, folders),
+        ("write.allow", config.write.allow, allow),
+    ):
+        if more:
+            settings.append((name, ",".join(dict.fromkeys((*known, *map(str.strip, more))))))
     return settings
 
 

@@ -126,7 +126,7 @@ async def apply(
         return Applied(lines, endpoint=server.address.endpoint)
     from vault_agent.cli.serve import restarted
 
-    running = await restarted(invocation, {})
+    running = await restarted(invocation, {}, until_idle=server.address.until_idle)
     if running is None:
         return Applied(lines)
     # The restart has done the one and has said the other.

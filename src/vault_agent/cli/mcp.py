@@ -65,18 +65,26 @@ async def install(
         raise click.UsageError(f"CLIENT must be one of {', '.join(clients.CLIENTS)}")
     chosen = clients.CLIENTS[client]
     ours = entry_command(invocation, agent)
+    applied = None
     if remove:
-        say(clients.uninstall(chosen, ours))
-        return
-    if only_print:
-        say(clients.snippet(chosen, ours))
+        done = clients.uninstall(chosen, ours)
+    elif only_print:
+        done = clients.snippet(chosen, ours)
     else:
-        say(clean(add_entry(client, ours, force=force)))
-        if (applied := await allow_agents(invocation, yes=yes)) is not None:
-            say(FEATURES["mcp"].now)
-            tell_applied(applied)
-            return
-    await tell_if_off(invocation)
+        done = add_entry(client, ours, force=force)
+    if invocation.json:
+        if not (remove or only_print):
+            applied = await allow_agents(invocation, yes=yes)
+        envelope({"client": client, "done": done, "switchedOn": applied is not None})
+        return
+    say(clean(done, lines=True))
+    if remove:
+        return
+    if not only_print and (applied := await allow_agents(invocation, yes=yes)) is not None:
+        say(FEATURES["mcp"].now)
+        tell_applied(applied)
+    else:
+        await tell_if_off(invocation)
 
 
 async def tell_if_off(invocation: Invocation) -> None:

@@ -311,4 +311,8 @@ def _with_next_step(error: VaultAgentError) -> str:
             " where it runs; give it with VAULT_AGENT_SERVER_API_KEY or `vault-agent config set"
             " server.api_key -`. If you have changed the key: `vault-agent serve --restart`"
         )
+    if error.code == "WRITE_NOT_ALLOWED" and isinstance(right := error.details.get("right"), str):
+        return f"{error.message} To allow it: vault-agent enable write --allow {clean(right)}"
+    if error.code == "WRITE_OUTSIDE_SCOPE":
+        return f"{error.message} To allow it: vault-agent enable write --folder FOLDER"
     return as_typed(error.message)

@@ -15,6 +15,7 @@ from vault_agent import __version__
 from vault_agent.cli.applying import KEY_NEEDED
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import (
+    RESTART,
     as_argument,
     in_home,
     running_servers,
@@ -94,7 +95,8 @@ async def command(
     command shows the progress of the first index.
 
     --restart applies what has changed in the settings, and keeps the options with which the server
-    was started. If none runs, it starts one.
+    was started. One that an agent has started no longer ends by itself then. If none runs, it
+    starts one.
     """
     if stop and (background or restart):
         raise click.UsageError("--stop excludes --background and --restart")
@@ -235,6 +237,8 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
         rows["log"] = clean(str(running.folder / "server.log"))
     elif before is not None and (changed := before.changed(layers)):
         rows["changed"] = waits_for_restart(changed)
+    if not running.is_new and address.until_idle:
+        rows["ends"] = f"when agents no longer ask it; to keep it: {RESTART}"
     say_rows(rows)
     if running.is_new and before is not None:
         if before.vault != vault:
@@ -372,6 +376,13 @@ def _open_page(endpoint: str, server: Listening) -> None:
     Thread(target=open_it, daemon=True).start()
 
 
+def _page_of(config: Config, endpoint: str) -> str:
+    """Return the address of the web page, or the command that opens it with a ticket."""
+    if config.server.api_key is None:
+        return f"{endpoint}/ui/"
+    return "vault-agent ui opens it, vault-agent ui --print prints its address"
+
+
 def _options(invocation: Invocation, endpoint: str) -> str:
     """Return the flags that other commands need to find this server."""
     from vault_agent.config.connection import connection
@@ -407,7 +418,7 @@ def _announce(
         **({"watch": watch_state(data, health.warnings)} if health.watch.enabled else {}),
         "embeddings": embedding_state(data, health.warnings),
         "key": "required" if config.server.api_key is not None else "not needed",
-        **({"web page": f"{endpoint}/ui/"} if config.web.enabled else {}),
+        **({"web page": _page_of(config, endpoint)} if config.web.enabled else {}),
     }
     say_rows(rows)
     say()

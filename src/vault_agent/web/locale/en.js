@@ -97,7 +97,7 @@ export const en = {
     unknown: "Something went wrong.",
     session: {
       title: "Open the page again",
-      text: "This page has no session, or it has ended. On the command line, run",
+      text: "This page has no session, or it has ended. On the command line, run this; with --print, it prints the address for another browser:",
       command: "vault-agent ui",
     },
     novault: {
