@@ -58,13 +58,6 @@ FILES = {
 }
 
 
-IN_ANOTHER_STYLE = [
-    FILES[each]
-    for each in ("empty", "an object", "an object on lines", "hooks of others last", "tabs")
-]
-"""Files of which only the space around our entries may be another in the end."""
-
-
 def command(name: str) -> list[str]:
     return hook_command(name, PROGRAM, None)
 
@@ -107,10 +100,10 @@ def test_hooks_go_in_and_out_and_all_else_stays(tmp_path: Path, name: str, text:
     assert remove(name, path)
     assert not remove(name, path)
     if text:
-        assert (path.parent / "settings.json.bak").read_bytes() == once
-    assert loads(path.read_text()) == before
-    if text not in IN_ANOTHER_STYLE:
+        assert (path.parent / "settings.json.bak").read_text() == text
         assert path.read_text() == text
+    else:
+        assert not path.exists()
     assert state(name, path, command(name)) == "missing"
 
 
@@ -119,6 +112,36 @@ def test_the_events_stand_in_the_order_of_a_session(tmp_path: Path, name: str):
     path = tmp_path / "settings.json"
     install(name, path, command(name))
     assert [event for event, _ in entries(path)] == [event for event, _ in AGENTS[name].events]
+
+
+@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+def test_what_others_change_meanwhile_stays(tmp_path: Path, text: str):
+    path = tmp_path / "settings.json"
+    path.write_text(text)
+    install("claude-code", path, command("claude-code"))
+    with_ours = path.read_text()
+    path.write_text(with_ours.replace("{", '{"mine": 1, ', 1))
+    after = loads(path.read_text())
+    assert remove("claude-code", path)
+    del after["hooks"]
+    left = loads(path.read_text())
+    left.pop("hooks", None)
+    assert left == after
+    assert left["mine"] == 1
+
+
+def test_each_pristine_text_is_kept_once(tmp_path: Path):
+    path = tmp_path / "settings.json"
+    for text in ('{"a": 1}', '{"a": 2}', '{"a": 1}'):
+        path.write_text(text)
+        install("claude-code", path, command("claude-code"))
+        install(
+            "claude-code", path, [*PROGRAM, "moved", "memory", "hook", "--agent", "claude-code"]
+        )
+        assert remove("claude-code", path)
+        assert path.read_text() == text
+    kept = {each.name: each.read_text() for each in tmp_path.glob("*.bak*")}
+    assert kept == {"settings.json.bak": '{"a": 1}', "settings.json.bak2": '{"a": 2}'}
 
 
 @posix("modes of POSIX")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,9 +56,6 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_keeps_its_bytes(
     assert done.code == 0, done.err
     assert done.out.endswith("Last, remove the program: pipx uninstall vault-agent\n")
     after = {name: data for name, data in files(home).items() if not name.endswith(".bak")}
-    for name in (".claude/settings.json", ".cursor/mcp.json"):
-        left, was = json.loads(after.pop(name)), json.loads(before.pop(name))
-        assert {**left, "hooks": {}} == {**was, "hooks": {}}
     assert after == {name: data for name, data in before.items() if "vault-agent" not in name}
     again = await run("--json", "uninstall", "--settings", "--yes")
     assert orjson.loads(again.out)["data"]["removed"] == []
@@ -95,5 +91,5 @@ async def test_hooks_of_a_known_project_are_removed(
     settings = project / ".gemini" / "settings.json"
     assert "vault-agent" in settings.read_text()
     assert (await run("uninstall", "--yes")).code == 0
-    assert "vault-agent" not in settings.read_text()
+    assert not settings.exists()
     assert (project / ".vault-agent" / "vault").is_dir()

@@ -63,7 +63,7 @@ def test_an_agent_is_connected_in_one_step_and_disconnected(home):
     assert {row["name"]: row["entry"] for row in rows}["cursor"] == "installed"
     assert [row["name"] for row in rows] == list(CLIENTS)
     assert home.run("agent", "disconnect", "cursor").returncode == 0
-    assert json.loads((home.home / ".cursor/mcp.json").read_text())["mcpServers"] == {}
+    assert not (home.home / ".cursor/mcp.json").exists()  # nobody else has written it
     assert "neither" in home.run("agent", "disconnect", "cursor").stderr
 
 
@@ -82,7 +82,7 @@ def test_the_hooks_are_added_only_while_memory_is_on(home):
     assert "The hooks are in " in done.stdout
     assert "SessionStart" in settings.read_text()
     assert "hooks" in home.run("agent", "disconnect", "gemini").stdout
-    assert "SessionStart" not in settings.read_text()
+    assert not settings.exists()
 
 
 def test_without_consent_nothing_is_turned_on(home):

@@ -16,11 +16,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from vault_agent.cli import jsonc
+from vault_agent.cli import foreign, jsonc
 from vault_agent.cli.clients import folder_named
 from vault_agent.cli.jsonc_items import with_item, without_item
 from vault_agent.errors import Misconfigured
-from vault_agent.system.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +28,7 @@ Scope = Literal["user", "project"]
 State = Literal["installed", "outdated", "missing"]
 
 _SECTION = "hooks"
+_NOT_HOOKS = (jsonc.NotJson, AttributeError, TypeError)
 _MARK = "vault-agent hooks install opencode"
 _SECONDS = 10
 """The time that an agent gives our hook, which takes far less. Without it, some give too little."""
@@ -122,19 +122,18 @@ def install(name: str, path: Path, command: list[str]) -> bool:
             unchanged then.
     """
     agent = AGENTS[name]
-    if not agent.events:
-        return _edit(agent, path, lambda text: _plugin(agent, path, text, command))
-
-    def add(text: str) -> str:
-        for event, more in reversed(agent.events):  # each goes before the others
-            entry = _entry(agent, command, more)
-            ours = list(_ours(text, name, event))
-            if [each.entry for each in ours] == [entry]:
-                continue
-            text = with_item(_without(text, name, event), _SECTION, event, {"hooks": [entry]})
-        return text
-
-    return _edit(agent, path, add)
+    try:
+        if agent.events:
+            return foreign.put_in(path, _hooks(name, _joined(command)))
+        target = Path(os.path.realpath(path))
+        text, plugin = foreign.read(target), _plugin_text(command)
+        if text and _MARK not in text:
+            raise _unchanged(agent, path, "is another plugin")
+        if text != plugin:
+            foreign.write(target, plugin)
+    except foreign.NotEdited as error:
+        raise _unchanged(agent, path, error.why) from None
+    return text != plugin
 
 
 def remove(name: str, path: Path) -> bool:
@@ -144,21 +143,45 @@ def remove(name: str, path: Path) -> bool:
         Misconfigured: as `install`.
     """
     agent = AGENTS[name]
-    if not agent.events:
+    try:
+        if agent.events:
+            text = foreign.read(Path(os.path.realpath(path)))
+            return foreign.take_out(path, _hooks(name, _called(text, name)))
         if not _is_ours(path):
             return False
-        try:
-            path.unlink()
-        except OSError:
-            raise _unchanged(agent, path, "cannot be removed") from None
-        return True
+        foreign.write(path, "")
+    except foreign.NotEdited as error:
+        raise _unchanged(agent, path, error.why) from None
+    except _NOT_HOOKS:
+        raise _unchanged(agent, path, "is not valid JSON") from None
+    return True
+
+
+def _hooks(name: str, joined: str) -> foreign.Ours:
+    """Return our hooks for an agent, which call the command `joined`."""
+    agent = AGENTS[name]
+
+    def add(text: str) -> str:
+        for event, more in reversed(agent.events):  # each goes before the others
+            entry = _entry(agent, joined, more)
+            ours = list(_ours(text, name, event))
+            if [each.entry for each in ours] == [entry]:
+                continue
+            text = with_item(_without(text, name, event), _SECTION, event, {"hooks": [entry]})
+        return text
 
     def take_out(text: str) -> str:
         for event in _events(text):
             text = _without(text, name, event)
         return text
 
-    return _edit(agent, path, take_out)
+    return foreign.Ours(add, take_out)
+
+
+def _called(text: str, name: str) -> str:
+    """Return the command of ours that a file has, "" if it has none."""
+    found = (each.entry["command"] for event in _events(text) for each in _ours(text, name, event))
+    return str(next(found, ""))
 
 
 def state(name: str, path: Path, command: list[str]) -> State:
@@ -168,7 +191,10 @@ def state(name: str, path: Path, command: list[str]) -> State:
         Misconfigured: `CLIENT_CONFIG_INVALID` if the file cannot be read.
     """
     agent = AGENTS[name]
-    text = _read(agent, path)[1]
+    try:
+        text = foreign.read(path)
+    except foreign.NotEdited as error:
+        raise _unchanged(agent, path, error.why) from None
     if not agent.events:
         if not _is_ours(path):
             return "missing"
@@ -177,10 +203,10 @@ def state(name: str, path: Path, command: list[str]) -> State:
         found = {
             event: [each.entry for each in _ours(text, name, event)] for event in _events(text)
         }
-    except (jsonc.NotJson, AttributeError, TypeError):
+    except _NOT_HOOKS:
         raise _unchanged(agent, path, "is not valid JSON") from None
     found = {event: entries for event, entries in found.items() if entries}
-    wanted = {event: [_entry(agent, command, more)] for event, more in agent.events}
+    wanted = {event: [_entry(agent, _joined(command), more)] for event, more in agent.events}
     return "installed" if found == wanted else "outdated" if found else "missing"
 
 
@@ -191,8 +217,11 @@ class _Ours(NamedTuple):
     alone: bool  # whether the group has no other entry
 
 
-def _entry(agent: Agent, command: list[str], more: dict[str, Any]) -> dict[str, Any]:
-    joined = subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
+def _joined(command: list[str]) -> str:
+    return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
+
+
+def _entry(agent: Agent, joined: str, more: dict[str, Any]) -> dict[str, Any]:
     return {"type": "command", "command": joined, **dict(agent.entry), **more}
 
 
@@ -228,12 +257,6 @@ def _without(text: str, name: str, event: str) -> str:
     return text
 
 
-def _plugin(agent: Agent, path: Path, text: str, command: list[str]) -> str:
-    if text and _MARK not in text:
-        raise _unchanged(agent, path, "is another plugin")
-    return _plugin_text(command)
-
-
 def _plugin_text(command: list[str]) -> str:
     text = files("vault_agent.cli").joinpath("opencode_plugin.js").read_text("utf-8")
     return text.replace("const COMMAND = []", f"const COMMAND = {json.dumps(command)}", 1)
@@ -244,42 +267,6 @@ def _is_ours(path: Path) -> bool:
         return _MARK in path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         return False
-
-
-def _read(agent: Agent, path: Path) -> tuple[bytes, str]:
-    try:
-        before = path.read_bytes()
-        return before, before.decode()
-    except FileNotFoundError:
-        return b"", ""
-    except UnicodeDecodeError:
-        raise _unchanged(agent, path, "is not valid JSON") from None
-    except OSError:
-        raise _unchanged(agent, path, "cannot be read") from None
-
-
-def _edit(agent: Agent, path: Path, change: Callable[[str], str]) -> bool:
-    """Change a file, and keep the text before beside it with the suffix `.bak`."""
-    target = Path(os.path.realpath(path))
-    before, text = _read(agent, target)
-    try:
-        after = change(text)
-        if agent.events and after.strip():
-            jsonc.loads(after)
-    except (jsonc.NotJson, AttributeError, TypeError, KeyError):
-        raise _unchanged(agent, path, "is not valid JSON") from None
-    if after == text:
-        return False
-    try:
-        if target.exists() and not os.access(target, os.W_OK):
-            raise PermissionError
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if before:
-            replace_file(target.with_name(f"{target.name}.bak"), before, keep_mode=True)
-        replace_file(target, after.encode(), keep_mode=True)
-    except OSError:
-        raise _unchanged(agent, path, "cannot be written") from None
-    return True
 
 
 def _unchanged(agent: Agent, path: Path, why: str) -> Misconfigured:

@@ -11,9 +11,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from vault_agent.cli import jsonc
+from vault_agent.cli import foreign, jsonc
 from vault_agent.errors import Misconfigured
-from vault_agent.system.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,15 +210,18 @@ def install(client: Client, command: list[str], *, force: bool) -> str:
     if client.program:
         _run(client, client.add, command)
         return f"{client.title} knows vault-agent now."
-
-    def add(text: str) -> str:
-        known = jsonc.loads(text) if text.strip() else {}
+    assert client.file is not None  # noqa: S101 - a client without a command has a file
+    ours = _ours(client, client.entry(command))
+    try:
+        known = jsonc.loads(text) if (text := foreign.read(client.file())).strip() else {}
         if NAME in known.get(client.section, {}) and not force:
             raise _unchanged(client, command, "has an entry vault-agent already: add --force")
-        return jsonc.with_member(text, client.section, NAME, client.entry(command))
-
-    path = _edit(client, command, add)
-    return f"{client.title}: vault-agent is in {path}. Restart it."
+        foreign.put_in(client.file(), ours)
+    except foreign.NotEdited as error:
+        raise _unchanged(client, command, error.why) from None
+    except (jsonc.NotJson, AttributeError, TypeError):
+        raise _unchanged(client, command, "is not valid JSON") from None
+    return f"{client.title}: vault-agent is in {client.file()}. Restart it."
 
 
 def uninstall(client: Client, command: list[str]) -> str:
@@ -227,38 +229,24 @@ def uninstall(client: Client, command: list[str]) -> str:
     if client.program:
         _run(client, client.remove, command)
         return f"{client.title} does not know vault-agent any more."
-    path = _edit(client, command, lambda text: jsonc.without_member(text, client.section, NAME))
-    return f"{client.title}: vault-agent is no longer in {path}."
-
-
-def _edit(client: Client, command: list[str], change: Callable[[str], str]) -> Path:
-    """Change the client's file. The first original is kept beside it with the suffix `.bak`."""
     assert client.file is not None  # noqa: S101 - a client without a command has a file
-    path = client.file()
-    target = path.resolve()
     try:
-        before = target.read_bytes() if target.exists() else b""
-        text = before.decode()
-        after = change(text)
-        if text.strip():
-            jsonc.loads(after)
-    except (jsonc.NotJson, UnicodeDecodeError, AttributeError, TypeError):
+        text = foreign.read(client.file())
+        known = jsonc.loads(text) if text.strip() else {}
+        entry = known.get(client.section, {}).get(NAME)
+        foreign.take_out(client.file(), _ours(client, entry))
+    except foreign.NotEdited as error:
+        raise _unchanged(client, command, error.why) from None
+    except (jsonc.NotJson, AttributeError, TypeError):
         raise _unchanged(client, command, "is not valid JSON") from None
-    except OSError:
-        raise _unchanged(client, command, "cannot be read") from None
-    if after == text:
-        return path
-    try:
-        if target.exists() and not os.access(target, os.W_OK):
-            raise PermissionError
-        target.parent.mkdir(parents=True, exist_ok=True)
-        backup = target.with_name(f"{target.name}.bak")
-        if before and not backup.exists():
-            replace_file(backup, before)
-        replace_file(target, after.encode(), keep_mode=True)
-    except OSError:
-        raise _unchanged(client, command, "cannot be written") from None
-    return path
+    return f"{client.title}: vault-agent is no longer in {client.file()}."
+
+
+def _ours(client: Client, entry: Any) -> foreign.Ours:
+    return foreign.Ours(
+        add=lambda text: jsonc.with_member(text, client.section, NAME, entry),
+        remove=lambda text: jsonc.without_member(text, client.section, NAME),
+    )
 
 
 def _unchanged(client: Client, command: list[str], why: str) -> Misconfigured:
