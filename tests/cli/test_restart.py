@@ -136,6 +136,17 @@ async def test_a_restart_with_wrong_settings_leaves_the_server_running(
     assert (await started(run, "--background"))["pid"] == first["pid"]
 
 
+async def test_the_command_to_restart_names_another_config_file(
+    environment: dict[str, str], run: Run, notes: Path
+):
+    other = Path(environment["HOME"], "other.toml")
+    other.write_bytes(Path((await run("config", "path")).out.strip()).read_bytes())
+    await started(run, "--background", "--config", str(other))
+    told = await run("config", "set", "web.enabled", "true", "--config", str(other))
+    assert told.err.endswith("vault-agent serve --restart --config ~/other.toml\n")
+    assert "--config" in (await run("status", "--config", str(other))).out
+
+
 async def test_a_restart_without_a_server_starts_one(run: Run, notes: Path):
     assert (await started(run, "--restart"))["started"]
 

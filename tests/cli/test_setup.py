@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,15 @@ async def home(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
         await detached.stop(noted.parent)
 
 
+def all_of(terminal: int) -> str:
+    """Return what a terminal shows, once the other end is closed."""
+    shown = b""
+    with suppress(OSError), os.fdopen(terminal, "rb", buffering=0) as file:
+        while block := file.read(4096):
+            shown += block
+    return shown.decode()
+
+
 async def test_options_are_enough_without_a_terminal(home: Path, run: Run):
     done = await run("setup", "--folder", str(home / "Notes"), "--agent", "cursor")
     assert done.code == 0, done.err
@@ -49,6 +59,18 @@ async def test_options_are_enough_without_a_terminal(home: Path, run: Run):
     assert "mcp on" in (await run("status")).out
     # What it does not ask for again stays as it is.
     assert orjson.loads((await run("--json", "setup")).out)["data"]["page"] is None
+
+
+async def test_a_moved_vault_is_found_again_by_one_command(home: Path, run: Run):
+    await run("setup", "--folder", str(home / "Notes"))
+    moved = (home / "Notes").rename(home / "Moved")
+    assert (await run("doctor")).code == 1
+    done = await run("setup", "--folder", str(moved), "--yes")
+    assert done.code == 0, done.err
+    listed = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]
+    assert [each["vault"] for each in listed] == [str(moved)]
+    assert "Stock.md" in (await run("search", "bones")).out
+    assert (await run("doctor")).code == 0
 
 
 async def test_without_a_folder_it_says_which_option_names_it(home: Path, run: Run):
@@ -74,8 +96,7 @@ async def test_at_a_terminal_five_questions_have_defaults(
     os.close(theirs)
     os.write(ours, b"\n\n\n\n\n")
     out, _ = await process.communicate()
-    shown = os.read(ours, 65536).decode()
-    os.close(ours)
+    shown = all_of(ours)
     assert process.returncode == 0, shown
     assert "[~/Notes]" in shown
     assert "[cursor]" in shown

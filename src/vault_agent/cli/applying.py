@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from vault_agent.cli.servers import RESTART, server_here
+from vault_agent.cli.servers import restart_command, server_here
 from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
@@ -60,14 +60,15 @@ def after_change(
     if not any(name in changed or name.startswith("vault.root") for name in names):
         return
     where = f"The server at {server.address.endpoint}"
+    again = restart_command(invocation.config)
     if "vault.root" in names:
-        yield f"{where} still serves {server.name}. To serve this vault instead: {RESTART}"
+        yield f"{where} still serves {server.name}. To serve this vault instead: {again}"
     elif "vault.exclude" in names:
-        yield f"{where} takes the exclusions over when it restarts: {RESTART}"
+        yield f"{where} takes the exclusions over when it restarts: {again}"
     elif any(name in _PART_OF_THE_INDEX for name in names):
-        yield f"To apply it: {RESTART}, then vault-agent reindex"
+        yield f"To apply it: {again}, then vault-agent reindex"
     else:
-        yield f"{where} runs without this change. To apply it: {RESTART}"
+        yield f"{where} runs without this change. To apply it: {again}"
 
 
 def about_key(before: Config | None, now: Config) -> Iterator[str]:

@@ -13,8 +13,8 @@ from vault_agent import __version__
 from vault_agent.cli import exits
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import (
-    RESTART,
     in_home,
+    restart_command,
     server_at,
     server_here,
 )
@@ -90,7 +90,7 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
     server = server_here(invocation.layers())
     async for check in _server(invocation, config, server):
         yield check
-    yield _key(config)
+    yield _key(config, restart_command(invocation.config))
     yield await _embedding(config)
     for check in _agents(invocation, config):
         yield check
@@ -120,7 +120,7 @@ def _folder(config: Config) -> Check:
             next(entries, None)
     except OSError as error:
         what = f"{in_home(root)} cannot be read: {error.strerror or type(error).__name__}"
-        return Check("notes", False, what, "vault-agent config set vault.root ~/Notes")
+        return Check("notes", False, what, "vault-agent setup --folder PATH")
     return Check("notes", True, in_home(root))
 
 
@@ -162,6 +162,7 @@ async def _server(
 ) -> AsyncIterator[Check]:
     from vault_agent.cli.state import index_state, watch_state
 
+    again = restart_command(invocation.config)
     try:
         async with invocation.client() as client:
             reply = await client.health()
@@ -170,18 +171,18 @@ async def _server(
         if error.code == "SERVER_UNAVAILABLE":
             yield _port(invocation, config)
         else:
-            yield Check("server", False, as_typed(error.message), RESTART)
+            yield Check("server", False, as_typed(error.message), again)
         return
     health = reply.data
     layers = invocation.layers()
     if health.version != __version__:
         what = f"version {health.version} runs at {endpoint}, and this is {__version__}"
-        yield Check("server", False, what, RESTART)
-    elif server is not None and config.vault.root is not None and server.is_gone:
-        yield Check("server", False, f"{server.name} is no longer in its place", RESTART)
+        yield Check("server", False, what, again)
+    elif server is not None and server.is_gone and _is_there(config):
+        yield Check("server", False, f"{server.name} is no longer in its place", again)
     elif server is not None and (changed := server.changed(layers)):
         what = f"runs at {endpoint} without what has changed since: {', '.join(changed)}"
-        yield Check("server", False, what, RESTART)
+        yield Check("server", False, what, again)
     else:
         yield Check("server", True, f"version {health.version} runs at {endpoint}")
     known = [each for each in reply.warnings if each.code != "INDEX_STALE"]
@@ -194,6 +195,10 @@ async def _server(
         yield Check("index", False, "notes have changed since the last run", "vault-agent index")
     watching = health.watch is not None and health.watch.enabled
     yield Check("watch", True if watching else None, watch_state(health, reply.warnings))
+
+
+def _is_there(config: Config) -> bool:
+    return config.vault.root is not None and config.vault.root.is_dir()
 
 
 def _port(invocation: Invocation, config: Config) -> Check:
@@ -209,15 +214,13 @@ def _port(invocation: Invocation, config: Config) -> Check:
     return Check("server", False, f"none runs; port {config.server.port} is free", _START)
 
 
-def _key(config: Config) -> Check:
+def _key(config: Config, again: str) -> Check:
     from vault_agent.config.access import changes_notes
 
     if config.server.api_key is not None:
         return Check("key", True, "every request needs it; `vault-agent ui` opens the web page")
     if changes_notes(config):
-        return Check(
-            "key", None, "will be made at the next start, as notes may be changed", RESTART
-        )
+        return Check("key", None, "made at the next start, as notes may be changed", again)
     return Check("key", None, "not needed: notes cannot be changed")
 
 

@@ -15,9 +15,9 @@ from vault_agent import __version__
 from vault_agent.cli.applying import KEY_NEEDED
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import (
-    RESTART,
     as_argument,
     in_home,
+    restart_command,
     running_servers,
     server_at,
     server_here,
@@ -236,9 +236,11 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
     if running.is_new:
         rows["log"] = clean(str(running.folder / "server.log"))
     elif before is not None and (changed := before.changed(layers)):
-        rows["changed"] = waits_for_restart(changed)
+        rows["changed"] = waits_for_restart(changed, invocation.config)
     if not running.is_new and address.until_idle:
-        rows["ends"] = f"when agents no longer ask it; to keep it: {RESTART}"
+        rows["ends"] = (
+            f"when agents no longer ask it; to keep it: {restart_command(invocation.config)}"
+        )
     say_rows(rows)
     if running.is_new and before is not None:
         if before.vault != vault:

@@ -106,6 +106,11 @@ def _below_home(path: Path | None) -> Path | None:
     return None
 
 
-def waits_for_restart(names: Sequence[str]) -> str:
+def restart_command(config: Path | None) -> str:
+    """Return the command that restarts the server of a config file, None for the default one."""
+    return RESTART if config is None else f"{RESTART} --config {as_argument(config.absolute())}"
+
+
+def waits_for_restart(names: Sequence[str], config: Path | None) -> str:
     """Return that settings have changed since a server started, and how to apply them."""
-    return f"{', '.join(names)}; apply it: {RESTART}"
+    return f"{', '.join(names)}; apply it: {restart_command(config)}"

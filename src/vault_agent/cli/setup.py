@@ -53,7 +53,9 @@ async def command(
     service: bool | None,
     yes: bool,
 ) -> None:
-    """Set up your notes, the server, the web page and your agents, in five questions.
+    """Set up your own notes in five questions.
+
+    They are about the folder, the watch, the web page, your agents and the service.
 
     Each question has a default, and an option. Without a terminal, options and defaults are used,
     and no agent is connected unless it is named. It can be run again at any time.

@@ -11,7 +11,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.each import ask_each
 from vault_agent.cli.here import vaults_here
 from vault_agent.cli.local import local_vault
-from vault_agent.cli.servers import RESTART, server_in, waits_for_restart
+from vault_agent.cli.servers import restart_command, server_in, waits_for_restart
 from vault_agent.cli.state import (
     embedding_state,
     freshness,
@@ -63,12 +63,13 @@ async def command(invocation: Invocation) -> None:
     if server is not None and server.address.endpoint == client.endpoint:
         rows["process"] = str(server.address.pid)
         if changed := server.changed(layers):
-            rows["changed"] = waits_for_restart(changed)
+            rows["changed"] = waits_for_restart(changed, invocation.config)
     say(f"vault-agent {clean(health.version)} at {style(clean(client.endpoint), 'strong')}")
     say_rows(rows)
     if health.version != __version__:
         say()
-        say(f"This command is version {__version__}. To use the same one: {RESTART}")
+        again = restart_command(invocation.config)
+        say(f"This command is version {__version__}. To use the same one: {again}")
     warn(each for each in reply.warnings if each.code != "INDEX_STALE")
 
 
