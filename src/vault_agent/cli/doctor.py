@@ -47,7 +47,7 @@ class Check(NamedTuple):
 @click.command("doctor", cls=Command)
 @click.pass_obj
 async def command(invocation: Invocation) -> int:
-    """Check everything, and say what to type where something is wrong.
+    """Check everything, and say what to type where it is wrong.
 
     It looks at your settings, the folder of your notes, the index, the server, agents, the service
     and the embedding endpoint. It changes nothing. The exit code is 1 if something is wrong.

@@ -39,10 +39,11 @@ class Step(NamedTuple):
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 async def command(invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: bool) -> None:
-    """Remove all that vault-agent has set up: hooks, entries, the service, servers and indexes.
+    """Remove all that vault-agent has set up outside of notes.
 
-    It lists what it would remove, and asks. Your notes stay, and so do the vaults of projects with
-    their journals. The program itself is removed afterwards, by pipx or pip.
+    These are hooks and entries in agents, the service, servers and indexes. It lists what it would
+    remove, and asks. Your notes stay, and so do the vaults of projects with their journals. The
+    program itself is removed afterwards, by pipx or pip.
     """
     from vault_agent.cli import detached
     from vault_agent.cli.servers import running_servers
