@@ -66,7 +66,7 @@ async def connect(
 @click.argument("name", callback=_name)
 @click.pass_obj
 async def disconnect(invocation: Invocation, name: str) -> None:
-    """Take the entry of vault-agent and its hooks out of an agent's settings."""
+    """Take our entry and hooks out of an agent's settings."""
     from vault_agent.cli.connecting import take_out
 
     done = take_out(invocation, name)
