@@ -32,7 +32,7 @@ def command() -> None:
 async def connect(
     invocation: Invocation, name: str, *, yes: bool, force: bool, no_hooks: bool
 ) -> None:
-    """Connect an agent, such as claude-code, and check that it works.
+    """Connect an agent, such as claude-code, and check it.
 
     Adds the entry of vault-agent to its settings, and its hooks if memory is on. If agents may not
     use MCP yet, it asks once and turns that on.

@@ -56,8 +56,10 @@ def after_change(
         elif any(name in _PART_OF_THE_INDEX for name in names):
             yield "Then rebuild the index: vault-agent reindex"
         return
+    # A server of an older version has not noted its settings.
+    known = server.started is not None
     changed = server.changed(invocation.layers())
-    if not any(name in changed or name.startswith("vault.root") for name in names):
+    if not any(name in changed if known else KEYS[name].of_server for name in names):
         return
     where = f"The server at {server.address.endpoint}"
     again = restart_command(invocation.config)
