@@ -232,7 +232,13 @@ class FakeServer:
         name, _, line = request.query["name"].partition(".md:")
         heading = name.partition("#")[2].removesuffix("]]") or None
         return self._reply(
-            NamedData(notes=notes, has_more=False, line=int(line or 0) or None, heading=heading)
+            NamedData(
+                notes=notes,
+                has_more=False,
+                line=int(line or 0) or None,
+                heading=heading,
+                anchor=None,
+            )
         )
 
     async def _submit(self, request: web.Request) -> web.Response:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 from tests.mcp.conftest import FROST, META, Agent
 
-from vault_agent.config.agents import Toolset
+from vault_agent.config.keys import Toolset
 from vault_agent.mcp.toolsets import TOOLSETS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.servers import RESTART
 from vault_agent.cli.terminal import clean, envelope, say, tell
-from vault_agent.config.agents import Toolset
+from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
+from vault_agent.config.keys import Toolset
 from vault_agent.config.rules import vault_folder
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
 SECTION = "agents"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
-
-Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli", "synk"]
-"""The names and arguments of the tools that agents get."""
 
 WriteRight = Literal["create", "append", "edit", "overwrite", "move", "delete", "permanent"]
 """What writes need to be allowed. The names are those of `model.writing.Right`."""

@@ -26,7 +26,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from vault_agent.config import rules
-from vault_agent.config.agents import AgentSettings, Toolset, WriteRight, named
+from vault_agent.config.agents import AgentSettings, WriteRight, named
 from vault_agent.config.agents import Folder as VaultFolder
 from vault_agent.config.keys import (
     DEFAULT_HOOK_TIMEOUT_MS,
@@ -34,6 +34,7 @@ from vault_agent.config.keys import (
     DEFAULT_MAX_BODY_BYTES,
     DEFAULT_PORT,
     KEYS,
+    Toolset,
 )
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.config.rights import DEFAULT_ALLOW
