@@ -194,7 +194,7 @@ def lexical_scores(database, fulltext, text, count):
     scores: dict[str, float] = {}
     for ranked in rank(candidates, names, headings, limit=DEPTH):
         scores.setdefault(names[ranked.rowid].path, sum(ranked.votes.values()))
-    return scores, attainable(compiled, candidates, count)
+    return scores, attainable(compiled, candidates)
 
 
 def best_of_notes(paths, keys, cosines) -> dict[str, float]:

@@ -20,10 +20,11 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Chunk, ParsedNote
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
-from vault_agent.store.fulltext import reader as engine
+from vault_agent.store.fulltext import searching as engine
 from vault_agent.store.fulltext.guard import guarded
-from vault_agent.store.fulltext.reader import FulltextReader, SearchStopped
+from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.schema import to_fulltext
+from vault_agent.store.fulltext.searching import SearchStopped
 from vault_agent.store.fulltext.shelf import Shelf
 from vault_agent.store.fulltext.spelling import MOST_CORRECTED, Speller
 from vault_agent.store.fulltext.writer import FulltextWriter
@@ -557,7 +558,7 @@ def test_filtered_chunks_are_ranked_independently_of_other_notes(
     }.get(filters, Filters(tags=(filters,)))
     compiled = compile_query(query)
     admitted = crowd.admitted(asked, query=compiled)
-    search = engine._Search(
+    search = engine.Search(
         crowd._notes, crowd._chunks, compiled, None, engine.Limits(), lambda: False
     )
     everything = crowd._chunks._best(search._text_query(), 10_000)

@@ -10,6 +10,7 @@ import pytest
 from tests.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
@@ -72,7 +73,7 @@ async def test_every_full_text_read_checks_the_files_first(tmp_path: Path):
     for read in (
         lambda: reader.candidates(compile_query("words"), Filters()),
         lambda: reader.admitted(Filters(paths=("*.md",))),
-        lambda: reader.document_frequencies(["word"]),
+        lambda: reader.document_frequencies(["word"], EVERYTHING),
     ):
         with pytest.raises(IndexUnavailable):
             read()

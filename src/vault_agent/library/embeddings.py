@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Unavailable
 from vault_agent.indexing.protocol import Embed
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Embeddings:
             usable_matrix(snapshot, embedder.space, indexing=indexing)
         except Unavailable as reason:
             return (Warning(reason.code, reason.message),)
-        return share_warnings(snapshot, indexing=indexing)
+        return share_warnings(snapshot, EVERYTHING, indexing=indexing)
 
     async def make(
         self,

@@ -88,5 +88,7 @@ class Candidates:
     """Weight times inverse document frequency of each searched term."""
     whole: int = 0
     """How many chunks have all words of the query, as far as they were counted."""
+    searched: int = 0
+    """How many notes were searched, for rarity."""
     neighbours: dict[str, Terms] = field(default_factory=dict)
     """Words that are in no note, and the similar terms searched instead."""

@@ -62,7 +62,8 @@ def nearest(
     is for measurements.
     """
     rows = np.flatnonzero(scan.alive) if among is None else among[scan.alive[among]]
-    enough = rescored or max(_RESCORED, 8 * count, int(len(scan.vectors) * _RESCORED_SHARE))
+    known = len(scan.vectors) if among is None else len(rows)
+    enough = rescored or max(_RESCORED, 8 * count, int(known * _RESCORED_SHARE))
     if len(rows) > enough:
         rows = _fewest_differences(scan, signs, rows if among is not None else None, enough)
     return _best(rows, cosines_of(scan.vectors, rows, query), count)

@@ -151,7 +151,7 @@ def _scored(votes: _Votes, path: str, key: int | None, rowid: int) -> _Scored:
     return _Scored((-round(total, 5), path, key or 0), total, key, rowid, votes)
 
 
-def attainable(compiled: LexicalQuery, candidates: Candidates, notes: int) -> float:
+def attainable(compiled: LexicalQuery, candidates: Candidates) -> float:
     """Return the maximal score of the query, including its words that are in no note.
 
     These carry the most information. If only the common words of a question are found, its results
@@ -160,7 +160,7 @@ def attainable(compiled: LexicalQuery, candidates: Candidates, notes: int) -> fl
     information = candidates.information
     known = sum(information.values())
     absent = sum(
-        weight * rarity(notes, 0)
+        weight * rarity(candidates.searched, 0)
         for term, weight in compiled.weights.items()
         if term not in information
     )

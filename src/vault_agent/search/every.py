@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.lexical import rarity
 from vault_agent.model.search import Answer, Mode, Reason
 from vault_agent.ranking.query import compile_query, literals
 from vault_agent.ranking.rank import Ranked
-from vault_agent.search.lexical import hits
+from vault_agent.search import lexical
 from vault_agent.text.terms import sequence
 from vault_agent.text.words import fold_words, whole_word
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from vault_agent.model.search import Hit, SearchQuery
     from vault_agent.model.warning import Warning
     from vault_agent.search.combined import AnySnapshot
-    from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
 
@@ -82,11 +80,11 @@ async def search_every(
     shown = found[: query.limit]
 
     def hits_of(stopped: Stopped) -> tuple[Hit, ...]:
-        return hits(
+        return lexical.hits(
             snapshot,
             [_place(snapshot, each, words) for each in shown if not stopped()],
             {each.note.rowid: each.note for each in shown},
-            _information(snapshot.fulltext, compiled),
+            lexical.information(snapshot.fulltext, compiled, query.filters.scope),
             reasons=[Reason.LEXICAL_MATCH] * len(shown),
             explain=query.explain,
         )
@@ -104,7 +102,8 @@ def _candidates(
     scores = snapshot.fulltext.having(
         compiled, query.filters, limit=CANDIDATES + 1, stopped=stopped
     )
-    named = [rowid for rowid in snapshot.fulltext.named(compiled.text) if rowid in scores]
+    alike = snapshot.fulltext.named(compiled.text, query.filters.scope)
+    named = [rowid for rowid in alike if rowid in scores]
     return {rowid: scores[rowid] for rowid in dict.fromkeys((*named, *scores))}
 
 
@@ -130,15 +129,6 @@ def _has_every(note: StoredNote, body: bytes, words: Words) -> bool:
         return True
     text = fold_words(body.decode("utf-8", "replace"))
     return all(word.search(text) is not None for word in missing)
-
-
-def _information(fulltext: FulltextReader, compiled: LexicalQuery) -> dict[str, float]:
-    frequencies = fulltext.document_frequencies(compiled.weights)
-    return {
-        term: compiled.weights[term] * rarity(fulltext.note_count, count)
-        for term, count in frequencies.items()
-        if count
-    }
 
 
 def _place(snapshot: AnySnapshot, found: _Found, words: Words) -> Ranked:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from vault_agent.model.lexical import Candidates, LexicalQuery
-    from vault_agent.model.search import Filters, Reason
+    from vault_agent.model.scope import Scope
+    from vault_agent.model.search import Filters, Reason, SearchQuery
     from vault_agent.search.combined import AnySnapshot
+    from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
 
@@ -66,19 +68,33 @@ def ranked(
     return Ranking(places, candidates, notes)
 
 
-def coverage(snapshot: AnySnapshot, query: LexicalQuery, ranking: Ranking) -> Coverage:
+def information(fulltext: FulltextReader, query: LexicalQuery, scope: Scope) -> dict[str, float]:
+    """Return the information of each term of a query that a note of the scope has."""
+    frequencies = fulltext.document_frequencies(query.weights, scope)
+    notes = fulltext.note_count(scope)
+    return {
+        term: query.weights[term] * rarity(notes, found)
+        for term, found in frequencies.items()
+        if found
+    }
+
+
+def coverage(
+    snapshot: AnySnapshot, asked: SearchQuery, query: LexicalQuery, ranking: Ranking
+) -> Coverage:
     """Return how much of a query one passage of the ranked notes has.
 
     A word that is in no note counts as the rarest, also if similar words were searched instead.
     Few notes do not say which words are rare, so rarity is that among at least 30.
     """
-    information, neighbours = ranking.candidates.information, ranking.candidates.neighbours
-    notes = max(snapshot.note_count, _FEW_NOTES)
+    known, neighbours = ranking.candidates.information, ranking.candidates.neighbours
+    searched = ranking.candidates.searched
+    notes = max(searched, _FEW_NOTES)
     # Rarity is the logarithm of (notes + 1) / (found + 0.5), so more notes add the same to all.
-    added = math.log((notes + 1) / (snapshot.note_count + 1))
+    added = math.log((notes + 1) / (searched + 1))
     words = {
-        term: information[term] / weight + added
-        if term in information and term not in neighbours
+        term: known[term] / weight + added
+        if term in known and term not in neighbours
         else rarity(notes, 0)
         for term, weight in query.weights.items()
         if not is_unit(term)
@@ -86,7 +102,8 @@ def coverage(snapshot: AnySnapshot, query: LexicalQuery, ranking: Ranking) -> Co
     rowids = {place.rowid for place in ranking.places}
     most = snapshot.fulltext.most_in_one_chunk(words, rowids)
     total = sum(words.values())
-    return Coverage(most / total if total else 0.0, len(words), snapshot.fulltext.chunk_count)
+    passages = snapshot.fulltext.chunk_count(asked.filters.scope)
+    return Coverage(most / total if total else 0.0, len(words), passages)
 
 
 def with_notes(

@@ -12,6 +12,7 @@ from vault_agent.markdown import links as markup
 from vault_agent.markdown.structure import scan, with_line_ends
 from vault_agent.model.graph import Backlink, Listed, Place
 from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.warning import Warning
 from vault_agent.ranking.mentions import Mentions, Name, Words, name_of
 from vault_agent.ranking.snippet import snippet_around
@@ -120,7 +121,7 @@ def _names(note: StoredNote) -> tuple[list[tuple[Name, str]], list[str]]:
 
 
 def _search(fulltext: FulltextReader, names: Sequence[tuple[Name, str]]) -> _Searched:
-    common = max(COMMON_NOTES, int(COMMON_SHARE * fulltext.note_count))
+    common = max(COMMON_NOTES, int(COMMON_SHARE * fulltext.note_count(EVERYTHING)))
     kept, rowids, similar, skipped = [], dict[int, None](), set[int](), []
     for name, text in names:
         phrase = sequence(text)

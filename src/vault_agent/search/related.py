@@ -25,7 +25,7 @@ from vault_agent.ranking.related import (
 from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
 from vault_agent.search.named import named_chunk, named_note
-from vault_agent.store.fulltext.reader import go_on
+from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import notes as reading
 
 if TYPE_CHECKING:
@@ -90,7 +90,10 @@ async def related(
         else:
             from vault_agent.search.semantic import share_warnings
 
-            warnings = (*warnings, *share_warnings(snapshot, indexing=indexing))
+            missing = await snapshot.threads.run(
+                share_warnings, snapshot, query.filters.scope, indexing=indexing
+            )
+            warnings = (*warnings, *missing)
     hits = await snapshot.threads.stoppable(
         lambda stopped: _Search(snapshot, query, asked, vector, stopped).hits(mode)
     )
@@ -254,7 +257,7 @@ class _Search:
 
     def _words(self, shared: Collection[int]) -> _Text:
         fulltext = self._snapshot.fulltext
-        compiled, whole = _compile(fulltext, self._asked)
+        compiled, whole = _compile(fulltext, self._asked, self._query.filters.scope)
         ranking = lexical.ranked(
             self._snapshot,
             compiled,
@@ -267,7 +270,7 @@ class _Search:
         best: dict[int, Ranked] = {}
         for place in ranking.places:
             best.setdefault(place.rowid, place)
-        alike = fulltext.similarities(whole, {*best, *shared})
+        alike = fulltext.similarities(whole, {*best, *shared}, self._query.filters.scope)
         scores = convex({rowid: place.score for rowid, place in best.items()}, alike)
         chunks = {rowid: place.key for rowid, place in best.items() if place.key is not None}
         return _Text(
@@ -275,7 +278,7 @@ class _Search:
         )
 
     def _near(self, vector: Floats, witnesses: Collection[int]) -> Near:
-        from vault_agent.search.semantic import near, usable_matrix
+        from vault_agent.search.semantic import near, notes_within, usable_matrix
 
         admitted: Collection[int] | None = self._among
         if admitted is None and self._query.filters != Filters():
@@ -286,18 +289,19 @@ class _Search:
             admitted=admitted,
             without=self._without,
             witnesses=witnesses,
+            within=notes_within(self._snapshot, self._query.filters.scope),
         )
 
 
-def _compile(fulltext: FulltextReader, asked: _Asked) -> tuple[LexicalQuery, dict[str, float]]:
+def _compile(
+    fulltext: FulltextReader, asked: _Asked, scope: Scope
+) -> tuple[LexicalQuery, dict[str, float]]:
     """Return a query of the most specific terms, and the weights of all terms."""
     names = "\n".join((asked.note.title, *asked.note.aliases, *asked.note.metadata.tags))
     counts = count_terms("\n".join(chunk.text for chunk in asked.chunks), names)
-    frequencies = fulltext.document_frequencies(counts)
-    return (
-        related_query(counts, frequencies, fulltext.note_count),
-        whole_note(counts, frequencies, fulltext.note_count),
-    )
+    frequencies = fulltext.document_frequencies(counts, scope)
+    notes = fulltext.note_count(scope)
+    return related_query(counts, frequencies, notes), whole_note(counts, frequencies, notes)
 
 
 def _place(rowid: int, text: _Text, fused: Fused) -> Ranked:

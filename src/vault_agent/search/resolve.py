@@ -264,10 +264,10 @@ async def _by_title(
     snapshot: Snapshot, connection: Connection, title: str, scope: Scope
 ) -> list[StoredNote]:
     """Return the notes with this title, which need not be the name of their file."""
-    rowids = await snapshot.threads.run(snapshot.fulltext.named, title)
+    rowids = await snapshot.threads.run(snapshot.fulltext.named, title, scope)
     folded = fold(title)
     # A title may end in what looks like a suffix of notes.
     wanted = {folded, *(folded.removesuffix(suffix) for suffix in NOTE_SUFFIXES)}
     notes = await reading.notes_by_rowid(connection, rowids)
-    found = [note for note in notes if fold(note.title) in wanted and scope.contains(note.path)]
+    found = [note for note in notes if fold(note.title) in wanted]
     return sorted(found, key=lambda note: (len(note.path), note.path))

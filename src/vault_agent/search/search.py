@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Unavailable
-from vault_agent.model.lexical import rarity
 from vault_agent.model.search import Answer, Filters, Mode, Reason
 from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
 from vault_agent.search.unknown import filter_warnings, unknown_words
-from vault_agent.store.fulltext.reader import go_on
+from vault_agent.store.fulltext.searching import go_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.search.lexical import Ranking
     from vault_agent.search.semantic import Near
-    from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredNote
     from vault_agent.system.threads import Stopped
 
@@ -71,14 +69,10 @@ async def search(
     hits, unknown = await snapshot.threads.stoppable(
         lambda stopped: answer(snapshot, query, compiled, vector, stopped)
     )
-    return Answer(
-        query.mode,
-        mode,
-        query.limit,
-        hits,
-        (*warnings, *share_warnings(snapshot, indexing=indexing)),
-        unknown=unknown,
+    missing = await snapshot.threads.run(
+        share_warnings, snapshot, query.filters.scope, indexing=indexing
     )
+    return Answer(query.mode, mode, query.limit, hits, (*warnings, *missing), unknown=unknown)
 
 
 async def _vector(
@@ -128,7 +122,7 @@ def _by_words(
     )
     return (
         found,
-        lexical.coverage(snapshot, compiled, ranking) if query.coverage else None,
+        lexical.coverage(snapshot, query, compiled, ranking) if query.coverage else None,
         unknown_words(query.query, ranking.candidates.neighbours, found),
     )
 
@@ -140,13 +134,14 @@ def _by_meaning(
     vector: Vector,
     stopped: Stopped,
 ) -> _Found:
-    from vault_agent.search.semantic import near, usable_matrix
+    from vault_agent.search.semantic import near, notes_within, usable_matrix
 
     admitted = _admitted(snapshot, query, compiled)
     go_on(stopped)
-    found = near(usable_matrix(snapshot), vector, admitted=admitted)
+    within = notes_within(snapshot, query.filters.scope)
+    found = near(usable_matrix(snapshot), vector, admitted=admitted, within=within)
     go_on(stopped)
-    information = _information(snapshot.fulltext, compiled)
+    information = lexical.information(snapshot.fulltext, compiled, query.filters.scope)
     scored = sorted(_nearest(found), key=lambda each: -each[0].score)
     # Twice as many, because notes may have been removed, and all that tie with the last.
     last = scored[: 2 * query.limit][-1:]
@@ -162,14 +157,20 @@ def _by_both(
     vector: Vector,
     stopped: Stopped,
 ) -> _Found:
-    from vault_agent.search.semantic import near, usable_matrix
+    from vault_agent.search.semantic import near, notes_within, usable_matrix
 
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=POOL)
     admitted = _admitted(snapshot, query, compiled)
     go_on(stopped)
-    found = near(usable_matrix(snapshot), vector, admitted=admitted, witnesses=ranking.notes)
+    found = near(
+        usable_matrix(snapshot),
+        vector,
+        admitted=admitted,
+        witnesses=ranking.notes,
+        within=notes_within(snapshot, query.filters.scope),
+    )
     go_on(stopped)
-    scored = _fused(ranking, found, attainable(compiled, ranking.candidates, snapshot.note_count))
+    scored = _fused(ranking, found, attainable(compiled, ranking.candidates))
     notes = lexical.with_notes(snapshot, ranking.notes, found.cosines)
     candidates = ranking.candidates
     hits = _hits(snapshot, query, scored, notes, candidates.information)
@@ -203,16 +204,6 @@ def _hits(
         reasons=[reason for _, reason in places],
         explain=query.explain,
     )
-
-
-def _information(fulltext: FulltextReader, compiled: LexicalQuery) -> dict[str, float]:
-    """Return each query term's information, for snippets of semantic hits."""
-    frequencies = fulltext.document_frequencies(compiled.weights)
-    return {
-        term: compiled.weights[term] * rarity(fulltext.note_count, found)
-        for term, found in frequencies.items()
-        if found
-    }
 
 
 def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:

@@ -8,6 +8,8 @@ import numpy as np
 
 from vault_agent.errors import explained
 from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.search import Filters
 from vault_agent.model.warning import Warning
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest, prominence
 from vault_agent.search.fallback import missing, unavailable
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from vault_agent.embedding.embedder import Embedder, Vector
     from vault_agent.model.numbering import Numbering
+    from vault_agent.model.scope import Scope
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.ranking.cosine import Floats, Integers
     from vault_agent.search.combined import AnySnapshot
@@ -99,20 +102,27 @@ def near(
     admitted: Collection[int] | None = None,
     without: Collection[int] = (),
     witnesses: Iterable[int] = (),
+    within: Collection[int] | None = None,
 ) -> Near:
     """Return the notes nearest to a unit vector, `DEPTH` at most. Blocking: call it in a thread.
 
     `admitted` restricts the result to these notes; those of `without` are left out. `witnesses` are
     notes that other evidence has
-    found. Their cosines are returned too, if they have a vector.
+    found. Their cosines are returned too, if they have a vector. `within` are the notes that exist
+    for the caller: no other says what is usual.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
     """
     if isinstance(matrix, Matrices):
-        return _near_in_several(matrix, vector, admitted, without, set(witnesses))
+        return _near_in_several(matrix, vector, admitted, without, set(witnesses), within)
     matrix.check()
-    scan = Scan(matrix.vectors, matrix.planes, matrix.alive)
+    alive, centre = matrix.alive, matrix.centre
+    if within is not None:
+        rows = np.unique(matrix.of_notes(np.array(sorted(within), np.int64))[1])
+        alive, centre = np.zeros_like(alive), matrix.centre_of(rows)
+        alive[rows] = True
+    scan = Scan(matrix.vectors, matrix.planes, alive)
     among = None
     if admitted is not None:
         among = np.unique(matrix.of_notes(np.array(sorted(admitted), np.int64))[1])
@@ -127,17 +137,18 @@ def near(
     keys, rows = matrix.of_notes(missing)
     values = cosines_of(matrix.vectors, rows, vector)
     _keep_best(cosines, chunks, keys, values, None, without)
-    background = float(matrix.centre @ vector)
+    background = float(centre @ vector)
     best = max(cosines.values(), default=background)
     return Near(cosines, chunks, background, prominence(scan, vector, best, background))
 
 
-def _near_in_several(
+def _near_in_several(  # noqa: PLR0917 - private, one caller
     matrices: Matrices,
     vector: Floats,
     admitted: Collection[int] | None,
     without: Collection[int],
     witnesses: Collection[int],
+    within: Collection[int] | None,
 ) -> Near:
     """Return what `near` would for one index of all."""
     cosines: dict[int, float] = {}
@@ -151,6 +162,7 @@ def _near_in_several(
             admitted=None if admitted is None else here(place, admitted),
             without=here(place, without),
             witnesses=here(place, witnesses),
+            within=None if within is None else here(place, within),
         )
         shift = matrices.numbering.shift(place)
         for rowid, cosine in found.cosines.items():
@@ -194,9 +206,18 @@ def of_chunks(matrix: Matrix | Matrices, keys: Iterable[int], *, indexing: bool 
     return (mean / np.float32(norm)).astype(np.float32)
 
 
-def share_warnings(snapshot: AnySnapshot, *, indexing: bool = False) -> tuple[Warning, ...]:
-    """Return a warning if some chunks have no vector."""
-    share = snapshot.embedded_share
+def notes_within(snapshot: AnySnapshot, scope: Scope) -> set[int] | None:
+    """Return the notes that exist for a caller, or None for all. Blocking."""
+    if scope == EVERYTHING:
+        return None
+    return snapshot.fulltext.admitted(Filters(scope=scope))
+
+
+def share_warnings(
+    snapshot: AnySnapshot, scope: Scope, *, indexing: bool = False
+) -> tuple[Warning, ...]:
+    """Return a warning if some chunks of a scope have no vector. Blocking."""
+    share = _embedded_share(snapshot, scope)
     if share >= 1:
         return ()
     return (
@@ -211,6 +232,21 @@ def share_warnings(snapshot: AnySnapshot, *, indexing: bool = False) -> tuple[Wa
             {"share": round(share, 4)},
         ),
     )
+
+
+def _embedded_share(snapshot: AnySnapshot, scope: Scope) -> float:
+    within, matrix = notes_within(snapshot, scope), snapshot.matrix
+    if within is None:
+        return snapshot.embedded_share
+    if matrix is None or not within:
+        return 0.0 if within else 1.0
+    if isinstance(matrix, Matrices):
+        here = matrix.numbering.rowids_at
+        parts = [(each, here(place, within)) for place, each in matrix.parts]
+    else:
+        parts = [(matrix, list(within))]
+    have = sum(len(each.of_notes(np.array(sorted(rowids), np.int64))[0]) for each, rowids in parts)
+    return min(1.0, have / max(snapshot.fulltext.chunk_count(scope), 1))
 
 
 def _keep_best(  # noqa: PLR0917 - private, two callers

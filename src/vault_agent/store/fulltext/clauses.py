@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tantivy import FieldType, Occur, Query
@@ -87,8 +88,10 @@ class Clauses:
     def _rowid(self, rowid: int) -> Query:
         return Query.term_query(self._schema, "rowid", rowid, "basic")
 
-    def filters(self, filters: Filters) -> list[Query]:
+    def filters(self, filters: Filters, scope: Scope | None = None) -> list[Query]:
         """Return clauses that must all match, without a score. Call `check_patterns` first.
+
+        `scope` is what exists for the caller, if the filters do not say it.
 
         Raises:
             InvalidRequest: `INVALID_REQUEST` if a path pattern is too complex for the engine.
@@ -100,7 +103,7 @@ class Clauses:
         for name, value in filters.properties:
             values.setdefault(property_key(name, ""), []).append(self._property(name, value))
         clauses += map(any_of, values.values())
-        for patterns, clause in self._patterns(filters):
+        for patterns, clause in self._patterns(filters, scope or filters.scope):
             if patterns:
                 clauses.append(any_of([clause(pattern) for pattern in patterns]))
         if filters.about:
@@ -124,8 +127,8 @@ class Clauses:
             [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
         )
 
-    def excluded(self, filters: Filters) -> list[Query]:
-        """Return clauses of which none may match.
+    def excluded(self, filters: Filters, scope: Scope) -> list[Query]:
+        """Return clauses of which none may match. `scope` is what exists for the caller.
 
         Raises:
             InvalidRequest: `INVALID_REQUEST` if the path patterns are too complex.
@@ -135,7 +138,11 @@ class Clauses:
         return [
             *tags,
             *values,
-            *(clause(each) for patterns, clause in self._patterns(filters) for each in patterns),
+            *(
+                clause(each)
+                for patterns, clause in self._patterns(filters, scope)
+                for each in patterns
+            ),
         ]
 
     def names_nothing(self, path: str) -> bool:
@@ -143,13 +150,15 @@ class Clauses:
         comparable = comparable_path(path)
         if not comparable or is_glob(comparable):
             return False
-        return not self._is_known(comparable)
+        return not self._is_known(comparable, EVERYTHING)
 
-    def _patterns(self, filters: Filters) -> list[tuple[Iterable[str], Callable[[str], Query]]]:
+    def _patterns(
+        self, filters: Filters, scope: Scope
+    ) -> list[tuple[Iterable[str], Callable[[str], Query]]]:
         """Return each kind of patterns of names, without repeats, with its clause."""
         return [
             (dict.fromkeys(filters.paths), self._path),
-            (dict.fromkeys(filters.places), self._place),
+            (dict.fromkeys(filters.places), partial(self._place, scope=scope)),
             (dict.fromkeys(filters.files), self._file),
         ]
 
@@ -199,18 +208,29 @@ class Clauses:
         except ValueError:  # the automaton is over the engine's limit
             raise _too_complex() from None
 
-    def _is_known(self, comparable: str) -> bool:
+    def _is_known(self, comparable: str, scope: Scope) -> bool:
+        """Whether notes of a scope are in this folder, or one has this path."""
+        if scope != EVERYTHING:
+            known = combined(must=[self._literally(comparable), self._in_scope(scope)], must_not=[])
+            return bool(self._searcher.search(known, 1, count=False).hits)
         names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
         return bool(self._searcher.doc_freq("folder", comparable)) or any(
             self._searcher.doc_freq("path", name) for name in names
         )
 
-    def _place(self, pattern: str) -> Query:
-        """Return what `_path` does; if there is no such folder or note, paths that contain it."""
+    def _place(self, pattern: str, scope: Scope) -> Query:
+        """Return what `_path` does; if there is no such folder or note, paths that contain it.
+
+        The path may be relative to the folder of the scope.
+        """
         comparable = comparable_path(pattern)
-        if is_glob(comparable) or self._is_known(comparable):
+        if is_glob(comparable):
             return self._path(pattern)
-        return self._matching(f".*{_literal(comparable)}.*")
+        for place in dict.fromkeys((scope.outer(pattern), pattern)):
+            if self._is_known(comparable_path(place), scope):
+                return self._path(place)
+        start = _literal(comparable_path(scope.folder) + "/") if scope.folder else ""
+        return self._matching(f"{start}.*{_literal(comparable)}.*")
 
     def _file(self, pattern: str) -> Query:
         """Return the notes whose file name contains the text, or matches a glob."""

@@ -6,24 +6,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Query
 
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.fulltext.clauses import any_of, combined, silent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from vault_agent.model.lexical import LexicalQuery
-    from vault_agent.model.scope import Scope
     from vault_agent.store.fulltext.clauses import Clauses
     from vault_agent.store.fulltext.shelf import Keep, Passing, Shelf
 
 
 class Limits(NamedTuple):
-    """The notes that a search leaves out, the only ones that it may find, and the caller's."""
+    """The notes that a search leaves out, and the only ones that it may find."""
 
     without: Collection[int] = ()
     among: Collection[int] | None = None
-    scope: Scope = EVERYTHING
 
 
 def kept_by(notes: Shelf, limits: Limits, passing: Passing | None) -> Keep | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from itertools import compress
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +14,7 @@ from vault_agent.store.fulltext.schema import ANALYZER
 from vault_agent.text.indexed import splitter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import TypeAlias
 
@@ -62,10 +63,16 @@ class Shelf:
         self.clauses = Clauses(index.schema, self.searcher, numbering)
         self.numbering = numbering
         self._key = key
-        self._bits = CHUNK_BITS if key == "key" else 0
+        self.bits = CHUNK_BITS if key == "key" else 0
+        """Bits of a key that are no part of its note's number."""
         self._shifts: list[int] | None = None  # to add to the keys of each segment
         if numbering is not None:
-            self._shifts = [numbering.bases[place] << self._bits for place in places]
+            self._shifts = [numbering.bases[place] << self.bits for place in places]
+
+    @property
+    def has_notes(self) -> bool:
+        """Whether this is the index of notes."""
+        return not self.bits
 
     @property
     def copies(self) -> int:
@@ -93,7 +100,7 @@ class Shelf:
         wanted = self.copies * limit + _OFTEN_TIED
         while True:
             found = self._best(query, wanted)
-            kept = [each for each in found if keep(each[1] >> self._bits)]
+            kept = [each for each in found if keep(each[1] >> self.bits)]
             tied = len(kept) > limit and _same(kept[limit - 1], kept[-1])
             if len(found) < wanted or wanted >= _MOST or (len(kept) > limit and not tied):
                 return _ranked(kept, limit)
@@ -119,6 +126,16 @@ class Shelf:
             else:
                 return _ranked(kept, limit)
 
+    def count(self, query: Query) -> int:
+        """Return how many documents a query matches."""
+        found = self.searcher.search(query, 1, count=True)
+        count: int = found.count or 0  # type: ignore[attr-defined]
+        return count
+
+    def scores(self, query: Query, limit: int) -> list[tuple[int, float]]:
+        """Return the exact scores of the best documents by key, in no promised order."""
+        return [(key, score) for score, key in self._best(query, limit)]
+
     def first_passing(
         self, query: Query, limit: int, passing: Passing, keep: Keep | None = None
     ) -> list[int]:
@@ -134,7 +151,7 @@ class Shelf:
     def last_key(self) -> int:
         """Return the highest key, or 0 if there are no documents."""
         if self.numbering is not None:
-            return (self.numbering.end << self._bits) - 1
+            return (self.numbering.end << self.bits) - 1
         query = Query.all_query()
         found = self.searcher.search(
             query, 1, count=False, order_by_field=self._key, order=Order.Desc
@@ -166,7 +183,7 @@ class Shelf:
         while True:
             hits = self._in_order(query, wanted)
             keys = [key + self._shifts[address.segment_ord] for key, address in hits]
-            kept = [key for key in keys if keep is None or keep(key >> self._bits)]
+            kept = [key for key in keys if keep is None or keep(key >> self.bits)]
             if len(kept) >= limit or len(hits) < wanted:
                 return sorted(kept[:limit])
             wanted *= _WIDER
@@ -197,6 +214,13 @@ def _ranked(found: list[tuple[float, int]], limit: int) -> dict[int, float]:
     return {key: -score for score, key in ranked[:limit]}
 
 
+def ranked(scores: Mapping[int, float], limit: int) -> dict[int, float]:
+    """Return the best `limit` of some scores, best first. Ties go by key."""
+    rounded = {key: round(score, _DECIMALS) for key, score in scores.items()}
+    best = nsmallest(limit, rounded, key=lambda key: (-rounded[key], key))
+    return {key: rounded[key] for key in best}
+
+
 class Passing:
     """Finds out which notes pass some filters, and keeps the results for searches to come.
 
@@ -206,8 +230,8 @@ class Passing:
     def __init__(self, notes: Shelf, filters: Filters, wanted: Filters, unwanted: Filters) -> None:
         """Take the filters of a request, those its query requires and those it excludes."""
         self._notes = notes
-        self.must = notes.clauses.filters(filters) + notes.clauses.filters(wanted)
-        self.must_not = notes.clauses.excluded(unwanted)
+        self.must = notes.clauses.filters(filters) + notes.clauses.filters(wanted, filters.scope)
+        self.must_not = notes.clauses.excluded(unwanted, filters.scope)
         query = combined(must=[silent(Query.all_query()), *self.must], must_not=self.must_not)
         self._verdicts = bytearray(notes.last_key() + 1)
         self.few: list[int] | None = None
@@ -216,8 +240,7 @@ class Passing:
         costly = any(map(is_costly, (filters, wanted, unwanted)))
         passing = notes.first(query, max(notes.searcher.num_docs, 1)) if costly else None
         if passing is None:
-            found = notes.searcher.search(query, 1, count=True)
-            self._count: int = found.count or 0  # type: ignore[attr-defined]
+            self._count = notes.count(query)
             if self._count <= _CHEAPER_TO_LIST * self.needed_for(_USUAL_LIMIT):
                 passing = notes.first(query, max(self._count, 1))
         else:

@@ -7,7 +7,6 @@ dictionary at most once.
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import OSA
@@ -23,7 +22,6 @@ MOST_CORRECTED = 8
 """Limit of corrected terms in one query: the longest, which are the most specific."""
 
 _NEIGHBOURS = 3
-_MOST_LOOKED_AT = 100  # each is a query
 _SHORTEST = 4  # a shorter term has too many neighbours
 _TWO_EDITS_FROM = 8
 _FIELD = "body"
@@ -33,11 +31,11 @@ class Speller:
     """Corrects the terms of one query."""
 
     def __init__(
-        self, searcher: Searcher, schema: Schema, visible: Callable[[str], bool] | None = None
+        self, searcher: Searcher, schema: Schema, frequency: Callable[[str], int] | None = None
     ) -> None:
-        """Suggest only terms that are `visible`, or all if it is None."""
+        """Suggest terms by `frequency`, and none without any; None: by that in the index."""
         self._searcher = searcher
-        self._visible = visible
+        self._frequency = frequency
         self._schema = schema
         self._read: dict[str, list[tuple[str, int]]] = {}
 
@@ -49,8 +47,8 @@ class Speller:
         closest come first, then the most frequent.
         """
         begun = [entry for entry in self._begun(term[:_SHORTEST]) if entry[0].startswith(term)]
-        if completions := self._first_visible(begun):
-            return dict(completions)
+        if completions := self._counted(begun):
+            return dict(completions[:_NEIGHBOURS])
         most = 2 if len(term) >= _TWO_EDITS_FROM else 1
         if not self._has_near(term, most):
             return {}
@@ -58,14 +56,19 @@ class Speller:
         found = extract(
             term, [other for other, _ in begun], scorer=OSA.distance, score_cutoff=most, limit=None
         )
-        near = sorted((distance, -begun[place][1], other) for other, distance, place in found)
-        return dict(self._first_visible([(other, -count) for _, count, other in near]))
+        distances = {other: distance for other, distance, _ in found}
+        near = self._counted([begun[place] for _, _, place in found])
+        near.sort(key=lambda entry: (distances[entry[0]], -entry[1], entry[0]))
+        return dict(near[:_NEIGHBOURS])
 
-    def _first_visible(self, entries: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
-        if self._visible is None:
-            return entries[:_NEIGHBOURS]
-        visible = (entry for entry in entries[:_MOST_LOOKED_AT] if self._visible(entry[0]))
-        return list(islice(visible, _NEIGHBOURS))
+    def _counted(self, entries: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Return terms with the frequencies that count, most frequent first."""
+        if self._frequency is None:
+            return list(entries)
+        counted = [(term, self._frequency(term)) for term, _ in entries]
+        return sorted(
+            (entry for entry in counted if entry[1]), key=lambda entry: (-entry[1], entry[0])
+        )
 
     def _has_near(self, term: str, most: int) -> bool:
         query = Query.fuzzy_term_query(self._schema, _FIELD, term, most)

@@ -223,10 +223,14 @@ class Matrix:
     @cached_property
     def centre(self) -> Floats:
         """The mean of a sample of vectors. Its dot product with a vector is an average cosine."""
-        if not self.count:
+        return self.centre_of(self._sorted_rows)
+
+    def centre_of(self, rows: Integers) -> Floats:
+        """Return the mean of a sample of some rows."""
+        if not len(rows):
             return np.zeros(self.space.dimension, np.float32)
-        step = -(-self.count // _SAMPLE)
-        mean: Floats = self.vectors[self._sorted_rows[::step]].mean(axis=0, dtype=np.float32)
+        step = -(-len(rows) // _SAMPLE)
+        mean: Floats = self.vectors[rows[::step]].mean(axis=0, dtype=np.float32)
         return mean
 
     def planes_fit(self) -> bool:

@@ -1,0 +1,316 @@
+"""One search of one revision, from a compiled query to the evidence.
+
+Over 300 lines: it is one sequence of queries that share their conditions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.lexical import (
+    CONTEXT_WEIGHT,
+    Candidates,
+    ChunkEvidence,
+    NoteEvidence,
+    rarity,
+)
+from vault_agent.store.fulltext.clauses import any_of, combined
+from vault_agent.store.fulltext.conditions import Limits, conditions, kept_by, scored
+from vault_agent.store.fulltext.spelling import Speller, worth_correcting
+from vault_agent.text.terms import is_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from tantivy import Query
+
+    from vault_agent.model.lexical import LexicalQuery, Terms
+    from vault_agent.store.fulltext.shelf import Keep, Passing, Shelf
+    from vault_agent.system.threads import Stopped
+
+NOTES = 60
+CHUNKS = 100
+NAMES = 30
+NAMED = 50
+# A pair counts only if one of its words is in at most this share of the notes. Pairs of common
+# words take most of the time and gain nothing.
+_RARE_SHARE = 0.1
+_PAIR_SLOP = 1
+CHUNK_FIELDS = (("text", 1.0), ("context", CONTEXT_WEIGHT))
+"""The fields of a chunk, and the weight of each."""
+OPENINGS = 30
+"""Pairs that replace a single character."""
+# Chunks with all words of the query: they are counted up to a limit, for queries of few words. If
+# all words are common, the limit would be reached, and looking for the chunks would take long.
+WHOLE = 50
+_WHOLE_WORDS = 12
+_COMMON_NOTES = 1_000
+
+
+class SearchStopped(Exception):
+    """A search was stopped, since its caller has disconnected."""
+
+
+def go_on(stopped: Stopped) -> None:
+    """Raise `SearchStopped` if the caller has disconnected."""
+    if stopped():
+        raise SearchStopped
+
+
+class Search:
+    """One search. Its statistics and scores are those of the whole index."""
+
+    def __init__(  # noqa: PLR0917 - one caller, and the arguments' types differ
+        self,
+        notes: Shelf,
+        chunks: Shelf,
+        query: LexicalQuery,
+        passing: Passing | None,
+        limits: Limits,
+        stopped: Stopped,
+    ) -> None:
+        self._stopped = stopped
+        self._notes = notes
+        self._chunks = chunks
+        self._query = query
+        self._note_must, self._note_not = conditions(notes.clauses, query, "body", limits)
+        self._chunk_must, self._chunk_not = conditions(chunks.clauses, query, "text", limits)
+        self._passing = passing  # None where there are no filters
+        if passing is not None:
+            self._note_must += passing.must
+            self._note_not += passing.must_not
+        self._keep = kept_by(notes, limits, passing)
+        self._speller = self._make_speller()
+        self._neighbours: dict[str, tuple[str, ...]] = {}
+        self._frequencies: dict[str, int] = {}
+        self._weights = self._look_up(query.weights)
+        self._openings = self._open(self._weights)
+
+    def run(self) -> Candidates:
+        """Return the notes and chunks to rank."""
+        if not self._weights and (self._query.weights or not self._note_must):
+            return Candidates(neighbours=self._neighbours, searched=self._count)
+        go_on(self._stopped)
+        words = {**self._query.units, **self._weights}
+        body = self._best_notes("body", words, NOTES)
+        # Without terms, a query for them would match everything.
+        text = self._text() if self._openings else {}
+        go_on(self._stopped)
+        pairs = self._pairs()
+        names = self._best_notes("names", self._openings, NAMES) if self._openings else {}
+        named = self._named()
+        headed = self._headed()
+        whole = self._whole()
+        go_on(self._stopped)
+        few = set(whole) if len(whole) < WHOLE else set()
+        self._complete(body, text, named | pairs.keys() | names.keys(), headed | few)
+        if self._query.excluded and self._weights:
+            # An excluded word excludes the whole note, also chunks without the word.
+            text = {key: score for key, score in text.items() if key >> CHUNK_BITS in body}
+            headed = {key for key in headed if key >> CHUNK_BITS in body}
+            few = {key for key in few if key >> CHUNK_BITS in body}
+        return Candidates(
+            notes={
+                rowid: NoteEvidence(
+                    body.get(rowid, 0.0),
+                    pairs.get(rowid, 0.0),
+                    names.get(rowid, 0.0),
+                    rowid in named,
+                )
+                for rowid in sorted({*body, *named})
+            },
+            chunks={
+                key: ChunkEvidence(text.get(key, 0.0), key in headed, key in few)
+                for key in sorted({*text, *headed, *few})
+            },
+            information=self._information(),
+            whole=len(whole),
+            searched=self._count,
+            neighbours=self._neighbours,
+        )
+
+    def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Replace words that are in no note by their neighbours."""
+        frequencies = {term: self._frequency(term) for term in weights}
+        unknown = [term for term, count in frequencies.items() if not count and not is_unit(term)]
+        if self._query.tolerant:
+            self._neighbours = dict.fromkeys(unknown, ())
+        corrected: dict[str, dict[str, int]] = {}
+        for term in worth_correcting(self._neighbours):
+            go_on(self._stopped)
+            corrected[term] = self._speller.neighbours_of(term)
+            self._neighbours[term] = tuple(corrected[term])
+        found: dict[str, float] = {}
+        for term, weight in weights.items():
+            if term in self._neighbours:
+                known = corrected.get(term, {})
+            else:
+                known = {term: frequencies[term]}
+            for each, count in known.items():
+                found[each] = found.get(each, 0.0) + weight
+                self._frequencies[each] = count
+        return found
+
+    @property
+    def _count(self) -> int:
+        """How many notes the statistics are of."""
+        return self._notes.searcher.num_docs
+
+    def _frequency(self, term: str) -> int:
+        """Return in how many of these notes a term is."""
+        return self._notes.searcher.doc_freq("body", term)
+
+    def _make_speller(self) -> Speller:
+        return Speller(self._notes.searcher, self._notes.schema)
+
+    def _open(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Replace single characters by the pairs that begin with them. Chunks have only pairs."""
+        found: dict[str, float] = {}
+        for term, weight in weights.items():
+            if is_unit(term):
+                found |= dict.fromkeys(self._opened(term), weight)
+            else:
+                found[term] = weight
+        return found
+
+    def _opened(self, unit: str) -> Sequence[str]:
+        """Return the most frequent pairs that begin with a character."""
+        opened = self._chunks.searcher.terms_with_prefix("text", unit, None, OPENINGS)
+        return [pair for pair, _ in opened]
+
+    def _information(self) -> dict[str, float]:
+        """Return BM25's inverse document frequency of each term, times its weight."""
+        return {
+            term: weight * rarity(self._count, self._frequencies[term])
+            for term, weight in self._weights.items()
+        }
+
+    def _best_notes(
+        self,
+        field: str,
+        weights: Mapping[str, float],
+        limit: int,
+        among: Collection[int] | None = None,
+    ) -> dict[int, float]:
+        """Return the best notes by the words of a field, of `among` if it is given."""
+        clauses = self._notes.clauses
+        inside = clauses.rowids(among) if among is not None else None
+        query = scored(clauses.words(field, weights), self._note_must, self._note_not, inside)
+        return self._notes.top(query, limit, self._kept_of(among))
+
+    def _chunks_of(self, among: Collection[int]) -> dict[int, float]:
+        """Return the best chunks of some notes."""
+        asked = self._chunks.clauses.rowids(among)
+        return self._chunks.top(self._text_query(asked), CHUNKS, self._kept_of(among))
+
+    def _text_query(self, among: Query | None = None) -> Query:
+        clauses = self._chunks.clauses
+        words = [
+            word
+            for field, share in CHUNK_FIELDS
+            for word in clauses.words(
+                field, {term: share * weight for term, weight in self._openings.items()}
+            )
+        ]
+        return scored(words, self._chunk_must, self._chunk_not, among)
+
+    def _pairs(self) -> dict[int, float]:
+        rare = _RARE_SHARE * self._count
+        pairs: list[tuple[Terms, int]] = [
+            (pair, _PAIR_SLOP)
+            for pair in self._query.pairs
+            if min(self._frequencies.get(term, 0) for term in pair) <= rare
+            and all(self._frequencies.get(term) for term in pair)
+        ]
+        pairs += [(parts, 0) for parts in self._query.compounds]
+        return self._with_phrases(pairs) if pairs else {}
+
+    def _with_phrases(self, phrases: Sequence[tuple[Terms, int]]) -> dict[int, float]:
+        """Return the best notes by phrases, each with the gap that its words may have."""
+        words = [self._notes.clauses.phrase("body", parts, slop=gap) for parts, gap in phrases]
+        return self._notes.top(
+            combined(must=[any_of(words), *self._note_must], must_not=self._note_not),
+            NOTES,
+            self._keep,
+        )
+
+    def _text(self) -> dict[int, float]:
+        """Return the best chunks."""
+        if (passing := self._passing) is None:
+            return self._chunks.top(self._text_query(), CHUNKS, self._keep)
+        if passing.few is not None:
+            return self._chunks_of(passing.few)
+        return self._chunks.top_passing(self._text_query(), CHUNKS, passing)
+
+    def _named(self) -> set[int]:
+        """Return the notes with a name, path or end of the path equal to the query."""
+        if not self._query.name:
+            return set()
+        clauses = self._notes.clauses
+        names = [clauses.term("name", self._query.name, positions=False)]
+        if self._query.path and (path := clauses.path_end(self._query.path)) is not None:
+            names.append(path)
+        query = combined(must=[any_of(names), *self._note_must], must_not=self._note_not)
+        return set(self._notes.first(query, NAMED, self._keep))
+
+    def _headed(self) -> set[int]:
+        """Return the chunks whose heading equals the query."""
+        if not self._query.name:
+            return set()
+        name = self._chunks.clauses.term("name", self._query.name, positions=False)
+        query = combined(must=[name, *self._chunk_must], must_not=self._chunk_not)
+        if (passing := self._passing) is None:
+            return set(self._chunks.first(query, NAMED, self._keep))
+        return set(self._chunks.first_passing(query, NAMED, passing, self._keep))
+
+    def _whole(self) -> Collection[int]:
+        """Return the chunks that have all words of the query, at most `WHOLE`."""
+        words = [
+            found
+            for term in self._query.weights
+            if (found := [each for each in self._meant(term) if self._frequencies.get(each)])
+        ]
+        if not words or len(words) > _WHOLE_WORDS:
+            return set()
+        rarest = min(sum(self._frequencies[each] for each in found) for found in words)
+        if rarest > max(_RARE_SHARE * self._count, _COMMON_NOTES):
+            return range(WHOLE)
+        clauses = self._chunks.clauses
+        every = [
+            any_of([clauses.term(field, each) for each in found for field in ("text", "context")])
+            for found in words
+        ]
+        query = combined(must=[*every, *self._chunk_must], must_not=self._chunk_not)
+        if (passing := self._passing) is None:
+            return set(self._chunks.first(query, WHOLE, self._keep))
+        return set(self._chunks.first_passing(query, WHOLE, passing, self._keep))
+
+    def _meant(self, term: str) -> tuple[str, ...]:
+        """Return a term, or those that replace it. Chunks have no single characters."""
+        if is_unit(term):
+            return ()
+        return self._neighbours.get(term) or (term,)
+
+    def _complete(
+        self, body: dict[int, float], text: dict[int, float], rowids: set[int], headed: set[int]
+    ) -> None:
+        """Score notes and chunks that only some queries have found by the others too, in place."""
+        if not self._weights:
+            return
+        scored = {key >> CHUNK_BITS for key in text}
+        seen = rowids | scored | {key >> CHUNK_BITS for key in headed}
+        if missing := sorted(seen - body.keys()):
+            words = {**self._query.units, **self._weights}
+            body |= self._best_notes("body", words, len(missing), missing)
+        if self._openings and (missing := sorted(body.keys() - scored)):
+            text |= self._chunks_of(missing)
+
+    def _kept_of(self, rowids: Collection[int] | None) -> Keep | None:
+        """Return the condition of only these notes, or of all."""
+        if rowids is None:
+            return self._keep
+        wanted, keep = frozenset(rowids), self._keep
+        if keep is None:
+            return wanted.__contains__
+        return lambda rowid: rowid in wanted and keep(rowid)
