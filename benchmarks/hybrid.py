@@ -116,7 +116,7 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
             chunks_by_note[paths[key[0] >> 20]].append(key[0])
         for query in queries:
             text = query.get("text") or query["query"]
-            lexical, most = lexical_scores(database, fulltext, text, meta.notes)
+            lexical, most = lexical_scores(database, fulltext, text)
             vector = await e.embed_query(text)
             rows, cosines = nearest(scan, vector, matrix.signs(vector), 1000)
             keys, cosines = matrix.chunks_of(rows, cosines)
@@ -182,7 +182,7 @@ async def by_search(current, embedder, text, mode) -> list[str]:
     return list(dict.fromkeys(hit.path for hit in answer.hits))
 
 
-def lexical_scores(database, fulltext, text, count):
+def lexical_scores(database, fulltext, text):
     """Return the lexical scores of notes by path, and the highest possible score."""
     compiled = compile_query(text)
     candidates = fulltext.candidates(compiled, Filters())

@@ -18,6 +18,7 @@ from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Chunk, ParsedNote
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.fulltext import searching as engine
@@ -224,7 +225,7 @@ def test_a_search_can_be_limited_to_some_notes(reader: FulltextReader):
 
 
 def test_whole_notes_are_compared_by_all_their_terms(reader: FulltextReader):
-    scores = reader.similarities({"zebra": 1.0, "eat": 1.0}, [1, 2, 3])
+    scores = reader.similarities({"zebra": 1.0, "eat": 1.0}, [1, 2, 3], EVERYTHING)
     assert scores.keys() == {1, 2}
     assert reader.similarities({"zebra": 1.0}, [2]).keys() == {2}
     assert reader.similarities({}, [2]) == reader.similarities({"zebra": 1.0}, []) == {}

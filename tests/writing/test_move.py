@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.index_runs import Vault
@@ -15,6 +16,7 @@ from tests.vault_links import compare
 
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.edit import spliced
+from vault_agent.markdown.json_strings import decoded, strings
 from vault_agent.store.current import CurrentIndex
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.move import MoveRequest, plan_move
@@ -177,18 +179,102 @@ async def test_the_number_of_notes_is_limited(tmp_path: Path):
         await planned(tmp_path / "2", files, "Old.md", "New", at_once=4)
 
 
-async def test_canvases_are_named_and_not_changed(tmp_path: Path):
+CANVAS = (
+    b'{ "nodes":[\r\n\t{"id":"1","type":"file","file":"a/Old.md","subpath":"#H","x":1.50},\n'
+    b'  {"text":"\\u65e5 [[Old]] \\"x\\" ![](a\\/Old.md) [[Other]] \\ud83d\\ude00 [[Old|o]]",'
+    b'"type":"text"},\n'
+    b'  {"type":"group","background":"a\\/pic.png", "label":"a/Old.md"}, {"file":3}, 4],\n'
+    b'"edges":[{"file":"a/Old.md"}], "file":"a/Old.md" }\n'
+)
+
+
+async def test_a_canvas_gets_new_paths_and_links_and_keeps_every_other_byte(tmp_path: Path):
+    files = {"a/Old.md": "", "a/pic.png": "x", "Other.md": "", "b/Board.canvas": CANVAS.decode()}
+    plan = await planned(tmp_path, files, "a", "n/Ü")
+    [edit] = [each for each in plan.changes if isinstance(each, Edit)]
+    assert plan.warnings == ()
+    assert (edit.path, edit.before) == ("b/Board.canvas", CANVAS)
+    expected = CANVAS
+    for old, new in (
+        (b'"file":"a/Old.md","sub', b'"file":"n/\\u00dc/Old.md","sub'),
+        (b"![](a\\/Old.md)", b"![](n/\\u00dc/Old.md)"),
+        (b'"a\\/pic.png"', b'"n/\\u00dc/pic.png"'),
+    ):
+        assert old in expected
+        expected = expected.replace(old, new)
+    assert edit.after == expected
+    assert edit.plan is not None
+    again = edit.plan(b"\n" + CANVAS)
+    assert isinstance(again, Planned)
+    assert spliced(b"\n" + CANVAS, again.splices) == b"\n" + expected
+
+
+async def test_a_canvas_moves_with_its_folder_and_keeps_relative_links(tmp_path: Path):
+    board = '{"nodes":[{"text":"[x](../Old.md)"},{"file":"a/Board.canvas"}]}'
+    plan = await planned(tmp_path, {"Old.md": "", "a/Board.canvas": board}, "a", "b/c")
+    [edit] = [each for each in plan.changes if isinstance(each, Edit)]
+    assert edit.path == "b/c/Board.canvas"
+    assert edit.after.decode() == (
+        '{"nodes":[{"text":"[x](../../Old.md)"},{"file":"b/c/Board.canvas"}]}'
+    )
+
+
+async def test_canvases_that_cannot_be_rewritten_are_named(tmp_path: Path):
+    card = '{"nodes": [{"type": "file", "file": "Old.md"}]}'
     files = {
         "Old.md": "",
-        "by path.canvas": '{"nodes": [{"type": "file", "file": "Old.md"}]}',
-        "by link.canvas": '{"nodes": [{"type": "text", "text": "[[Old]]"}]}',
+        "mine.canvas": card,
+        "theirs/board.canvas": card,
+        "twice.canvas": '{"nodes": [{"file": "Old.md", "file": "Old.md"}]}',
         "other.canvas": '{"nodes": [{"type": "text", "text": "Old"}]}',
         "broken.canvas": '{"nodes": [3, {"text"',
     }
-    plan = await planned(tmp_path, files, "Old.md", "New")
+    plan = await planned(
+        tmp_path, files, "Old.md", "New", may_write=lambda path: not path.startswith("theirs")
+    )
+    assert [each.path for each in plan.changes] == ["Old.md", "mine.canvas", "twice.canvas"]
     [warning] = plan.warnings
     assert warning.code == "CANVAS_NOT_REWRITTEN"
-    assert warning.details == {"count": 2, "paths": ["by link.canvas", "by path.canvas"]}
+    assert warning.details == {"count": 1, "paths": ["theirs/board.canvas"]}
+    plan = await planned(tmp_path / "2", files, "Old.md", "New", rewrite_links=False)
+    assert len(plan.changes) == 1
+    assert plan.warnings[0].details["count"] == 3
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_strings_of_json_are_found_with_their_bytes(seed: int):
+    chosen = random.Random(seed)
+
+    def value(depth: int) -> object:
+        kind = chosen.randrange(6 if depth else 3)
+        if kind == 0:
+            return "".join(chosen.choices('a\\"/\n\té東😀{}[],:', k=chosen.randrange(6)))
+        if kind in (1, 2):
+            return chosen.choice((1, -2.5e3, True, None))
+        if kind in (3, 4):
+            return [value(depth - 1) for _ in range(chosen.randrange(4))]
+        return {f'k{n}":\\{{': value(depth - 1) for n in range(chosen.randrange(4))}
+
+    tree = [value(4) for _ in range(3)]
+    content = json.dumps(
+        tree, ensure_ascii=chosen.random() < 0.5, indent=chosen.choice((None, 1))
+    ).encode()
+    found = list(strings(content))
+    for each in found:
+        inner: Any = tree
+        for step in each.place:
+            inner = inner[step]
+        read = decoded(content, each)
+        assert read is not None
+        assert read.text == inner
+        assert len(read.starts) == len(inner.encode()) + 1
+        assert read.starts == sorted(read.starts)
+
+    def count(part: object) -> int:
+        inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+        return isinstance(part, str) + sum(map(count, inner))
+
+    assert len(found) == count(tree)
 
 
 async def test_bases_are_named_and_not_changed(tmp_path: Path):

@@ -15,7 +15,7 @@ from vault_agent.store.current import Snapshot, SnapshotOutdated
 from vault_agent.store.fulltext.union import open_union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from vault_agent.search.semantic import Matrices
@@ -145,7 +145,9 @@ class CombinedSnapshot:
             for key, chunk in part.snapshot.chunks_here(asked).items()
         }
 
-    def circles_here(self, rowids: Sequence[int]) -> dict[int, set[int]]:
+    def circles_here(
+        self, rowids: Sequence[int], within: Collection[int] | None = None
+    ) -> dict[int, set[int]]:
         """Return the notes linked with each of some notes. Links do not leave a vault."""
         return {
             self.numbering.number(place, rowid): {
@@ -153,7 +155,9 @@ class CombinedSnapshot:
             }
             for place, part in enumerate(self.parts)
             if (asked := self.numbering.rowids_at(place, rowids))
-            for rowid, others in part.snapshot.circles_here(asked).items()
+            for rowid, others in part.snapshot.circles_here(
+                asked, None if within is None else set(self.numbering.rowids_at(place, within))
+            ).items()
         }
 
     # --- rows, in the event loop ----------------------------------------------------------------

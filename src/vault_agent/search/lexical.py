@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import rarity
-from vault_agent.model.search import Coverage, Hit
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.search import Coverage, Filters, Hit
 from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store.current import SnapshotOutdated
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.lexical import Candidates, LexicalQuery
     from vault_agent.model.scope import Scope
-    from vault_agent.model.search import Filters, Reason, SearchQuery
+    from vault_agent.model.search import Reason, SearchQuery
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
@@ -77,6 +78,13 @@ def information(fulltext: FulltextReader, query: LexicalQuery, scope: Scope) -> 
         for term, found in frequencies.items()
         if found
     }
+
+
+def notes_within(snapshot: AnySnapshot, scope: Scope) -> set[int] | None:
+    """Return the notes that exist for a caller, or None for all. Blocking."""
+    if scope == EVERYTHING:
+        return None
+    return snapshot.fulltext.admitted(Filters(scope=scope))
 
 
 def coverage(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lists import ListedNote, ListPlace, NoteList, Sort
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.ranking.snippet import beginning
 from vault_agent.search.paging import note_key, path_of_key
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vault_agent.model.lists import ListQuery
+    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.lists import SortedNote
@@ -40,6 +42,11 @@ async def admitted(snapshot: Snapshot, filters: Filters) -> set[int] | None:
     return await snapshot.threads.run(snapshot.fulltext.admitted, filters)
 
 
+async def notes_within(snapshot: Snapshot, scope: Scope) -> set[int] | None:
+    """Return the notes that exist for a caller, or None for all."""
+    return None if scope == EVERYTHING else await admitted(snapshot, Filters(scope=scope))
+
+
 async def list_notes(
     snapshot: Snapshot, query: ListQuery, start: ListPlace | None = None
 ) -> NoteList:
@@ -51,22 +58,31 @@ async def list_notes(
     """
     if not query.recursive and set("*?") & set("".join(query.filters.paths)):
         raise InvalidRequest("INVALID_REQUEST", "recursive=false needs folders without wildcards.")
-    among = await _among(snapshot, query)
+    within = await notes_within(snapshot, query.filters.scope)
+    among = await _among(snapshot, query, within)
     warnings = await filter_warnings(snapshot, query.filters)
     async with snapshot.connection() as connection:
         after = await _after(connection, query, start) if start else None
         page = await sorting.sorted_notes(
-            connection, query.sort, among=among, after=after, limit=query.limit + 1
+            connection,
+            query.sort,
+            among=among,
+            after=after,
+            limit=query.limit + 1,
+            within=within,
         )
         shown = page[: query.limit]
-        notes = await _rows(connection, shown)
+        notes = await _rows(connection, shown, within)
     titled = query.sort is Sort.TITLE
-    places = tuple(ListPlace("" if titled else at.value, note_key(at.path)) for at in shown)
+    places = tuple(
+        ListPlace("" if titled else at.value, note_key(at.path, query.filters.scope))
+        for at in shown
+    )
     total = snapshot.meta.notes if among is None else len(among)
     return NoteList(tuple(notes), places, total, len(page) > len(shown), warnings)
 
 
-async def _among(snapshot: Snapshot, query: ListQuery) -> set[int] | None:
+async def _among(snapshot: Snapshot, query: ListQuery, within: set[int] | None) -> set[int] | None:
     """Return the notes that are listed, or None for all."""
     sets: list[set[int]] = []
     if (passing := await admitted(snapshot, query.filters)) is not None:
@@ -84,7 +100,7 @@ async def _among(snapshot: Snapshot, query: ListQuery) -> set[int] | None:
         if query.linked is not None or not query.recursive:
             paths = await sorting.paths_of(connection)
             if query.linked is not None:
-                linked = await sorting.connected(connection)
+                linked = await sorting.connected(connection, within)
                 sets.append({rowid for rowid, _ in paths if (rowid in linked) is query.linked})
             if not query.recursive:
                 sets.append(_directly_in(paths, query.filters.paths))
@@ -112,14 +128,16 @@ async def _after(
     return title, path
 
 
-async def _rows(connection: Connection, shown: Sequence[SortedNote]) -> list[ListedNote]:
+async def _rows(
+    connection: Connection, shown: Sequence[SortedNote], within: set[int] | None
+) -> list[ListedNote]:
     rowids = [each.rowid for each in shown]
     notes = {note.rowid: note for note in await reading.notes_by_rowid(connection, rowids)}
     if len(notes) < len(rowids):
         raise SnapshotOutdated
     first = [rowid << CHUNK_BITS for rowid in rowids]
     texts = {chunk.key: chunk.text for chunk in await reading.chunks(connection, first)}
-    counts = await sorting.count_connections(connection, rowids)
+    counts = await sorting.count_connections(connection, rowids, within)
     ids, statuses, files, promoted = [
         await fields.values_of(connection, rowids, name)
         for name in ("id", "status", "files", "promoted")

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 _MAX_PATH_BYTES = 90
 
 
-def note_key(path: str) -> str:
-    """Return a short text for a note's path: the path itself, or `/` and the note ID."""
-    fits = len(path.encode("utf-8", "surrogatepass")) <= _MAX_PATH_BYTES and path.isprintable()
-    return path if fits else f"/{identify(path)}"
+def note_key(path: str, scope: Scope) -> str:
+    """Return a short text for a note's path: the path itself, or `/` and the note ID.
+
+    The path is relative to the folder of the scope, as all that its caller sees.
+    """
+    inner = scope.inner(path)
+    fits = len(inner.encode("utf-8", "surrogatepass")) <= _MAX_PATH_BYTES and inner.isprintable()
+    return inner if fits and scope.outer(inner) == path else f"/{identify(path)}"
 
 
 async def path_of_key(connection: Connection, key: str, scope: Scope) -> str:
@@ -29,7 +33,7 @@ async def path_of_key(connection: Connection, key: str, scope: Scope) -> str:
             `INVALID_CURSOR` if it is no key.
     """
     if not key.startswith("/"):
-        return key
+        return scope.outer(key)
     if len(key) != 33 or not set(key[1:]) <= set("0123456789abcdef"):
         raise InvalidRequest("INVALID_CURSOR", "This cursor does not belong to this request.")
     note = await reading.note_by_id(connection, key[1:])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Answer, Filters, Linked, Mode, Reason
 from vault_agent.ranking.rank import Ranked
 from vault_agent.ranking.related import (
@@ -217,20 +216,13 @@ class _Search:
         passing = self._snapshot.fulltext.admitted(self._query.filters, found)
         return {rowid: number for rowid, number in found.items() if rowid in passing}
 
-    def _visible(self, rowids: Collection[int]) -> Collection[int]:
-        """Return the notes that exist for the caller."""
-        scope = self._query.filters.scope
-        if scope == EVERYTHING or not rowids:
-            return rowids
-        return self._snapshot.fulltext.admitted(Filters(scope=scope), rowids)
-
     def _shared(self) -> dict[int, float]:
         """Return the best notes by the neighbours that they share with the requested note."""
         links = self._asked.links
-        by_links = sorted(self._visible(links), key=lambda rowid: (-links[rowid], rowid))
-        circles = self._snapshot.circles_here(by_links)
-        visible = set(self._visible(set().union(*circles.values())))
-        circles = {rowid: others & visible for rowid, others in circles.items()}
+        within = lexical.notes_within(self._snapshot, self._query.filters.scope)
+        known = links if within is None else links.keys() & within
+        by_links = sorted(known, key=lambda rowid: (-links[rowid], rowid))
+        circles = self._snapshot.circles_here(by_links, within)
         scores = {
             rowid: score
             for rowid, score in shared_neighbours(circles).items()
@@ -278,7 +270,7 @@ class _Search:
         )
 
     def _near(self, vector: Floats, witnesses: Collection[int]) -> Near:
-        from vault_agent.search.semantic import near, notes_within, usable_matrix
+        from vault_agent.search.semantic import near, usable_matrix
 
         admitted: Collection[int] | None = self._among
         if admitted is None and self._query.filters != Filters():
@@ -289,7 +281,7 @@ class _Search:
             admitted=admitted,
             without=self._without,
             witnesses=witnesses,
-            within=notes_within(self._snapshot, self._query.filters.scope),
+            within=lexical.notes_within(self._snapshot, self._query.filters.scope),
         )
 
 

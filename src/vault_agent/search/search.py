@@ -134,11 +134,11 @@ def _by_meaning(
     vector: Vector,
     stopped: Stopped,
 ) -> _Found:
-    from vault_agent.search.semantic import near, notes_within, usable_matrix
+    from vault_agent.search.semantic import near, usable_matrix
 
     admitted = _admitted(snapshot, query, compiled)
     go_on(stopped)
-    within = notes_within(snapshot, query.filters.scope)
+    within = lexical.notes_within(snapshot, query.filters.scope)
     found = near(usable_matrix(snapshot), vector, admitted=admitted, within=within)
     go_on(stopped)
     information = lexical.information(snapshot.fulltext, compiled, query.filters.scope)
@@ -157,7 +157,7 @@ def _by_both(
     vector: Vector,
     stopped: Stopped,
 ) -> _Found:
-    from vault_agent.search.semantic import near, notes_within, usable_matrix
+    from vault_agent.search.semantic import near, usable_matrix
 
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=POOL)
     admitted = _admitted(snapshot, query, compiled)
@@ -167,7 +167,7 @@ def _by_both(
         vector,
         admitted=admitted,
         witnesses=ranking.notes,
-        within=notes_within(snapshot, query.filters.scope),
+        within=lexical.notes_within(snapshot, query.filters.scope),
     )
     go_on(stopped)
     scored = _fused(ranking, found, attainable(compiled, ranking.candidates))

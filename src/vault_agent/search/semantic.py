@@ -8,10 +8,9 @@ import numpy as np
 
 from vault_agent.errors import explained
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.scope import EVERYTHING
-from vault_agent.model.search import Filters
 from vault_agent.model.warning import Warning
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest, prominence
+from vault_agent.search import lexical
 from vault_agent.search.fallback import missing, unavailable
 
 if TYPE_CHECKING:
@@ -206,13 +205,6 @@ def of_chunks(matrix: Matrix | Matrices, keys: Iterable[int], *, indexing: bool 
     return (mean / np.float32(norm)).astype(np.float32)
 
 
-def notes_within(snapshot: AnySnapshot, scope: Scope) -> set[int] | None:
-    """Return the notes that exist for a caller, or None for all. Blocking."""
-    if scope == EVERYTHING:
-        return None
-    return snapshot.fulltext.admitted(Filters(scope=scope))
-
-
 def share_warnings(
     snapshot: AnySnapshot, scope: Scope, *, indexing: bool = False
 ) -> tuple[Warning, ...]:
@@ -235,7 +227,7 @@ def share_warnings(
 
 
 def _embedded_share(snapshot: AnySnapshot, scope: Scope) -> float:
-    within, matrix = notes_within(snapshot, scope), snapshot.matrix
+    within, matrix = lexical.notes_within(snapshot, scope), snapshot.matrix
     if within is None:
         return snapshot.embedded_share
     if matrix is None or not within:

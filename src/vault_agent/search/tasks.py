@@ -55,7 +55,7 @@ async def list_tasks(
             path, line = page[-1].path, page[-1].line
         shown = found[: query.limit]
         tasks = await _rows(connection, shown)
-    places = tuple(TaskPlace(note_key(task.path), task.line) for task in tasks)
+    places = tuple(TaskPlace(note_key(task.path, query.filters.scope), task.line) for task in tasks)
     return TaskList(tuple(tasks), places, len(found) > len(shown), warnings)
 
 

@@ -9,7 +9,7 @@ from vault_agent.store.index import candidates, neighbours, notes, text
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
     import aiosqlite
@@ -48,10 +48,12 @@ class Reads(ABC):
         with self.connection_here() as connection:
             return candidates.chunks(connection, keys)
 
-    def circles_here(self, rowids: Sequence[int]) -> dict[int, set[int]]:
+    def circles_here(
+        self, rowids: Sequence[int], within: Collection[int] | None = None
+    ) -> dict[int, set[int]]:
         """Return the notes linked with each of some notes, see `neighbours.circles`."""
         with self.connection_here() as connection:
-            return neighbours.circles(connection, rowids)
+            return neighbours.circles(connection, rowids, within)
 
     async def notes_by_rowid(self, rowids: Iterable[int]) -> list[StoredNote]:
         """Return the notes with these rowids, in no particular order. Missing ones are left out."""

@@ -145,6 +145,7 @@ class Files:
             text,
             write.expected_hash,
             lambda note: self.may_write(write.caller, note),
+            self._seen_by(write.caller),
             self.most_notes,
         )
         # The hash is compared by the plan, because it may be that of the section.
@@ -169,15 +170,13 @@ class Files:
             if missing_ok:
                 return None
             raise
-        if not lost:
+        seen = [row for row in lost or () if self._seen_by(write.caller)(row.source)]
+        if not seen:
             return written
         warning = notice_of_links(
-            "LINKS_BROKEN",
-            f"{len(lost)} links lead to this file, and were not changed.",
-            lost,
-            self._seen_by(write.caller),
+            "LINKS_BROKEN", f"{len(seen)} links lead to this file, and were not changed.", seen
         )
-        return replace(written, broken_links=len(lost), warnings=(*written.warnings, warning))
+        return replace(written, broken_links=len(seen), warnings=(*written.warnings, warning))
 
     async def make_folder(self, path: str, write: Write) -> Written:
         """Make a folder, and those above it. One that exists stays as it is.
@@ -229,18 +228,18 @@ class Files:
         if not (written.created and written.changed):
             return written
         taken = await self._of_index(lambda reader: links_taken(reader, written.path))
-        if not taken:
+        seen = [row for row in taken or () if self._seen_by(caller)(row.source)]
+        if not seen:
             return written
         warning = notice_of_links(
             "LINKS_LEAD_ELSEWHERE",
-            f"{len(taken)} links to another file of this name now lead to the new one.",
-            taken,
-            self._seen_by(caller),
+            f"{len(seen)} links to another file of this name now lead to the new one.",
+            seen,
         )
         return replace(written, warnings=(*written.warnings, warning))
 
     def _seen_by(self, caller: Writer) -> Callable[[str], bool]:
-        """Return whether a reply to a caller may name a path: for an agent, what it may write."""
+        """Return which paths a reply to a caller may depend on: an agent's, what it may write."""
         return lambda path: caller.is_owner or self.may_write(caller, path)
 
     async def _transact(self, write: Write, plan: Plan) -> Written:

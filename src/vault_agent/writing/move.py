@@ -23,17 +23,18 @@ from vault_agent.vault.naming import NOTE_SUFFIX
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
-from vault_agent.writing.canvases import bases_with_names, canvases_with_links
+from vault_agent.writing.canvases import bases_with_names, canvases_with_links, rewritten_canvas
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.relinking import LinkFrom
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.affected import Affected
+    from vault_agent.writing.canvases import CanvasEdit
     from vault_agent.writing.transaction import Change, Plan
 
 MAX_KEPT_BYTES = 64 << 20
@@ -55,7 +56,7 @@ class MoveRequest:
         to: the new path, with the name. For a file also a folder that exists: it moves into it.
         rewrite_links: whether links are changed so that they lead where they did.
         may_write: whether the caller may change the note at a path.
-        may_see: whether a reply to the caller may name a path.
+        may_see: whether a reply to the caller may depend on a file.
         most_notes: the largest number of notes to rewrite.
         at_once: the largest number of notes to rewrite without a job; None for any.
         check_hash: called with the SHA-256 of a file, in hex. It raises if that is not expected.
@@ -103,17 +104,20 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
         files = [file.path for file in reader.files_at(path)]
         change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
         found, known = affected(reader, change)
+        canvases = canvases_with_links(root, reader, known)
+        writable = [each for each in canvases if _may_rewrite(each, change, asked)]
         warnings = [
             *_surprises(found, asked),
-            *_canvases(root, reader, known, asked),
+            *_stale(canvases, writable, asked),
             *_bases(root, reader, [path, *change.moved], asked),
         ]
         edits: list[Change] = []
         if asked.rewrite_links:
-            _check(found, asked)
+            _check(found, asked, len(found.notes) + len(writable))
             edits = _edits(snapshot, known, _read_notes(root, found, asked))
-        elif found.links:
-            warnings.append(_broken(found, asked))
+            edits += [_canvas_edit(snapshot, each, change) for each in writable]
+        else:
+            warnings += _broken(found, asked)
     if asked.stopped():
         raise MoveStopped
     asked.on_plan(len(edits), len(edits))
@@ -185,24 +189,37 @@ def _place(root: VaultRoot, path: str, to: str, *, is_folder: bool) -> str:
     return place_for_file(root, to, NOTE_SUFFIX if is_note(path) else suffix, moved=path)
 
 
-def _check(found: Affected, asked: MoveRequest) -> None:
-    """Check that the caller may rewrite all notes, and that they are not too many."""
-    count = len(found.notes)
+def _check(found: Affected, asked: MoveRequest, count: int) -> None:
+    """Check that the caller may rewrite all notes, and that `count` files are not too many."""
+    check_links(found.notes, asked.may_write, asked.may_see)
     if count > asked.most_notes:
         raise TooLarge(
             "MOVE_TOO_LARGE",
             f"The move changes links in {count} notes.",
             {"notes": count, "limit": asked.most_notes},
         )
-    outside = [path for path in found.notes if not asked.may_write(path)]
-    if outside:
-        raise Forbidden(
-            "LINKS_OUTSIDE_SCOPE",
-            f"Links of {len(outside)} notes would have to change that you may not write.",
-            {"notes": len(outside)},
-        )
     if asked.at_once is not None and count > asked.at_once:
         raise NeedsJob
+
+
+def check_links(
+    sources: Iterable[str], may_write: Callable[[str], bool], may_see: Callable[[str], bool]
+) -> None:
+    """Check that the caller may rewrite the links of these notes. The others are not counted.
+
+    Raises:
+        Forbidden: `LINKS_OUTSIDE_SCOPE`.
+    """
+    outside = [path for path in sources if not may_write(path)]
+    if not outside:
+        return
+    seen = sum(map(may_see, outside))
+    raise Forbidden(
+        "LINKS_OUTSIDE_SCOPE",
+        f"Links of {f'{seen} ' if seen else ''}notes would have to change that you may not write.",
+        {"notes": seen} if seen else {},
+        remedy="Add their folders to write.folders." if seen else None,
+    )
 
 
 def _read_notes(root: VaultRoot, found: Affected, asked: MoveRequest) -> dict[str, bytes]:
@@ -230,6 +247,21 @@ def _edits(snapshot: Snapshot, known: Known, notes: Mapping[str, bytes]) -> list
     ]
 
 
+def _canvas_edit(snapshot: Snapshot, canvas: CanvasEdit, change: PathChange) -> Edit:
+    def again(content: bytes) -> Planned:
+        with snapshot.connection_here() as connection:
+            known = Known(LinkReader(connection), change)
+            return Planned(rewritten_canvas(content, canvas.path, known))
+
+    return Edit(
+        change.moved.get(canvas.path, canvas.path),
+        canvas.content,
+        spliced(canvas.content, canvas.splices),
+        plan=again,
+        links=len(canvas.splices),
+    )
+
+
 def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     """Return the plan for a note that somebody changes before its links are rewritten."""
 
@@ -242,60 +274,45 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
 
 
 def _surprises(found: Affected, asked: MoveRequest) -> list[Notice]:
-    if not found.surprises:
-        return []
-    return [
-        notice_of_links(
-            "LINKS_LEAD_ELSEWHERE",
-            f"{len(found.surprises)} broken links now lead to a file by its new name.",
-            found.surprises,
-            asked.may_see,
-        )
-    ]
+    seen = [row for row in found.surprises if asked.may_see(row.source)]
+    what = f"{len(seen)} broken links now lead to a file by its new name."
+    return [notice_of_links("LINKS_LEAD_ELSEWHERE", what, seen)] if seen else []
 
 
-def _broken(found: Affected, asked: MoveRequest) -> Notice:
-    return notice_of_links(
-        "LINKS_BROKEN",
-        f"{len(found.links)} links no longer lead to their file.",
-        found.links,
-        asked.may_see,
-    )
+def _broken(found: Affected, asked: MoveRequest) -> list[Notice]:
+    seen = [row for row in found.links if asked.may_see(row.source)]
+    what = f"{len(seen)} links no longer lead to their file."
+    return [notice_of_links("LINKS_BROKEN", what, seen)] if seen else []
 
 
-def _canvases(
-    root: VaultRoot, reader: LinkReader, known: Known, asked: MoveRequest
+def _may_rewrite(canvas: CanvasEdit, change: PathChange, asked: MoveRequest) -> bool:
+    """Whether a canvas is rewritten. One that the caller may not write does not stop a move."""
+    places = (canvas.path, change.moved.get(canvas.path, canvas.path))
+    return asked.rewrite_links and bool(canvas.splices) and all(map(asked.may_write, places))
+
+
+def _stale(
+    canvases: Sequence[CanvasEdit], writable: Sequence[CanvasEdit], asked: MoveRequest
 ) -> list[Notice]:
-    found = canvases_with_links(root, reader, known)
-    if not found:
-        return []
-    return [
-        Notice(
-            "CANVAS_NOT_REWRITTEN",
-            explained(
-                "CANVAS_NOT_REWRITTEN",
-                f"{len(found)} canvases name files by their old paths, and were not changed.",
-            ),
-            {"count": len(found), "paths": [*filter(asked.may_see, found)][:MAX_LISTED]},
-        )
-    ]
+    stale = [each.path for each in canvases if each not in writable]
+    seen = [*filter(asked.may_see, stale)]
+    what = f"{len(seen)} canvases name files by their old paths, and were not changed."
+    return [_notice_of_files("CANVAS_NOT_REWRITTEN", what, seen)] if seen else []
 
 
 def _bases(
     root: VaultRoot, reader: LinkReader, moved: Sequence[str], asked: MoveRequest
 ) -> list[Notice]:
-    found = bases_with_names(root, reader, moved)
-    if not found:
-        return []
-    what = f"{len(found)} bases name files or folders by their old paths, and were not changed."
-    details = {"count": len(found), "paths": [*filter(asked.may_see, found)][:MAX_LISTED]}
-    return [Notice("BASE_NOT_REWRITTEN", explained("BASE_NOT_REWRITTEN", what), details)]
+    seen = [*filter(asked.may_see, bases_with_names(root, reader, moved))]
+    what = f"{len(seen)} bases name files or folders by their old paths, and were not changed."
+    return [_notice_of_files("BASE_NOT_REWRITTEN", what, seen)] if seen else []
 
 
-def notice_of_links(
-    code: str, what: str, links: Sequence[LinkFrom], may_see: Callable[[str], bool]
-) -> Notice:
-    """Return a warning with the number of links, and the places of some that may be named."""
-    shown = [row for row in links if may_see(row.source)]
-    places = [{"path": row.source, "line": row.link.line} for row in shown[:MAX_LISTED]]
+def _notice_of_files(code: str, what: str, paths: Sequence[str]) -> Notice:
+    return Notice(code, explained(code, what), {"count": len(paths), "paths": paths[:MAX_LISTED]})
+
+
+def notice_of_links(code: str, what: str, links: Sequence[LinkFrom]) -> Notice:
+    """Return a warning about links, all of which the caller may see, with the places of some."""
+    places = [{"path": row.source, "line": row.link.line} for row in links[:MAX_LISTED]]
     return Notice(code, explained(code, what), {"count": len(links), "links": places})

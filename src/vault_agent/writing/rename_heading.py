@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import Conflict, Forbidden, TooLarge
+from vault_agent.errors import Conflict, TooLarge
 from vault_agent.markdown import section_edit
 from vault_agent.markdown.edit import editable, spliced
 from vault_agent.markdown.heading_links import Headings, RenamedHeading
@@ -13,7 +13,7 @@ from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.sections import outline
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.writing.affected import Known, PathChange
-from vault_agent.writing.move import check_scope, read_file
+from vault_agent.writing.move import check_links, check_scope, read_file
 from vault_agent.writing.sections import check_hash
 from vault_agent.writing.transaction import Edit, Transaction
 
@@ -36,6 +36,7 @@ class HeadingRequest:
     text: str
     expected_hash: str | None  # of the section or of the note
     may_write: Callable[[str], bool]
+    may_see: Callable[[str], bool]
     most_notes: int
 
 
@@ -111,17 +112,10 @@ def _splices(
 
 def _check_limits(sources: list[str], asked: HeadingRequest) -> None:
     """Check that the caller may rewrite the links of all these notes, and that they are few."""
+    check_links(sources, asked.may_write, asked.may_see)
     if len(sources) > asked.most_notes:
         raise TooLarge(
             "MOVE_TOO_LARGE",
             f"The heading is named in {len(sources)} notes.",
             {"notes": len(sources), "limit": asked.most_notes},
-        )
-    outside = sum(not asked.may_write(source) for source in sources)
-    if outside:
-        raise Forbidden(
-            "LINKS_OUTSIDE_SCOPE",
-            f"Links of {outside} notes would have to change that you may not write.",
-            {"notes": outside},
-            remedy="Add their folders to write.folders.",
         )

@@ -8,7 +8,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import json_array, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import aiosqlite
 
@@ -42,10 +42,16 @@ async def sorted_notes(
     among: Iterable[int] | None,
     after: tuple[str | int, str] | None,
     limit: int,
+    within: Collection[int] | None = None,
 ) -> list[SortedNote]:
-    """Return notes in an order, after a sort value and path. `among`: rowids, or None for all."""
+    """Return notes in an order, after a sort value and path. `among`: rowids, or None for all.
+
+    `within` are the notes whose connections count, or None for all.
+    """
     if sort.value == "connections":
-        return await _most_connected(connection, among=among, after=after, limit=limit)
+        return await _most_connected(
+            connection, among=among, after=after, limit=limit, within=within
+        )
     value, descending = _VALUES[sort.value]
     conditions: list[str] = ["true"]
     arguments: list[str | int] = []
@@ -72,10 +78,11 @@ async def _most_connected(
     among: Iterable[int] | None,
     after: tuple[str | int, str] | None,
     limit: int,
+    within: Collection[int] | None,
 ) -> list[SortedNote]:
     """Do the same in the order of connections. A join would compare all notes with all counts."""
     with translated():
-        counted = await connection.execute_fetchall(_CONNECTIONS)
+        counted = await connection.execute_fetchall(*_connections(within))
         rows = await connection.execute_fetchall("SELECT rowid, path FROM note")
     counts: dict[int, int] = {rowid: count for rowid, count in counted}  # noqa: C416
     wanted = None if among is None else set(among)
@@ -124,21 +131,42 @@ async def with_open_tasks(connection: aiosqlite.Connection) -> set[int]:
     return {rowid for (rowid,) in rows}
 
 
-async def connected(connection: aiosqlite.Connection) -> set[int]:
-    """Return the notes that link to another note, or that another note links to."""
+async def connected(
+    connection: aiosqlite.Connection, within: Collection[int] | None = None
+) -> set[int]:
+    """Return the notes that link to another note, or that another note links to.
+
+    Of links with notes outside `within`, none counts.
+    """
     with translated():
-        rows = await connection.execute_fetchall(f"SELECT note FROM ({_CONNECTIONS})")
-    return {rowid for (rowid,) in rows}
+        rows = await connection.execute_fetchall(*_connections(within))
+    return {rowid for rowid, _ in rows}
 
 
 async def count_connections(
-    connection: aiosqlite.Connection, rowids: Sequence[int]
+    connection: aiosqlite.Connection,
+    rowids: Sequence[int],
+    within: Collection[int] | None = None,
 ) -> dict[int, int]:
-    """Return how many other notes each of these notes links to, or is linked from."""
+    """Return how many other notes each of these notes links to, or is linked from.
+
+    Of notes outside `within`, none counts.
+    """
     asked = json_array(rowids)
+    known = () if within is None else (json_array(within),)
+    statement = _CONNECTIONS_OF.format(more="" if within is None else f"AND other {_LISTED}")
     with translated():
-        rows = await connection.execute_fetchall(_CONNECTIONS_OF, (asked, asked))
+        rows = await connection.execute_fetchall(statement, (asked, asked, *known))
     return {rowid: count for rowid, count in rows}  # noqa: C416 - dict() can't be typed from rows
+
+
+def _connections(within: Collection[int] | None) -> tuple[str, tuple[str, ...]]:
+    """Return the statement for the connections of all notes, with its arguments."""
+    if within is None:
+        return _CONNECTIONS.format(more=""), ()
+    known = json_array(within)
+    more = f"AND link.key >> {CHUNK_BITS} {_LISTED} AND note.rowid {_LISTED}"
+    return _CONNECTIONS.format(more=more), (known, known)
 
 
 async def tasks_from(
@@ -198,8 +226,10 @@ FROM link JOIN note ON note.handle = link.dest
 WHERE link.key >> {CHUNK_BITS} <> note.rowid
 """
 
+_LISTED = "IN (SELECT value FROM json_each(?))"
+
 _CONNECTIONS = f"""
-WITH pair AS ({_PAIRS})
+WITH pair AS ({_PAIRS} {{more}})
 SELECT note, count(*) AS number FROM (
     SELECT one AS note, other FROM pair UNION SELECT other, one FROM pair
 ) GROUP BY note
@@ -233,7 +263,7 @@ SELECT note, count(*) FROM (
     UNION
     SELECT asked.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS asked
     CROSS JOIN note ON note.rowid = asked.value CROSS JOIN link ON link.dest = note.handle
-) WHERE other <> note GROUP BY note
+) WHERE other <> note {{more}} GROUP BY note
 """
 
 _TASKS_FROM = f"""
