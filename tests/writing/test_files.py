@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from tests.systems import posix
 from tests.writing import opened
 from tests.writing.filed import SOONER, Vault
 
@@ -383,3 +384,24 @@ async def test_no_right_no_move(tmp_path: Path):
         with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
             await vault.delete("Old.md")
     assert vault.tree() == {"Old.md": b""}
+
+
+@posix("hard links across folders")
+async def test_an_agent_changes_no_file_that_has_another_name(vault: Vault, tmp_path: Path):
+    outside = tmp_path / "outside.md"
+    outside.write_text("[[a/Old]]\n")
+    vault.put("a/Old.md", "")
+    (vault.root / "a" / "Hard.md").hardlink_to(outside)
+    agent = Writer("agent", folders=("a",))
+    for change in (
+        vault.append("a/Hard.md", "more", caller=agent),
+        vault.overwrite("a/Hard.md", "other", caller=agent),
+        vault.move("a/Old.md", "a/New", caller=agent),
+    ):
+        with pytest.raises(Forbidden, match="FILE_NOT_WRITABLE"):
+            await change
+    assert outside.read_text() == "[[a/Old]]\n"
+    assert (await vault.move("a/Hard.md", "a/Moved", caller=agent)).changed
+    assert outside.read_text() == "[[a/Old]]\n"
+    assert (await vault.append("a/Moved.md", "more\n")).changed  # the owner may
+    assert outside.read_text() == "[[a/Old]]\nmore\n"

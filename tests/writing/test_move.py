@@ -203,10 +203,6 @@ async def test_a_canvas_gets_new_paths_and_links_and_keeps_every_other_byte(tmp_
         assert old in expected
         expected = expected.replace(old, new)
     assert edit.after == expected
-    assert edit.plan is not None
-    again = edit.plan(b"\n" + CANVAS)
-    assert isinstance(again, Planned)
-    assert spliced(b"\n" + CANVAS, again.splices) == b"\n" + expected
 
 
 async def test_a_canvas_moves_with_its_folder_and_keeps_relative_links(tmp_path: Path):

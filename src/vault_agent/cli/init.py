@@ -104,7 +104,8 @@ def _project(report: Report) -> Project:
         )
     vault = folder / OURS / VAULT
     try:
-        vault.mkdir(parents=True, exist_ok=True)
+        for each in (vault.parent, vault):  # what is written there gets the rights of its folder
+            each.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
     except OSError as error:
         raise unwritable(error) from None
     report.add(f"made {vault}", f"delete {vault.parent}")

@@ -44,6 +44,11 @@ class Found:
     in_place: bool  # whether it can only be written in its own place
 
     @property
+    def has_other_names(self) -> bool:
+        """Whether it has more hard links: names that may be outside the vault."""
+        return self.file.stat.st_nlink > 1
+
+    @property
     def data(self) -> bytes:
         """Its bytes."""
         return self.file.data

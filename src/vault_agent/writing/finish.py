@@ -213,6 +213,8 @@ class Finisher:
             except VaultAgentError:  # read-only by now
                 return False
             now = found.data
+            if logged.agent and found.has_other_names and now == before:
+                return False
             if now == after:
                 self._disk.sweep(root, change)
                 self._log.sweep(logged.seq, position)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import (
     Conflict,
     Failed,
+    Forbidden,
     InvalidRequest,
     TooLarge,
     VaultAgentError,
@@ -37,7 +38,7 @@ from vault_agent.writing.permission import Permission
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from vault_agent.model.writing import Write, WriteLimits
+    from vault_agent.model.writing import Write, WriteLimits, Writer
     from vault_agent.store.writes.log import WriteLog
     from vault_agent.store.writes.record import Logged
     from vault_agent.vault.exclude import Exclusions
@@ -45,6 +46,20 @@ if TYPE_CHECKING:
     from vault_agent.writing.disk import Found
     from vault_agent.writing.linger import Lingering
     from vault_agent.writing.transaction import Plan
+
+
+def check_names(caller: Writer, found: Found) -> None:
+    """Refuse an agent to change a file with other names, which may be outside its folder.
+
+    Raises:
+        Forbidden: `FILE_NOT_WRITABLE`.
+    """
+    if found.has_other_names and not caller.is_owner:
+        raise Forbidden(
+            "FILE_NOT_WRITABLE",
+            "The file has another name (a hard link), which may be outside your folder.",
+            remedy="Ask the owner to replace it by a copy.",
+        )
 
 
 class Disturbed(Exception):
@@ -163,11 +178,13 @@ class Journal:
                 "EXPECTED_HASH_REQUIRED", "This change needs the hash of the note as you know it."
             )
         try:
-            return self.disk.find(root, path)
+            found = self.disk.find(root, path)
         except OSError as error:
             if error.errno == errno.ESTALE:
                 raise Disturbed from None
             raise
+        check_names(write.caller, found)
+        return found
 
     def check_quiet(self, path: str, found: Found) -> None:
         """Raise `Disturbed` if somebody else has changed a file within the quiet time."""

@@ -25,6 +25,7 @@ from vault_agent.writing.journal import (
     Disturbed,
     Journal,
     check_hash,
+    check_names,
     file_change,
     new_id,
 )
@@ -289,6 +290,8 @@ class Several:
         if isinstance(change, Remove):
             return file_change(REMOVE, path, change.before, None)
         if isinstance(change, Edit):
+            with suppress(OSError, CannotOpen):  # it comes into being before
+                check_names(write.caller, self._journal.disk.find(root, path))
             if len(change.after) > len(change.before):
                 self._journal.check_size(path, change.after)
             made = file_change(EDIT, path, change.before, change.after)
