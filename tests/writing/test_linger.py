@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import operator
+import threading
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.clocks import PATIENCE
 from tests.waiting import eventually_async
-from tests.writing.opened import lingering
+from tests.writing.opened import QUIET, lingering
+
+from vault_agent.model.writing import WriteTimes
 
 if TYPE_CHECKING:
     from tests.writing.opened import Vault
@@ -124,3 +129,28 @@ async def test_closing_looks_at_what_was_displaced_and_does_not_wait_for_its_tim
             await closed.append("A.md", "ours\n")
             editor.write(b"one, edited by a person\n")
     assert closed.tree() == {"A.md": b"one, edited by a person\nours\n"}
+
+
+@pytest.mark.parametrize("limits", [replace(QUIET, times=WriteTimes(closing=0.0, look=PATIENCE))])
+async def test_a_look_that_is_cancelled_before_it_begins_is_made_at_the_end(closed: Vault):
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        begun.set()
+        goes_on.wait()
+
+    async with closed.opened() as writing:
+        closed.put("A.md", "one\n")
+        await closed.append("A.md", "two\n")
+        writing._journal.linger.hurry()
+        busy = asyncio.create_task(writing._looking.run(hold))
+        await eventually_async(begun.is_set, bool)
+        looking = asyncio.create_task(writing.look())
+        await eventually_async(writing._looking._executor._work_queue.qsize, bool)
+        looking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await looking
+        goes_on.set()
+        await busy
+    assert closed.temporaries() == []
+    assert closed.bytes("A.md") == b"one\ntwo\n"

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import LoggedWrite, Writer
     from vault_agent.system.crash import CrashReport
     from vault_agent.writing.journal import Journal
-    from vault_agent.writing.linger import Lingering
     from vault_agent.writing.transaction import Plan, Transaction
 
 THREADS = 4
@@ -288,10 +287,7 @@ class Writing:
         journal = self._journal
         while (path := journal.linger.due_path) is not None:
             async with self._locks.names(fold(path)):
-                lingering = journal.linger.take_due(path)
-                if lingering is None:
-                    continue  # a move of its folder has looked at it
-                saved = await self._looking.run(self._look, lingering)
+                saved = await self._looking.run(self._look, path)
             if saved:
                 await self._read_conflicts()
                 await self._follow([path], 0)
@@ -383,7 +379,11 @@ class Writing:
             with suppress(VaultAgentError):  # tried again after an hour
                 await self._threads.run(self._journal.expire)
 
-    def _look(self, lingering: Lingering) -> bool:
+    def _look(self, path: str) -> bool:
+        # Taken here, so that a caller who is cancelled before the thread starts loses nothing.
+        lingering = self._journal.linger.take_due(path)
+        if lingering is None:
+            return False  # a move of its folder has looked at it
         try:
             with self._journal.open_root() as root:
                 return self._journal.look(root, lingering)
