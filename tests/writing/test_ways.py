@@ -144,6 +144,7 @@ async def test_a_drive_that_gives_back_other_bytes_is_told(vault: Vault, monkeyp
         patched.setattr(Folder, "names", lambda self: [*names(self), "A.md"])
         with pytest.raises(Failed, match="WRITE_NOT_VERIFIED"):
             await vault.append("A.md", "three\n")
+    await eventually_async(lambda: vault.followed.count("A.md"), lambda count: count == 2)
     (last, _) = await vault.writing.writes()
     assert last.warning == "WRITE_NOT_VERIFIED"
     await vault.undo(last.write_id)

@@ -84,6 +84,7 @@ class Journal:
         self.finisher = Finisher(self.disk, log)
         self.linger = Linger(self.disk, log, self.finisher, limits.times)
         self.is_interrupted = False  # whether `recover` has something to do
+        self._unsure: list[str] = []  # paths that a failed write may have changed
         self._unrecorded: list[int] = []  # writes whose end could not be logged yet
 
     def prepare(self) -> Probe:
@@ -109,6 +110,7 @@ class Journal:
         try:
             with self.open_root() as root:
                 for logged in self.log.unfinished():
+                    self.may_have_changed(logged)
                     if logged.state is WriteState.PREPARED:
                         self.finisher.settle(root, logged)
                     else:
@@ -121,6 +123,16 @@ class Journal:
         except BaseException:
             self.is_interrupted = True
             raise
+
+    def may_have_changed(self, logged: Logged) -> None:
+        """Remember the paths of a write that has failed, or went on after it had."""
+        for change in logged.changes:
+            self._unsure += filter(None, (change.path, change.target))
+
+    def take_unsure(self) -> list[str]:
+        """Return the paths that failed writes may have changed since the last call."""
+        taken, self._unsure = self._unsure, []
+        return list(dict.fromkeys(taken))
 
     def look(self, root: VaultRoot, lingering: Lingering) -> bool:
         """Look at a displaced file. Return whether somebody had saved into it."""
@@ -284,6 +296,7 @@ class Journal:
                 self._swept(root, logged)
             raise
         except BaseException as error:
+            self.may_have_changed(logged)
             if self._settled(root, logged) is WriteState.DONE and (
                 isinstance(error, VaultAgentError)  # it was written, and not verified
             ):

@@ -256,6 +256,7 @@ class Several:
             try:
                 self._journal.disk.apply(root, first, before, after)
             except BaseException:
+                self._journal.may_have_changed(logged)
                 if self._journal.finisher.is_done(root, first):
                     self._journal.is_interrupted = True  # the disk fails: it goes on later
                 else:
@@ -264,6 +265,7 @@ class Several:
         try:
             left = self._journal.finisher.finish(root, logged, plans)
         except BaseException as error:
+            self._journal.may_have_changed(logged)
             self._journal.is_interrupted = True
             if isinstance(error, OSError) and coded_error(error).code == "DISK_FULL":
                 raise Failed(

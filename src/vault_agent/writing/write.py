@@ -10,7 +10,7 @@ import asyncio
 import time
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 
@@ -82,7 +82,7 @@ class Writing:
         self._state = "recovering"
         self._conflicts: list[LoggedWrite] = []  # not read anew for each `health`
         self._ready = anyio.Event()
-        self._following: set[asyncio.Task[Written]] = set()
+        self._following: set[asyncio.Task[Any]] = set()
         self._is_failing = False  # the last look has met a defect
 
     # --- writing --------------------------------------------------------------------------------
@@ -363,6 +363,7 @@ class Writing:
         await self._read_conflicts()
         self._refusal, self._state = None, "ready"
         self._ready.set()
+        self._follow_unsure()
         return True
 
     async def _read_conflicts(self) -> None:
@@ -460,6 +461,9 @@ class Writing:
             if done:
                 await to_its_end(self._announced(done[0], write))
             raise
+        except BaseException:
+            self._follow_unsure()
+            raise
         return await to_its_end(self._announced(done[0], write))
 
     async def _announced(self, written: Written, write: Write) -> asyncio.Task[Written]:
@@ -469,10 +473,21 @@ class Writing:
                 self._on_written(logged)
                 if logged.warning is not None:
                     await self._read_conflicts()
-        following = asyncio.create_task(self._followed(written, write))
-        self._following.add(following)  # the loop itself keeps no task alive
-        following.add_done_callback(self._following.discard)
-        return following
+        return self._kept(asyncio.create_task(self._followed(written, write)))
+
+    def _follow_unsure(self) -> None:
+        """Hand what failed writes may have changed to the index, without waiting."""
+        if paths := self._journal.take_unsure():
+            self._kept(asyncio.create_task(self._indexed(paths)))
+
+    async def _indexed(self, paths: Sequence[str]) -> None:
+        await self._follow(paths, 0)
+
+    def _kept(self, task: asyncio.Task[_T]) -> asyncio.Task[_T]:
+        """Keep a task until it ends, since the loop itself keeps none alive."""
+        self._following.add(task)
+        task.add_done_callback(self._following.discard)
+        return task
 
     async def _followed(self, written: Written, write: Write) -> Written:
         """Wait until searches find a write, and return its reply."""
