@@ -302,3 +302,11 @@ def test_two_scans_that_find_missed_changes_end_the_use_of_events():
 def test_polling_takes_at_most_a_twentieth_of_the_time():
     assert poll_pause(10, 0.1) == 10
     assert poll_pause(10, 3) == 60
+
+
+def test_an_event_that_comes_while_its_file_is_compared_stays(waiting: Waiting):
+    waiting.add(["a.md", "b.md"], 1.0)
+    seen = waiting.seen
+    waiting.add(["b.md"], 1.01)
+    waiting.drop(seen, ["a.md", "b.md", "c.md"])
+    assert list(waiting.seen) == ["b.md"]

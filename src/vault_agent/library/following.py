@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +10,7 @@ import anyio
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.writing import PENDING, IndexState
+from vault_agent.system.cancelling import in_thread
 from vault_agent.vault.opening import CannotOpen
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Following:
 
     async def __call__(self, paths: Sequence[str], wait_ms: int) -> IndexState:
         """Index paths, and return the revision that has them, or `PENDING` after `wait_ms`."""
-        self._remember(paths)
+        self._forget(paths)
         self.count += 1
         self._waiting.update(dict.fromkeys(paths))
         if self._served is None:
@@ -86,16 +86,17 @@ class Following:
         """Whether paths wait to be indexed, or are being indexed."""
         return self._is_working
 
-    def is_own(self, path: str) -> bool:
-        """Whether a file is as a write of this server has left it, and indexed or about to be."""
-        known = self._own.get(path)
-        if known is None:
-            return False
-        try:
-            with self._open_root() as root:
-                return _status(root, path) == known[0]
-        except (VaultAgentError, CannotOpen, OSError):
-            return False
+    async def own_among(self, paths: Iterable[str]) -> set[str]:
+        """Return the files that are as a write of this server has left them.
+
+        They are indexed, or about to be.
+        """
+        waiting = {path for path in paths if path in self._waiting}
+        known = {path: self._own[path][0] for path in paths if path in self._own}
+        now = await in_thread(self._statuses, tuple(known)) if known else None
+        if now is None:
+            return waiting
+        return waiting | {path for path, status in known.items() if now[path] == status}
 
     async def _work(self) -> None:
         try:
@@ -115,6 +116,7 @@ class Following:
                 served.set_result(state)
 
         try:
+            await self._remember(paths)  # before the run reads the files
             await self._run(paths, on_served)
         except Exception as error:
             self._forget(paths)  # so that the watch looks at them
@@ -135,19 +137,23 @@ class Following:
         if self._embed is not None:
             await self._embed()
 
-    def _remember(self, paths: Iterable[str]) -> None:
+    async def _remember(self, paths: Sequence[str]) -> None:
         now = time.monotonic()
         for path, (_, at) in list(self._own.items()):
             if at > now - _REMEMBERED_SECONDS and len(self._own) < _REMEMBERED:
                 break  # the oldest come first
             del self._own[path]
+        self._forget(paths)
+        found = await in_thread(self._statuses, paths[:_REMEMBERED_AT_ONCE])
+        self._own |= {path: (status, now) for path, status in (found or {}).items()}
+
+    def _statuses(self, paths: Sequence[str]) -> dict[str, Status] | None:
+        """Return the status of some files, or None if the vault is away. Blocking."""
         try:
             with self._open_root() as root:
-                for path in itertools.islice(paths, _REMEMBERED_AT_ONCE):
-                    self._own.pop(path, None)
-                    self._own[path] = _status(root, path), now
+                return {path: _status(root, path) for path in paths}
         except (VaultAgentError, CannotOpen, OSError):
-            self._forget(paths)
+            return None
 
     def _forget(self, paths: Iterable[str]) -> None:
         for path in paths:

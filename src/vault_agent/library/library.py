@@ -25,6 +25,7 @@ from vault_agent.library.several import Several
 from vault_agent.library.shared import Shared
 from vault_agent.library.typed_notes import TypedNotes
 from vault_agent.store.sessions.deliveries import DeliveryStore
+from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -190,6 +191,8 @@ class Library:
     async def _open(self, entry: Registered) -> HostedVault:
         """Return a vault that is open or being opened."""
         identity = entry.identity
+        if identity not in self._hosted:
+            await in_thread(self.known.require_trust, entry)
         while True:
             hosted = self._hosted.get(identity)
             if hosted is None:
@@ -200,7 +203,6 @@ class Library:
                 await hosted.close()  # by another; then it is opened again
             else:
                 return hosted
-        self.known.require_trust(entry)
         hosted = HostedVault(
             lambda: open_vault(
                 config_of(self._config, entry),

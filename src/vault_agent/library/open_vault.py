@@ -146,7 +146,7 @@ class OpenVault:
             background,
             on_change=self.news.add,
             on_crash=shared.on_crash,
-            is_own=self.writes.is_own,
+            own_among=self.writes.own_among,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
         self.layout = GraphLayout(

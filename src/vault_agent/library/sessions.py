@@ -175,7 +175,7 @@ class Sessions:
         entry = self._known.find(event.vault)
         if entry.role is not Role.PROJECT or entry.identity != event.vault:
             raise NotFound("VAULT_UNKNOWN", "There is no project with this vault.")
-        self._known.require_trust(entry)
+        await in_thread(self._known.require_trust, entry)
         if not self.leads:
             await in_thread(spool, self._spool, event)
             self._wake.set()

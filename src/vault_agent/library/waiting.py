@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MAX_WAITING = 20_000
 """With more paths than this, the whole vault is looked at."""
@@ -98,10 +98,19 @@ class Waiting:
         if settle:
             self._settle(now)
 
-    def drop(self, is_known: Callable[[str], bool]) -> None:
-        """Forget events at paths whose files are indexed already, or are about to be."""
-        for path in [path for path in self._seen if is_known(path)]:
-            del self._seen[path]
+    @property
+    def seen(self) -> dict[str, tuple[float, float]]:
+        """The paths with events that wait, each with the times of its first and its last one."""
+        return dict(self._seen)
+
+    def drop(self, seen: Mapping[str, tuple[float, float]], known: Iterable[str]) -> None:
+        """Forget the events `seen` at paths whose files are indexed already, or are about to be.
+
+        A path with an event since then stays.
+        """
+        for path in known:
+            if path in seen and self._seen.get(path) == seen[path]:
+                del self._seen[path]
 
     def due_at(self) -> float | None:
         """Return when `take` has something to give, or None while nothing waits or runs."""

@@ -38,7 +38,7 @@ from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from vault_agent.config.settings import WatchSettings
     from vault_agent.indexing.protocol import WatchEvent
@@ -103,7 +103,7 @@ class Watch:
         *,
         on_change: Callable[[WatchStatus], object],
         on_crash: OnCrash,
-        is_own: Callable[[str], bool] = lambda _: False,
+        own_among: Callable[[Iterable[str]], Awaitable[set[str]]] | None = None,
         command: Sequence[str] = COMMAND,
     ) -> None:
         self._runs = runs
@@ -114,7 +114,7 @@ class Watch:
         self._on_change = on_change
         self._on_crash = on_crash
         self._command = command
-        self._is_own = is_own  # whether a file is as this server has written it
+        self._own_among = own_among
         self._waiting = Waiting(
             quiet=settings.quiet_ms / 1000,
             longest=settings.max_delay_ms / 1000,
@@ -360,7 +360,7 @@ class Watch:
         while True:
             self._wake = anyio.Event()
             now = time.monotonic()
-            batch = self._take(now)
+            batch = await self._take(now)
             if batch is not None:
                 await self._carry_out(batch)
                 continue
@@ -371,14 +371,15 @@ class Watch:
             with anyio.move_on_after(seconds):
                 await self._wake.wait()
 
-    def _take(self, now: float) -> Batch | None:
+    async def _take(self, now: float) -> Batch | None:
         if not self.is_live:
             return None
         if self._scan_at is not None and now >= self._scan_at:
             self._scan_at = None
             self._waiting.demand("scan", now)
-        self._waiting.drop(self._is_own)
-        return self._waiting.take(now)
+        if self._own_among is not None and (seen := self._waiting.seen):
+            self._waiting.drop(seen, await self._own_among(seen))
+        return self._waiting.take(now) if self.is_live else None
 
     async def _carry_out(self, batch: Batch) -> None:
         trigger = {"scan": Trigger.SCAN, "start": Trigger.START}.get(batch.reason, Trigger.WATCH)

@@ -18,7 +18,7 @@ from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
     from vault_agent.config import Config
     from vault_agent.config.settings import WriteSettings
@@ -152,9 +152,9 @@ class Writes:
         """Return a number that changes with writes, or None while one is being indexed."""
         return None if self._following.is_busy else self._following.count
 
-    def is_own(self, path: str) -> bool:
-        """Whether a file is as a write of this server has left it, and indexed or about to be."""
-        return self._following.is_own(path)
+    async def own_among(self, paths: Iterable[str]) -> set[str]:
+        """Return the files that are as a write of this server has left them. See `Following`."""
+        return await self._following.own_among(paths)
 
     def health(self) -> WriteHealth:
         """Return how the vault is written."""
