@@ -228,3 +228,34 @@ async def test_a_cursor_at_a_note_outside_the_scope_has_expired(snapshot: Snapsh
     with pytest.raises(InvalidRequest) as caught:
         await list_tasks(snapshot, TaskQuery(filters), TaskPlace(f"/{identify(path)}", 1))
     assert caught.value.code == "CURSOR_EXPIRED"
+
+
+async def test_a_place_in_a_list_names_no_folder_above_the_scope(snapshot: Snapshot):
+    everything = await list_notes(snapshot, ListQuery())
+    inside = sorted(note.path for note in everything.notes if note.path.startswith("Garden/"))
+    query = ListQuery(filters=Filters(scope=Scope("Garden")), limit=1)
+    found, start = [], None
+    while True:
+        page = await list_notes(snapshot, query, start)
+        found += [note.path for note in page.notes]
+        if not page.has_more:
+            break
+        start = page.places[-1]
+        assert not start.path.startswith("Garden")
+    assert found == inside
+
+
+async def test_connections_with_notes_outside_the_scope_do_not_count(tmp_path: Path):
+    vault = Vault(tmp_path)
+    vault.write("desk/one.md", "[[two]] [[far]]\n")
+    vault.write("desk/two.md", "\n")
+    vault.write("desk/alone.md", "[[far]]\n")
+    vault.write("far.md", "[[two]] [[alone]]\n")
+    scope = Filters(scope=Scope("desk"))
+    async with indexed(vault) as snapshot:
+        found = await list_notes(snapshot, ListQuery(filters=scope, sort=Sort.CONNECTIONS))
+        assert [(note.path, note.connections) for note in found.notes] == [
+            ("desk/one.md", 1), ("desk/two.md", 1), ("desk/alone.md", 0),
+        ]  # fmt: skip
+        linked = await list_notes(snapshot, ListQuery(filters=scope, linked=False))
+        assert [note.path for note in linked.notes] == ["desk/alone.md"]
