@@ -79,7 +79,7 @@ def _best_hits(hits: Sequence[Hit], known: Sequence[Known]) -> dict[Address, Hit
 async def _texts(notes: Sequence[Scored], known: Sequence[Known]) -> dict[Address, str]:
     """Return what is shown of notes that have a file or a tag, but no word of the text."""
     texts: dict[Address, str] = {}
-    for name, vault, index in known:
+    for name, vault, index, _ in known:
         rows = {
             index.ids[each.candidate.note_id]: each.candidate
             for each in notes
