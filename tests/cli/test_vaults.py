@@ -305,9 +305,11 @@ IN_PROJECT = (
 )
 
 
-def about(server: FakeServer) -> str:
-    """Return the vault that the last request was about."""
-    _, path, body = server.asked[-1]
+async def about(server: FakeServer, run: Run, *words: str) -> str:
+    """Return the vault that a command asks first."""
+    server.asked.clear()
+    await run(*words)
+    _, path, body = server.asked[0]
     if isinstance(body, SearchBody) and body.vaults:
         return body.vaults[0]
     return unquote(path.split("/")[2]) if path.startswith("/vaults/") else "default"
@@ -322,8 +324,7 @@ async def test_of_two_projects_of_one_name_each_has_its_own_vault(
     for folder in (other, project):
         monkeypatch.chdir(folder)
         await run("init", "--yes")
-    await run(*words)
-    assert about(server) == vault_identity(project / ".vault-agent" / "vault")
+    assert await about(server, run, *words) == vault_identity(project / ".vault-agent" / "vault")
 
 
 @pytest.mark.parametrize("words", IN_PROJECT, ids=" ".join)
@@ -332,10 +333,8 @@ async def test_a_project_whose_vault_is_missing_is_not_answered_from_another_one
 ):
     await run("init", "--yes")
     (project / ".vault-agent" / "vault").rename(project / "away")
-    await run(*words)
-    assert about(server) == "project:shop"
-    await run(*words, "--vault", "default")
-    assert about(server) == "default"
+    assert await about(server, run, *words) == "project:shop"
+    assert await about(server, run, *words, "--vault", "default") == "default"
 
 
 @pytest.mark.parametrize("words", IN_PROJECT[:5], ids=" ".join)
