@@ -66,6 +66,9 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "status": ("open", "done", "all"), "expectedCount": (1, 2), "sections": ({"Outcome": "done"},),
     "file": ("src/a.py", "src/secret.py"), "sessionId": ("none",), "writeId": ("w1",),
 }  # fmt: skip
+OTHERS: dict[str, tuple[Any, ...]] = {
+    "integer": (1, 30), "string": ("one",), "array": ([], ["one"]), "object": ({},),
+}  # fmt: skip
 LATEST_FIRST = ("list_vault_notes", "before")
 UNCHANGED = "2026-01-06"
 """Before this day are the times of all files that no call has changed: in both vaults the same."""
@@ -232,7 +235,7 @@ def arguments(chosen: random.Random, tool: str, schema: dict[str, Any]) -> dict[
         elif of.get("type") == "boolean":
             sent[name] = chosen.random() < 0.5
         elif name != "cursor":
-            sent[name] = chosen.choice(VALUES[name])
+            sent[name] = chosen.choice(VALUES.get(name) or OTHERS[of["type"]])
     return sent
 
 

@@ -150,10 +150,7 @@ class OpenVault:
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
         self.layout = GraphLayout(
-            directory.positions,
-            lambda: keeper.ask(LayOut(task)),
-            self.links.revision,
-            background,
+            directory.positions, lambda: keeper.ask(LayOut(task)), self.links.revision, background
         )
         self.typing = TypingHelp(self._read, self._open_vault, background)
         self.pages = Pages(

@@ -82,7 +82,7 @@ class Writing:
         self._state = "recovering"
         self._conflicts: list[LoggedWrite] = []  # not read anew for each `health`
         self._ready = anyio.Event()
-        self._following: set[asyncio.Task[Any]] = set()
+        self._following: set[asyncio.Future[Any]] = set()
         self._is_failing = False  # the last look has met a defect
 
     # --- writing --------------------------------------------------------------------------------
@@ -448,7 +448,7 @@ class Writing:
 
     async def _done(
         self, write: Write, step: Callable[[], Written], *, retries: bool = False
-    ) -> asyncio.Task[Written]:
+    ) -> asyncio.Future[Written]:
         """Carry out a write, announce it, and hand its paths to the index.
 
         Return the task that waits until searches find it. If the caller is cancelled before the
@@ -466,7 +466,7 @@ class Writing:
             raise
         return await to_its_end(self._announced(done[0], write))
 
-    async def _announced(self, written: Written, write: Write) -> asyncio.Task[Written]:
+    async def _announced(self, written: Written, write: Write) -> asyncio.Future[Written]:
         if written.write_id is not None and not written.replayed:
             logged = await self._threads.run(self._several.shown, written.write_id)
             if logged is not None:
@@ -478,12 +478,9 @@ class Writing:
     def _follow_unsure(self) -> None:
         """Hand what failed writes may have changed to the index, without waiting."""
         if paths := self._journal.take_unsure():
-            self._kept(asyncio.create_task(self._indexed(paths)))
+            self._kept(asyncio.ensure_future(self._follow(paths, 0)))
 
-    async def _indexed(self, paths: Sequence[str]) -> None:
-        await self._follow(paths, 0)
-
-    def _kept(self, task: asyncio.Task[_T]) -> asyncio.Task[_T]:
+    def _kept(self, task: asyncio.Future[_T]) -> asyncio.Future[_T]:
         """Keep a task until it ends, since the loop itself keeps none alive."""
         self._following.add(task)
         task.add_done_callback(self._following.discard)
@@ -495,12 +492,9 @@ class Writing:
             return written
         named = [each for file in written.files for each in (file.path, file.before)]
         paths = [written.path, written.moved_from, *named]
-        index = await self._follow(
-            list(dict.fromkeys(each for each in paths if each is not None)), write.wait_ms
-        )
+        index = await self._follow(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
         written = replace(written, index=index)
         if index.indexed:
             return written
-        what = "The change is on the disk."
-        warning = Warning("INDEX_PENDING", explained("INDEX_PENDING", what))
+        warning = Warning("INDEX_PENDING", explained("INDEX_PENDING", "The change is on the disk."))
         return replace(written, warnings=(*written.warnings, warning))
