@@ -64,7 +64,7 @@ async def test_a_right_and_a_folder_are_added_by_what_a_refusal_says(run: Run, n
 async def test_writing_that_needs_folders_is_refused_with_the_command_that_asks_for_them(run: Run):
     refused = await run("config", "set", "write.enabled", "true")
     assert refused.code == 2
-    assert "needs write.folders to be set first" in refused.err
+    assert "needs write.folders or vaults.enabled to be set first" in refused.err
     assert "`vault-agent enable write`" in refused.err
 
 
@@ -86,6 +86,14 @@ async def test_a_switch_that_does_nothing_alone_says_what_is_missing(
     assert f"vault-agent enable {feature}" in told.err
     await run("enable", feature)
     assert "does nothing" not in (await run("config", "set", name, "true")).err
+
+
+async def test_the_vaults_of_projects_may_be_written_without_a_folder_of_ones_own(run: Run):
+    await run("enable", "vaults")
+    done = await run("enable", "write")
+    assert done.code == 0, done.err
+    assert "may change notes in the vaults of projects (create, append, edit)" in done.out
+    assert (await settings(run))["write.folders"] == []
 
 
 async def test_the_key_is_announced_by_the_switch_that_makes_it_needed(run: Run):
@@ -143,6 +151,6 @@ async def test_config_list_is_config_get(run: Run):
 def test_what_a_setting_needs_are_settings():
     for key in KEYS.values():
         for other in (*key.needs, *key.idle_without):
-            assert other in KEYS
+            assert all(each in KEYS for each in other.split(" or "))
         if key.idle_without and key.option == "enabled" and key.section != "cors":
             assert key.section in FEATURES

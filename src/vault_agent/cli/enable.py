@@ -91,13 +91,19 @@ async def command(
     overridden(dict(settings))
     now = build_config(invocation.layers())
     text = FEATURES[feature].now.format(
-        folders="the whole vault" if now.write.folders == (".",) else ", ".join(now.write.folders),
+        folders=_places(now.write.folders),
         allow=", ".join(now.write.allow),
         model=now.embedding.model,
         chat=now.chat.model,
     )
     say(clean(text))
     tell_applied(applied, then=FEATURES[feature].then)
+
+
+def _places(folders: Sequence[str]) -> str:
+    if "." in folders:
+        return "the whole vault"
+    return ", ".join(folders) or "the vaults of projects"
 
 
 def _server(applied: Applied) -> dict[str, object]:
@@ -109,13 +115,14 @@ def _for_write(
 ) -> list[tuple[str, str]]:
     """Return the folders that may be written, and what may be done there, as settings.
 
-    What is given is added to what is set.
+    What is given is added to what is set. With several vaults, none is needed: those of projects
+    may be changed as a whole.
 
     Raises:
         InvalidRequest: if no folder is set, and there is nobody to ask.
     """
     settings = []
-    if not folders and not config.write.folders:
+    if not (folders or config.write.folders or config.vaults.enabled):
         if not can_ask():
             raise InvalidRequest(
                 "INVALID_REQUEST",

@@ -440,11 +440,8 @@ class OpenVault:
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
         self._checks.verify_soon()
-        if (
-            took_over
-            or self._index.has_other_exclusions
-            or (self._index.meta is not None and self.config.index.at_start and not watched)
-        ):
+        at_start = took_over or (self.config.index.at_start and not watched)
+        if self._index.has_other_exclusions or (self._index.meta is not None and at_start):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     def announce_query(self) -> None:
