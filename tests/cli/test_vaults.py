@@ -305,11 +305,15 @@ IN_PROJECT = (
 )
 
 
-async def about(server: FakeServer, run: Run, *words: str) -> str:
-    """Return the vault that a command asks first."""
+LISTS = ("list", "grep")
+"""Commands that ask each vault of the scope, the project's first."""
+
+
+async def about(run: Run, server: FakeServer, *words: str) -> str:
+    """Return the vault that a command is about: of its last request, or of the first of a list."""
     server.asked.clear()
     await run(*words)
-    _, path, body = server.asked[0]
+    _, path, body = server.asked[0 if words[0] in LISTS else -1]
     if isinstance(body, SearchBody) and body.vaults:
         return body.vaults[0]
     return unquote(path.split("/")[2]) if path.startswith("/vaults/") else "default"
@@ -324,7 +328,7 @@ async def test_of_two_projects_of_one_name_each_has_its_own_vault(
     for folder in (other, project):
         monkeypatch.chdir(folder)
         await run("init", "--yes")
-    assert await about(server, run, *words) == vault_identity(project / ".vault-agent" / "vault")
+    assert await about(run, server, *words) == vault_identity(project / ".vault-agent" / "vault")
 
 
 @pytest.mark.parametrize("words", IN_PROJECT, ids=" ".join)
@@ -333,8 +337,8 @@ async def test_a_project_whose_vault_is_missing_is_not_answered_from_another_one
 ):
     await run("init", "--yes")
     (project / ".vault-agent" / "vault").rename(project / "away")
-    assert await about(server, run, *words) == "project:shop"
-    assert await about(server, run, *words, "--vault", "default") == "default"
+    assert await about(run, server, *words) == "project:shop"
+    assert await about(run, server, *words, "--vault", "default") == "default"
 
 
 @pytest.mark.parametrize("words", IN_PROJECT[:5], ids=" ".join)

@@ -335,7 +335,7 @@ def test_search_for_all_words_and_its_pages(served: Program):
     wrong = served.call("POST", "/search", {"query": "fleece", "cursor": first["nextCursor"]})
     assert (wrong.status, wrong.code) == (400, "INVALID_CURSOR")
     printed = served.run("search", "--all-words", "fleece", "flour")
-    assert printed.stdout.splitlines()[0].endswith("Kitchen/Bread.md  Bread")
+    assert printed.stdout.splitlines()[0].endswith("Kitchen/Bread.md:3  Bread")
     page = served.run("search", "fleece", "-n", "1")
     assert "--cursor" not in page.stderr  # a higher --limit is simpler
     cursor = json.loads(served.run("search", "fleece", "-n", "1", "--json").stdout)["data"][
