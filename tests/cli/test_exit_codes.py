@@ -133,7 +133,7 @@ async def test_misuse_errors_do_not_repeat_values(run: Run, line: str):
     [
         ("sarch", 'No such command: "sarch" (did you mean search?).'),
         ("ls", 'No such command: "ls" (did you mean list?).'),
-        ("config list", 'No such command: "list" (did you mean config get?).'),
+        ("config show", 'No such command: "show" (did you mean config get?).'),
         ("get Bread", 'No such command: "Bread" (to read a note: vault-agent show).'),
         ("jobs zzz", 'No such command: "zzz".'),
         ("search --limt 3", 'No such option: "--limt" (did you mean --limit?).'),
