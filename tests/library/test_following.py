@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-import pytest
 from tests.waiting import eventually_async
 
 from vault_agent.library.background import Background
@@ -38,27 +38,30 @@ class Followed:
         on_served(IndexState(1, 1))
 
 
-@pytest.fixture
-async def followed(tmp_path: Path) -> AsyncIterator[Followed]:
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Followed]:
+    """Follow a vault. A task group must be entered and left by one task, so it is no fixture."""
     async with Background(lambda _: None) as background:
-        yield Followed(tmp_path, background)
+        yield Followed(folder, background)
 
 
-async def test_the_disk_is_read_in_threads_only(followed: Followed):
-    (followed.folder / "A.md").write_text("one\n")
-    assert (await followed.following(["A.md"], 60_000)).indexed
-    assert await followed.following.own_among(["A.md"]) == {"A.md"}
-    assert followed.readers
-    assert threading.current_thread() not in followed.readers
+async def test_the_disk_is_read_in_threads_only(tmp_path: Path):
+    async with opened(tmp_path) as followed:
+        (followed.folder / "A.md").write_text("one\n")
+        assert (await followed.following(["A.md"], 60_000)).indexed
+        assert await followed.following.own_among(["A.md"]) == {"A.md"}
+        assert followed.readers
+        assert threading.current_thread() not in followed.readers
 
 
-async def test_a_file_is_own_until_somebody_changes_it(followed: Followed):
-    note = followed.folder / "A.md"
-    note.write_text("one\n")
-    await followed.following(["A.md", "gone.md"], 0)
-    assert await followed.following.own_among(["A.md", "B.md"]) == {"A.md"}  # it waits
-    await eventually_async(lambda: followed.following.is_busy, lambda busy: not busy)
-    assert await followed.following.own_among(["A.md", "gone.md"]) == {"A.md", "gone.md"}
-    note.write_text("by a person\n")
-    assert await followed.following.own_among(["A.md", "gone.md"]) == {"gone.md"}
-    assert followed.runs == [("A.md", "gone.md")]
+async def test_a_file_is_own_until_somebody_changes_it(tmp_path: Path):
+    async with opened(tmp_path) as followed:
+        note = followed.folder / "A.md"
+        note.write_text("one\n")
+        await followed.following(["A.md", "gone.md"], 0)
+        assert await followed.following.own_among(["A.md", "B.md"]) == {"A.md"}  # it waits
+        await eventually_async(lambda: followed.following.is_busy, lambda busy: not busy)
+        assert await followed.following.own_among(["A.md", "gone.md"]) == {"A.md", "gone.md"}
+        note.write_text("by a person\n")
+        assert await followed.following.own_among(["A.md", "gone.md"]) == {"gone.md"}
+        assert followed.runs == [("A.md", "gone.md")]
