@@ -246,7 +246,7 @@ def test_a_relative_folder_is_stored_as_an_absolute_path(
         ("chat.enabled", "true", "needs chat.model to be set first"),
         ("journal.redact_patterns", "canary(", "item 1 of journal.redact_patterns is not a valid"),
         ("journal.redact_patterns", "x*", "matches empty text"),
-        ("write.enabled", "true", "needs write.folders to be set first"),
+        ("write.enabled", "true", "needs write.folders or vaults.enabled to be set first"),
         ("write.folders", "Notes,.obsidian", "do not begin with a dot"),
         ("write.folders", "../Other", "relative to it"),
         ("write.allow", "create,rename", "permanent"),
