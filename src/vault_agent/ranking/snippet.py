@@ -35,14 +35,14 @@ _ELLIPSIS = "…"
 
 # Block markers at the start of a line: quotes, headings, list items, tasks, fences, table borders.
 _BLOCK_SIGNS = re.compile(
-    r"^[ \t>]*(?:\[![\w-]+\][+-]?|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$"
-    r"|(?P<item>#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?|\d{1,9}[.)](?=[ \t])|\|))?",
+    r"^[ \t>]*(?:\[![\w-]+\][+-]?|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$)?", re.MULTILINE
+)
+_ITEM_SIGNS = re.compile(  # after those above
+    r"^(?:#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?|\d{1,9}[.)](?=[ \t])|\|)",
     re.MULTILINE,
 )
 _HEADING_LINE = re.compile(r"^[ \t>]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t>]*\n")
-_AFTER_ITEM = re.compile(f"({_ITEM}[^{_ITEM}{_BREAK}]*){_BREAK}")
-_BORDERS_OF_ITEMS = re.compile(f"[ {_BREAK}]*{_ITEM}[ {_ITEM}{_BREAK}]*")
 _SEPARATOR = " · "
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
 _LINK = re.compile(
@@ -179,10 +179,10 @@ def plain_line(markdown: str) -> str:
     queries about one subject find the same chunks.
     """
     text = _FIRST_HEADING.sub("", markdown, count=1)
-    if "#" in text:
+    if "# " in text or "#\t" in text:
         text = _HEADING_LINE.sub(r"\g<0>\n", text)  # what follows is a paragraph of its own
     text = _PARAGRAPH.sub(f"\n{_BREAK}\n", text)
-    text = _BLOCK_SIGNS.sub(lambda sign: _ITEM if sign["item"] else "", text)
+    text = _ITEM_SIGNS.sub(_ITEM, _BLOCK_SIGNS.sub("", text))
     if "[[" in text:
         text = _WIKILINK.sub(r"\1", text)
     if "](" in text:
@@ -200,9 +200,13 @@ def _parted(line: str) -> str:
     """Return a line with ` · ` before each item, and after the last one of a list."""
     if _ITEM not in line:
         return " ".join(line.replace(_BREAK, " ").split())
-    line = _AFTER_ITEM.sub(rf"\1{_ITEM}", line)
-    line = _BORDERS_OF_ITEMS.sub(_SEPARATOR, line).replace(_BREAK, " ")
-    return " ".join(line.removeprefix(_SEPARATOR).removesuffix(_SEPARATOR).split())
+    before, *items = line.split(_ITEM)
+    parts = [before]
+    for item in items:
+        own, _, after = item.partition(_BREAK)  # a paragraph behind the item
+        parts += (own, after)
+    shown = (" ".join(part.replace(_BREAK, " ").split()) for part in parts)
+    return _SEPARATOR.join(filter(None, shown))
 
 
 def _written_line(markdown: str) -> str:
