@@ -171,3 +171,17 @@ def test_new_notes_and_context_stay_in_the_project(world: World):
     section = world.done("context", "--search", "flour")
     assert "Prices" in section
     assert "Bread" not in section
+
+
+def test_jobs_are_those_of_the_vault_that_index_is_about(world: World):
+    started = world.data("index", "--detach")["job"]["id"]
+    assert world.run("jobs", "follow", started).returncode == 0
+    assert world.data("jobs")["jobs"][0]["id"] == started
+    assert world.done("jobs", "show").startswith(started)
+
+
+@pytest.mark.parametrize("name", list(NOTES)[:3])
+def test_a_job_of_any_vault_here_is_found_by_its_id(world: World, name: str):
+    job = world.data("jobs", "--vault", name)["jobs"][0]["id"]
+    assert world.data("jobs", "show", job)["job"]["id"] == job
+    assert world.run("jobs", "show", "0" * 20).returncode == 4

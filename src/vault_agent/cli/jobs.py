@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.here import client_here, name_rest, vaults_here
 from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell
 from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fitted
@@ -14,6 +16,8 @@ from vault_agent.errors import NotFound
 from vault_agent.model.jobs import JobState
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from vault_agent.client.client import Client
     from vault_agent.wire.replies import JobData
 
@@ -43,8 +47,8 @@ async def show(invocation: Invocation, job_id: str | None) -> None:
     from vault_agent.cli.following import report
     from vault_agent.cli.progress import count, phase_name
 
-    async with invocation.client() as client:
-        reply = await client.job(job_id or await _newest(client))
+    async with _asked(invocation, job_id) as (client, chosen):
+        reply = await client.job(chosen)
     if invocation.json:
         pass_on(reply.body)
         return
@@ -62,8 +66,8 @@ async def follow_job(invocation: Invocation, job_id: str | None) -> int:
     """Show a job's progress until its end. The default is the newest job."""
     from vault_agent.cli.following import follow
 
-    async with invocation.client() as client:
-        return await follow(client, job_id or await _newest(client), as_json=invocation.json)
+    async with _asked(invocation, job_id) as (client, chosen):
+        return await follow(client, chosen, as_json=invocation.json)
 
 
 @command.command("cancel")
@@ -71,8 +75,8 @@ async def follow_job(invocation: Invocation, job_id: str | None) -> int:
 @click.pass_obj
 async def cancel(invocation: Invocation, job_id: str | None) -> None:
     """Cancel a job. The default is the newest. The last complete index, if any, still serves."""
-    async with invocation.client() as client:
-        reply = await client.cancel(job_id or await _newest(client))
+    async with _asked(invocation, job_id) as (client, chosen):
+        reply = await client.cancel(chosen)
     if invocation.json:
         pass_on(reply.body)
         return
@@ -83,7 +87,7 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
 
 
 async def _list(invocation: Invocation) -> None:
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.jobs()
     if invocation.json:
         pass_on(reply.body)
@@ -92,6 +96,26 @@ async def _list(invocation: Invocation) -> None:
         _say_line(job)
     if not reply.data.jobs:
         tell("No jobs yet. Start one: vault-agent index")
+    name_rest(invocation)
+
+
+@asynccontextmanager
+async def _asked(invocation: Invocation, job_id: str | None) -> AsyncIterator[tuple[Client, str]]:
+    """Yield a client for the vault of a job, and the job's ID.
+
+    Inside a project, a job with an ID may be of any vault of the scope: replies name such jobs.
+    Without an ID it is the newest one of the project's vault.
+    """
+    async with client_here(invocation) as client:
+        if job_id is None:
+            yield client, await _newest(client)
+            return
+        for vault in vaults_here(invocation):
+            client.vault_name = vault
+            with suppress(NotFound):
+                await client.job(job_id)
+                break
+        yield client, job_id
 
 
 async def _newest(client: Client) -> str:
