@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.test_restart import notes, started
+from tests.waiting import eventually_async
 
 if TYPE_CHECKING:
     from tests.cli.fake import Run
@@ -88,3 +89,34 @@ async def test_settings_that_cannot_be_read_are_the_problem(environment: dict[st
 
 async def test_without_a_vault_setup_is_what_to_type(run: Run):
     assert (await checks(run))["notes"]["fix"] == "vault-agent setup"
+
+
+async def test_the_index_of_a_moved_vault_is_not_to_be_removed(run: Run, notes: Path):
+    await started(run, "--background", "--watch")
+    await run("jobs", "follow")
+    moved = notes.rename(notes.with_name("Moved"))
+    await run("serve", "--stop")
+    for root in (notes, moved):
+        await run("config", "set", "vault.root", str(root))
+        found = await checks(run)
+        assert "indexes" not in found
+        assert found["server"]["fix"] == ("vault-agent serve --background" if root == moved else "")
+    await started(run, "--background")
+    assert (await run("doctor")).code == 0
+
+
+async def test_a_missing_vault_stops_the_watch_and_is_one_fault_of_the_server(
+    run: Run, notes: Path
+):
+    await started(run, "--background", "--watch")
+    await run("jobs", "follow")
+    notes.rename(notes.with_name("Moved"))
+    found: dict[str, dict] = {}
+
+    async def is_noticed() -> bool:
+        found.update(await checks(run))
+        return "folder is missing" in found["watch"]["found"]
+
+    await eventually_async(is_noticed)
+    assert found["watch"]["ok"] is False
+    assert found["index"]["ok"] is True

@@ -145,7 +145,8 @@ def _disk(config: Config) -> Iterator[Check]:
     else:
         yield Check("disk", True, what)
     number, size = gone_indexes(index_parent(config) / "indexes")
-    if number:
+    # Without an index of its own, a moved vault may still take one of them over.
+    if number and _is_there(config) and folder.is_dir():
         what = f"{number} index{'es' * (number > 1)} of vaults that are gone, {size / 1e6:,.1f} MB"
         yield Check("indexes", None, what, "vault-agent indexes remove --gone")
 
@@ -160,7 +161,7 @@ def _nearest(folder: Path) -> Path:
 async def _server(
     invocation: Invocation, config: Config, server: Server | None
 ) -> AsyncIterator[Check]:
-    from vault_agent.cli.state import index_state, watch_state
+    from vault_agent.cli.state import index_state, watch_hindrance, watch_state
 
     again = restart_command(invocation.config)
     try:
@@ -185,7 +186,8 @@ async def _server(
         yield Check("server", False, what, again)
     else:
         yield Check("server", True, f"version {health.version} runs at {endpoint}")
-    known = [each for each in reply.warnings if each.code != "INDEX_STALE"]
+    hindrance = watch_hindrance(health, reply.warnings)
+    known = [each for each in reply.warnings if each.code != "INDEX_STALE" and each != hindrance]
     state = index_state(health, reply.warnings)
     building = health.running_job is not None
     yield Check("index", health.index.available or building, state)
@@ -194,7 +196,8 @@ async def _server(
     if health.index.stale and not building:
         yield Check("index", False, "notes have changed since the last run", "vault-agent index")
     watching = health.watch is not None and health.watch.enabled
-    yield Check("watch", True if watching else None, watch_state(health, reply.warnings))
+    works = hindrance is None if watching else None
+    yield Check("watch", works, as_typed(watch_state(health, reply.warnings)))
 
 
 def _is_there(config: Config) -> bool:
@@ -211,7 +214,8 @@ def _port(invocation: Invocation, config: Config) -> Check:
         require_bindable(config.server.host, config.server.port)
     except Misconfigured as error:
         return Check("server", False, with_way_out(error, server_at(invocation.layers())).message)
-    return Check("server", False, f"none runs; port {config.server.port} is free", _START)
+    found = f"none runs; port {config.server.port} is free"
+    return Check("server", False, found, _START if _is_there(config) else "")
 
 
 def _key(config: Config, again: str) -> Check:

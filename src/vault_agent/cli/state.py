@@ -54,13 +54,22 @@ def watch_state(health: HealthData, warnings: Iterable[Notice]) -> str:
     watch = health.watch
     if watch is None or not watch.enabled:
         return "off"
-    for warning in warnings:
-        if warning.code.startswith("WATCH_") or warning.code == "VAULT_NOT_FOUND":
-            return f"on, but: {clean(warning.message)}"
+    if (hindrance := watch_hindrance(health, warnings)) is not None:
+        return f"on, but: {clean(hindrance.message)}"
     if watch.mode is None:
         return "on; starting"
     how = "by events" if watch.mode == "events" else "by scans"
     return f"on: {counted(watch.folders, 'folder')}, {how}"
+
+
+def watch_hindrance(health: HealthData, warnings: Iterable[Notice]) -> Notice | None:
+    """Return the warning that says why changes are not noticed as they should be."""
+    if health.watch is None or not health.watch.enabled:
+        return None
+    for warning in warnings:
+        if warning.code.startswith("WATCH_") or warning.code == "VAULT_NOT_FOUND":
+            return warning
+    return None
 
 
 def last_run(health: HealthData) -> str:
