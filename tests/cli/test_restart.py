@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 from tests.server.test_serve import free_port
+from tests.systems import posix
+from tests.waiting import eventually_async
 
 from vault_agent.cli import detached
 from vault_agent.config.keys import DEFAULT_PORT
@@ -196,3 +202,20 @@ async def test_the_record_of_settings_holds_no_key(
     assert "vault-agent serve --restart" in (await run("search", "bones")).err
     await started(run, "--restart")
     assert (await run("status")).code == 0
+
+
+@posix("a signal is sent to one process")
+async def test_ctrl_c_leaves_no_server_stopped(environment: dict[str, str], run: Run, notes: Path):
+    first = await started(run, "--background")
+    noted = next(Path(environment["HOME"]).rglob("server.address"))
+    text = noted.read_bytes()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "vault_agent", "serve", "--restart",
+        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    await eventually_async(lambda: not noted.exists() or noted.read_bytes() != text)
+    process.send_signal(signal.SIGINT)
+    assert await process.wait() == 130
+    assert (await run("status")).code == 0
+    assert (await started(run, "--background"))["pid"] != first["pid"]
+    assert notes.is_dir()

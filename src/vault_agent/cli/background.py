@@ -110,7 +110,7 @@ async def restart(
     """Stop the server that runs here, if one does, and start it with the settings in force.
 
     A service is restarted by the system. `flags` include those that are repeated, and `config` is
-    what they and the settings give; its vault must exist.
+    what they and the settings give; its vault must exist. Ctrl-C does not leave a server stopped.
 
     Raises:
         VaultAgentError: as `start` and `stop`.
@@ -119,9 +119,18 @@ async def restart(
     before = server_here(layers)
     if before is not None and runs_as_service(invocation, before):
         return await _restarted_service(invocation, before)
-    if before is not None:
-        await detached.stop(before.folder)
-    running = await start(invocation, flags, config, until_idle=until_idle)
+
+    async def replaced() -> Running:
+        if before is not None:
+            await detached.stop(before.folder)
+        return await start(invocation, flags, config, until_idle=until_idle)
+
+    replacing = asyncio.ensure_future(replaced())
+    try:
+        running = await asyncio.shield(replacing)
+    except asyncio.CancelledError:
+        await replacing
+        raise
     return running._replace(before=before)
 
 
