@@ -104,3 +104,22 @@ async def test_at_a_terminal_five_questions_have_defaults(
     assert shown.count("[y/N]") == 1
     assert b"Ready: 1 note of ~/Notes" in out
     assert "watch, mcp, web on" in (await run("status")).out
+
+
+@posix("a terminal is made by a POSIX call")
+@pytest.mark.parametrize("typed", [b"\x04", b"\n\x04", b"\n\n\x04"])
+async def test_ctrl_d_at_a_question_sets_nothing_up(
+    home: Path, run: Run, environment: dict[str, str], typed: bytes
+):
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "vault_agent", "setup",
+        env=environment, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs, cwd=home,
+    )  # fmt: skip
+    os.close(theirs)
+    os.write(ours, typed)
+    assert await process.wait() == 130, all_of(ours)
+    all_of(ours)
+    assert (await run("config", "get", "vault.root")).code == 1

@@ -24,10 +24,7 @@ def can_ask() -> bool:
 def ask(question: str, default: str = "") -> str:
     """Return what the person types, or the default for an empty line."""
     shown = f"{question} [{default}] " if default else f"{question} "
-    line = _line(shown)
-    if line is None:
-        raise click.Abort  # Ctrl-D
-    return line or default
+    return _line(shown) or default
 
 
 def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
@@ -41,17 +38,18 @@ def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
     if not can_ask():
         raise InvalidRequest("INVALID_REQUEST", "This needs your consent: add --yes.")
     answer = _line(f"{question} [{'Y/n' if default else 'y/N'}] ")
-    if answer is None:
-        return False
     return answer.lower() in ("y", "yes") if answer else default
 
 
-def _line(shown: str) -> str | None:
+def _line(shown: str) -> str:
+    """Return what the person types. Ctrl-D ends the command, as Ctrl-C does."""
     sys.stderr.write(shown)
     sys.stderr.flush()
     with _interruptible():
         line = sys.stdin.readline()
-    return line.strip() if line else None
+    if not line:
+        raise click.Abort
+    return line.strip()
 
 
 @contextmanager
