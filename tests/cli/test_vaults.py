@@ -388,3 +388,13 @@ async def test_new_notes_and_graphs_are_about_the_vault_of_the_project(
     await run("list", VAULT_AGENT_VAULTS_ENABLED="false")
     assert server.asked[-1][1].startswith("/notes")
     assert project.is_dir()
+
+
+async def test_the_default_vault_is_not_added_again(run: Run, home: Path):
+    (home / "Recipes").mkdir()
+    refused = await run(
+        "vaults", "add", str(home / "Recipes"), VAULT_AGENT_VAULT_ROOT=str(home / "Recipes")
+    )
+    assert refused.code == 2
+    assert "is the default vault already" in refused.err
+    assert await listed(run) == []

@@ -100,6 +100,10 @@ async def add(invocation: Invocation, folder: Path, name: str | None) -> None:
         raise Misconfigured(
             "CONFIG_INVALID", f"This folder is the vault {same.address} already.", remedy=""
         )
+    if root == vault_root(invocation.layers()):
+        raise Misconfigured(
+            "CONFIG_INVALID", "This folder is the default vault already: vault.root.", remedy=""
+        )
     uid = same.uid if same is not None else new_uid()
     entry = add_vault(Registered(root, Role.OTHER, chosen, uid))
     if invocation.json:
