@@ -346,8 +346,7 @@ CODES: Final[dict[str, Code]] = {
         Misconfigured,
         503,
         2,
-        "Name the folder that holds your notes: `vault-agent config set vault.root ~/Notes`, or"
-        " --vault-root.",
+        "Name the folder that holds your notes: `vault-agent setup --folder ~/Notes`.",
     ),
     "VAULT_MISMATCH": Code(
         Misconfigured,

@@ -37,6 +37,7 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, notes: Path):
     done = await run(*shlex.split(advised), "--folder", "Inbox", "--folder", "Log")
     assert done.code == 0, done.err
     assert "may change notes in Inbox, Log (create, append, edit)" in done.out
+    assert "Log is not there yet." in done.err
     assert done.err.count("Every request needs a key from now on.") == 1
     assert "The server was restarted" in done.out
     assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0

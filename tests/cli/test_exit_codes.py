@@ -74,8 +74,8 @@ async def test_without_settings_the_error_says_to_set_a_vault(run: Run):
         run("search", "x", VAULT_AGENT_SERVER_PORT="9"),
         run("search", "x", VAULT_AGENT_SERVER_PORT="9", VAULT_AGENT_VAULT_ROOT="/n"),
     )
-    assert "vault-agent config set vault.root" in new.err
-    assert "vault-agent config set vault.root" not in settled.err
+    assert "First run `vault-agent setup`" in new.err
+    assert "vault-agent setup" not in settled.err
 
 
 async def test_misuse_exits_with_2_and_suggests_a_correction(run: Run):

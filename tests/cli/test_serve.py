@@ -126,7 +126,7 @@ async def test_without_a_vault_serve_says_how_to_name_one(run: Run):
     ended = await run("serve", "--port", "0")
     assert ended.code == 2
     assert ended.err.startswith("VAULT_NOT_FOUND: ")
-    assert "vault-agent config set vault.root" in ended.err
+    assert "vault-agent setup --folder" in ended.err
     assert len(ended.err.splitlines()) == 1
 
 

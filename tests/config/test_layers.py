@@ -337,7 +337,7 @@ def test_an_index_folder_whose_name_is_not_unicode_is_refused(tmp_path: Path):
 
 
 def test_without_a_vault_the_error_says_how_to_set_one():
-    with pytest.raises(Misconfigured, match=r"vault-agent config set vault\.root") as refusal:
+    with pytest.raises(Misconfigured, match=r"vault-agent setup --folder") as refusal:
         index_directory(Config())
     assert refusal.value.code == "VAULT_NOT_FOUND"
 

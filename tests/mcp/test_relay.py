@@ -195,7 +195,7 @@ def test_a_call_without_a_vault_says_what_to_do(alone):
         pipe.ask(HANDSHAKE)
         text = pipe.call(1, "vault_search", query="dough")
     assert text.startswith("VAULT_NOT_FOUND: ")
-    assert "vault-agent config set vault.root" in text
+    assert "vault-agent setup --folder" in text
 
 
 def test_a_call_after_a_handshake_waits_for_the_server(alone):
@@ -402,7 +402,7 @@ def test_without_a_vault_the_error_says_what_to_do(alone):
         reply = pipe.ask(PING)
     assert reply["id"] == 1
     assert reply["error"]["message"].startswith("VAULT_NOT_FOUND: ")
-    assert "vault-agent config set vault.root" in reply["error"]["message"]
+    assert "vault-agent setup --folder" in reply["error"]["message"]
 
 
 def test_a_server_without_mcp_is_named_with_the_switch(alone):

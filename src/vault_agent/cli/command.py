@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 _SERVERS = ("vault.root", "server.endpoint")
 """The settings that say which server is meant. One of them must be set."""
-_FIRST = (
-    "First run `vault-agent config set vault.root ~/Notes` with your own folder, or name a server"
-    " with --endpoint."
-)
+_FIRST = "First run `vault-agent setup`, or name a server with --endpoint."
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
@@ -164,7 +161,7 @@ def _global_options() -> list[GlobalOption]:
             metavar="NAME",
             expose_value=False,
             callback=_keep,
-            help="Another vault of the server: project:NAME, global, or one of `vaults`.",
+            help="Another vault of the server: project:NAME, global, default, or one of `vaults`.",
         ),
         GlobalOption(
             ["--json"],

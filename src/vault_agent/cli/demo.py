@@ -52,8 +52,7 @@ async def command(invocation: Invocation) -> None:
     say()
     say("The demo is done. Its notes and index have been deleted. For your own notes:")
     program = _program()
-    say(f"  {program} config set vault.root ~/Notes")
-    say(f"  {program} serve --background")
+    say(f"  {program} setup")
     say(f"  {program} search what I look for")
     say(f"  {program} open 1")
 

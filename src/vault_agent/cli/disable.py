@@ -10,11 +10,13 @@ from vault_agent.cli.terminal import envelope, say
 
 
 @click.command("disable", cls=Command)
-@click.argument("feature", type=click.Choice(tuple(FEATURES)))
+@click.argument("feature", metavar="FEATURE", type=click.Choice(tuple(FEATURES)))
 @click.option("--no-restart", is_flag=True, help="Do not restart the running server.")
 @click.pass_obj
 async def command(invocation: Invocation, feature: str, *, no_restart: bool) -> None:
     """Turn off a feature that `enable` turns on.
+
+    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or chat.
 
     Its other settings stay. A server in the background is restarted.
     """
@@ -26,4 +28,4 @@ async def command(invocation: Invocation, feature: str, *, no_restart: bool) -> 
         return
     overridden(dict(settings))
     say(FEATURES[feature].ended)
-    tell_applied(applied)
+    tell_applied(applied, needs_server=False)

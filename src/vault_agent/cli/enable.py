@@ -32,7 +32,7 @@ _MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
 
 
 @click.command("enable", cls=Command)
-@click.argument("feature", type=click.Choice(tuple(FEATURES)))
+@click.argument("feature", metavar="FEATURE", type=click.Choice(tuple(FEATURES)))
 @click.option(
     "--folder", "folders", metavar="PATH", multiple=True, help="Where notes may change, too."
 )
@@ -59,6 +59,8 @@ async def command(
     no_restart: bool,
 ) -> None:
     """Turn on a feature, with all that it needs.
+
+    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or chat.
 
     At a terminal it asks for what is missing. It writes your config file, restarts a server in the
     background, and says what changes.
@@ -97,6 +99,10 @@ async def command(
         chat=now.chat.model,
     )
     say(clean(text))
+    if now.vault.root is not None:
+        for folder in folders:
+            if not (now.vault.root / folder.strip()).is_dir():
+                tell(f"{clean(folder.strip())} is not there yet. Its first note makes it.")
     tell_applied(applied, then=FEATURES[feature].then)
 
 

@@ -69,7 +69,7 @@ FEATURES: dict[str, Feature] = {
         ("mcp.enabled",),
         "Agents may search and read the vault by MCP.",
         "Agents cannot use MCP any more.",
-        "vault-agent mcp install",
+        "vault-agent agent connect NAME",
     ),
     "web": Feature(
         ("web.enabled",),
@@ -152,13 +152,13 @@ def overridden(settings: Mapping[str, str]) -> None:
             complain("CONFIG_INVALID", f"{variable} overrides {name}: unset it.", look="warning")
 
 
-def tell_applied(applied: Applied, *, then: str = "") -> None:
+def tell_applied(applied: Applied, *, then: str = "", needs_server: bool = True) -> None:
     """Say what a change meant, and what to type next."""
     for line in applied.lines:
         tell(line)
     if applied.restarted:
         say(f"The server was restarted: {applied.endpoint}")
-    elif applied.endpoint is None:
+    elif applied.endpoint is None and needs_server:
         say("No server runs. To start it: vault-agent serve --background")
     if then:
         say(f"Next: {then}")

@@ -111,7 +111,11 @@ def _folder_of(config: Config | None, given: str | None, *, asks: bool) -> Path:
     if given is not None:
         root = absolute(Path(given).expanduser())
         if not root.is_dir():
-            raise Misconfigured("VAULT_NOT_FOUND", "The folder does not exist.")
+            raise Misconfigured(
+                "VAULT_NOT_FOUND",
+                f"There is no folder {in_home(root)}.",
+                remedy="Name the folder that holds your notes: --folder PATH.",
+            )
         return root
     offered = known if known is not None and known.is_dir() else _usual()
     while True:
