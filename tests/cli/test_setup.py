@@ -119,7 +119,7 @@ async def test_ctrl_d_at_a_question_sets_nothing_up(
         env=environment, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs, cwd=home,
     )  # fmt: skip
     os.close(theirs)
-    os.write(ours, typed + 5 * b"\x04")
+    os.write(ours, typed + b"\n\n\n\n\n")
     assert await process.wait() == 130, all_of(ours)
     all_of(ours)
     assert (await run("config", "get", "vault.root")).code == 1
