@@ -120,3 +120,9 @@ async def test_a_missing_vault_stops_the_watch_and_is_one_fault_of_the_server(
     await eventually_async(is_noticed)
     assert found["watch"]["ok"] is False
     assert found["index"]["ok"] is True
+
+
+async def test_a_named_config_file_that_is_missing_is_the_only_fault(run: Run, tmp_path: Path):
+    ended = await run("--json", "--config", str(tmp_path / "none.toml"), "doctor")
+    (check,) = orjson.loads(ended.out)["data"]["checks"]
+    assert (ended.code, check["name"], check["ok"]) == (1, "config", False)

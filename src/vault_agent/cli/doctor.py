@@ -77,7 +77,10 @@ def _show(check: Check) -> None:
 async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
     from vault_agent.config import build_config
 
-    yield _config_file(invocation)
+    file = _config_file(invocation)
+    yield file
+    if file.ok is False and not file.fix:
+        return
     try:
         config = build_config(invocation.layers())
     except Misconfigured as error:
@@ -98,12 +101,15 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
 
 
 def _config_file(invocation: Invocation) -> Check:
+    from vault_agent.config.keys import CONFIG_ENV
     from vault_agent.config.layers import config_path
 
     path = config_path(invocation.config)
     try:
         mode = path.stat().st_mode
     except OSError:
+        if invocation.config is not None or CONFIG_ENV in os.environ:
+            return Check("config", False, f"{in_home(path)} does not exist or cannot be read")
         return Check("config", None, f"{in_home(path)} does not exist: defaults apply")
     if os.name != "nt" and stat.S_IMODE(mode) & 0o077:
         what = f"{in_home(path)} can be read by other users of this computer, and may hold a key"
