@@ -55,8 +55,11 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_keeps_its_bytes(
     done = await run("uninstall", "--settings", "--yes")
     assert done.code == 0, done.err
     assert done.out.endswith("Last, remove the program: pipx uninstall vault-agent\n")
+    removed = done.out.partition("This stays:")[0].splitlines()[1:]
+    assert f"Removed {len(removed)} things." in done.out
     after = {name: data for name, data in files(home).items() if not name.endswith(".bak")}
     assert after == {name: data for name, data in before.items() if "vault-agent" not in name}
+    assert "There is nothing to remove." in (await run("uninstall", "--yes")).out
     again = await run("--json", "uninstall", "--settings", "--yes")
     assert orjson.loads(again.out)["data"]["removed"] == []
 

@@ -11,7 +11,7 @@ import asyncclick as click
 from vault_agent.cli.asking import agreed
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import clean, complain, envelope, say, tell
+from vault_agent.cli.terminal import clean, complain, counted, envelope, say, tell
 from vault_agent.errors import Failed, Misconfigured, VaultAgentError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ async def command(invocation: Invocation, *, keep_indexes: bool, settings: bool,
         with suppress(OSError):  # it has other files
             (folder / "indexes").rmdir()
             folder.rmdir()
-    _end(invocation, done, failed, stays)
+    _end(invocation, done, failed, stays, stopped=len(servers))
 
 
 def _show(steps: list[Step], vaults: list[str], stays: list[str]) -> None:
@@ -96,13 +96,21 @@ def _show(steps: list[Step], vaults: list[str], stays: list[str]) -> None:
         say(f"  {line}")
 
 
-def _end(invocation: Invocation, done: list[Step], failed: list[Step], stays: list[str]) -> None:
+def _end(
+    invocation: Invocation,
+    done: list[Step],
+    failed: list[Step],
+    stays: list[str],
+    *,
+    stopped: int = 0,
+) -> None:
     if invocation.json:
         rows = [{"what": step.what, "place": step.place} for step in done]
         envelope({"removed": rows, "stays": stays})
     else:
-        what = "1 thing" if len(done) == 1 else f"{len(done)} things"
-        say(f"Removed {what}. Last, remove the program: {_PROGRAM}")
+        number = len(done) + stopped
+        what = f"Removed {counted(number, 'thing')}." if number else "There is nothing to remove."
+        say(f"{what} Last, remove the program: {_PROGRAM}")
     if failed:
         raise Failed("OUTPUT_FAILED", f"{len(failed)} could not be removed: see above.")
 
