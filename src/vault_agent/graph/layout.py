@@ -96,10 +96,7 @@ class _Field:
         )
         self._kernel = _kernel()
         self._least = _APART * _USED / np.sqrt(size)  # distance
-        turn = np.arange(size) * _GOLDEN
-        self._aside = (np.stack((np.cos(turn), np.sin(turn)), axis=1) * 0.1 * self._least).astype(
-            np.float32
-        )
+        self._aside = (_directions(size) * 0.1 * self._least).astype(np.float32)
         # The push at which `size` nodes of mass one fill the used part of the grid.
         self._push = _USED * _USED / 64 / max(float(self._mass.sum()), 1.0)
 
@@ -251,8 +248,7 @@ def _placed(known: Floats, is_known: Flags, edges: Edges, groups: Ints) -> Float
         in_group[:, None] > 0, sums / np.maximum(in_group, 1)[:, None], heart[None, :]
     )
     # Nodes at one place would stay together, so each begins a little beside.
-    turn = np.arange(size) * _GOLDEN
-    aside = np.stack((np.cos(turn), np.sin(turn)), axis=1) * 0.4
+    aside = _directions(size) * 0.4
     places[~is_known] = (middles[groups] + aside)[~is_known]
     ends = np.concatenate((edges.sources, edges.targets))
     others = np.concatenate((edges.targets, edges.sources))
@@ -263,6 +259,12 @@ def _placed(known: Floats, is_known: Flags, edges: Edges, groups: Ints) -> Float
         total = np.bincount(ends[usable], places[others[usable], axis], size)
         places[linked, axis] = total[linked] / counts[linked] + aside[linked, axis]
     return places
+
+
+def _directions(size: int) -> NDArray[np.float64]:
+    """Return a direction for each node, as different as they can be: of shape (size, 2)."""
+    turn = np.arange(size) * _GOLDEN
+    return np.stack((np.cos(turn), np.sin(turn)), axis=1)
 
 
 def _within(places: Floats) -> Floats:
