@@ -42,7 +42,7 @@ from vault_agent.store.index import notes as reading
 from vault_agent.system.git import Latest, latest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -214,32 +214,40 @@ class Memory:
             elif each not in pinned:
                 open_ones.append(each)
         passing = [*pinned, *(each for each in open_ones if each.relevance >= least)][:_READ]
-        shown: dict[Address, str] = {}
-        texts: dict[Address, str] = {}
-        for name, vault, index, _ in known:
-            rows = {
-                index.ids[each.candidate.note_id]: each.candidate
-                for each in passing
-                if each.candidate.vault == name
-            }
-            for rowid, chunks in (await chunks_of(vault, index, rows)).items():
-                note = rows[rowid]
-                address = (name, note.note_id)
-                best = places.get(address)
-                key = None if best is None else (rowid << CHUNK_BITS) + best
-                shown[address], texts[address] = part_that_matters(note.type, chunks, key)
+        parts = await parts_of(known, passing, places)
+        shown = {address: part for address, (part, _) in parts.items()}
         with_texts = []
         for each in open_ones:
             address, candidate = address_of(each), each.candidate
-            if address not in texts:
+            if address not in parts:
                 with_texts.append(each)
             elif says_something(candidate.title, shown[address]):
-                text = texts[address]
+                _, text = parts[address]
                 with_texts.append(replace(each, candidate=replace(candidate, text=text)))
             else:
                 blocked.append(LeftOut(each, "empty"))
         chosen, left = choose(with_texts, least=least, most=max(most - len(pinned), 0))
         return [*pinned, *chosen], [*left, *blocked], shown
+
+
+async def parts_of(
+    known: Sequence[Known], notes: Sequence[Scored], places: Mapping[Address, int]
+) -> dict[Address, tuple[str, str]]:
+    """Return what is shown of each note, and its text. `places` are the chunks that were found."""
+    parts: dict[Address, tuple[str, str]] = {}
+    for name, vault, index, _ in known:
+        rows = {
+            index.ids[each.candidate.note_id]: each.candidate
+            for each in notes
+            if each.candidate.vault == name
+        }
+        for rowid, chunks in (await chunks_of(vault, index, rows)).items():
+            note = rows[rowid]
+            address = (name, note.note_id)
+            best = places.get(address)
+            key = None if best is None else (rowid << CHUNK_BITS) + best
+            parts[address] = part_that_matters(note.type, chunks, key)
+    return parts
 
 
 def candidates_of(

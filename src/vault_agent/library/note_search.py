@@ -9,10 +9,9 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from vault_agent.knowledge.recall import frequencies, part_that_matters
+from vault_agent.knowledge.recall import frequencies
 from vault_agent.knowledge.score import Signals, rank
-from vault_agent.library.memory import address_of, candidates_of, chunks_of, match_type
-from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.library.memory import address_of, candidates_of, match_type, parts_of
 from vault_agent.model.memory import FoundNote, FoundNotes, RecallWeights
 from vault_agent.model.search import Filters, SearchQuery
 
@@ -63,8 +62,10 @@ async def search_notes(
         )
         best = [each for each in ranked if each.relevance > 0][: query.limit]
         hits = _best_hits(answer.hits, known)
-        texts = await _texts([each for each in best if address_of(each) not in hits], known)
-        notes = tuple(_found(each, known, hits.get(address_of(each)), texts) for each in best)
+        # Those that have a file or a tag, but no word of the text, show their beginning.
+        others = [each for each in best if address_of(each) not in hits]
+        parts = await parts_of(known, others, {address_of(each): 0 for each in others})
+        notes = tuple(_found(each, known, hits.get(address_of(each)), parts) for each in best)
     return FoundNotes(notes, (*warnings, *answer.warnings))
 
 
@@ -76,24 +77,11 @@ def _best_hits(hits: Sequence[Hit], known: Sequence[Known]) -> dict[Address, Hit
     return found
 
 
-async def _texts(notes: Sequence[Scored], known: Sequence[Known]) -> dict[Address, str]:
-    """Return what is shown of notes that have a file or a tag, but no word of the text."""
-    texts: dict[Address, str] = {}
-    for name, vault, index, _ in known:
-        rows = {
-            index.ids[each.candidate.note_id]: each.candidate
-            for each in notes
-            if each.candidate.vault == name
-        }
-        for rowid, chunks in (await chunks_of(vault, index, rows)).items():
-            note = rows[rowid]
-            key = rowid << CHUNK_BITS
-            texts[name, note.note_id] = part_that_matters(note.type, chunks, key)[0]
-    return texts
-
-
 def _found(
-    scored: Scored, known: Sequence[Known], hit: Hit | None, texts: Mapping[Address, str]
+    scored: Scored,
+    known: Sequence[Known],
+    hit: Hit | None,
+    parts: Mapping[Address, tuple[str, str]],
 ) -> FoundNote:
     note = scored.candidate
     index = next(each.notes for each in known if each.name == note.vault)
@@ -107,7 +95,7 @@ def _found(
         type=note.type,
         score=round(scored.score, 4),
         match_type=match_type(scored),
-        snippet=hit.snippet if hit is not None else texts.get(address_of(scored), ""),
+        snippet=hit.snippet if hit is not None else parts.get(address_of(scored), ("", ""))[0],
         matches=hit.matches if hit is not None else (),
         created=facts.created,
     )
