@@ -12,7 +12,7 @@ import pytest
 from tests.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest, NotFound
-from vault_agent.model.graph import Page
+from vault_agent.model.graph import Page, TreeQuery
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters
 from vault_agent.search import columns, graph, trees
@@ -265,10 +265,10 @@ async def test_tags_and_folders_are_trees_with_counts(vault: Vault):
         return branch.name, branch.count, branch.total, [shown(each) for each in branch.children]
 
     async with opened(vault) as now:
-        tags = await trees.tags(now, prefix="", depth=20, limit=1_000)
-        below = await trees.tags(now, prefix="GARDEN/", depth=20, limit=1_000)
-        one = await trees.tags(now, prefix="", depth=1, limit=1)
-        folders = await trees.folders(now, prefix="", depth=20, limit=1_000)
+        tags = await trees.tags(now, TreeQuery("", depth=20, limit=1_000))
+        below = await trees.tags(now, TreeQuery("GARDEN/", depth=20, limit=1_000))
+        one = await trees.tags(now, TreeQuery("", depth=1, limit=1))
+        folders = await trees.folders(now, TreeQuery("", depth=20, limit=1_000))
     assert [shown(each) for each in tags.branches] == [
         ("frost", 1, 1, []),
         ("Garden", 0, 2, [("Garden/Beds", 2, 2, [])]),

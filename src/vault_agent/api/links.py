@@ -107,13 +107,7 @@ async def _broken(vault: OpenVault, _: Caller, sent: BrokenLinksRequest) -> Foun
 
 async def _tags(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
     """Return the tree of tags with the number of notes of each."""
-    tree = await vault.links.tags(
-        prefix=sent.prefix,
-        depth=sent.depth,
-        limit=sent.limit,
-        by_count=sent.sort == "count",
-        scope=caller.scope,
-    )
+    tree = await vault.links.tags(sent.to_query(caller.scope))
     data = TagsData(
         revision=tree.revision,
         tags=[_tag(branch) for branch in tree.branches],
@@ -126,13 +120,7 @@ async def _tags(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
 
 async def _folders(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
     """Return the tree of folders with the number of notes in each."""
-    tree = await vault.links.folders(
-        prefix=sent.prefix,
-        depth=sent.depth,
-        limit=sent.limit,
-        by_count=sent.sort == "count",
-        scope=caller.scope,
-    )
+    tree = await vault.links.folders(sent.to_query(caller.scope))
     data = FoldersData(
         revision=tree.revision,
         folders=[_folder(branch) for branch in tree.branches],

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.protocol import Clustered, Refused
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.search import broken, columns, graph, links, mentions, trees
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.system.cancelling import in_thread
@@ -29,9 +27,9 @@ if TYPE_CHECKING:
         LocalGraph,
         NoteLink,
         Page,
+        TreeQuery,
         Wanted,
     )
-    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Filters
     from vault_agent.model.warning import Warning
     from vault_agent.search.columns import GraphQuery
@@ -171,32 +169,14 @@ class Links:
             lambda now, whole: self._broken.by_target(now, whole, page, faults)
         )
 
-    async def tags(
-        self,
-        *,
-        prefix: str,
-        depth: int,
-        limit: int,
-        by_count: bool = False,
-        scope: Scope = EVERYTHING,
-    ) -> Tree:
+    async def tags(self, query: TreeQuery) -> Tree:
         """Return the tree of tags."""
-        cut = partial(trees.tags, prefix=prefix, depth=depth, limit=limit, by_count=by_count)
-        found: Tree = await self._read(partial(cut, scope=scope))
+        found: Tree = await self._read(lambda now: trees.tags(now, query))
         return found
 
-    async def folders(
-        self,
-        *,
-        prefix: str,
-        depth: int,
-        limit: int,
-        by_count: bool = False,
-        scope: Scope = EVERYTHING,
-    ) -> Tree:
+    async def folders(self, query: TreeQuery) -> Tree:
         """Return the tree of folders."""
-        cut = partial(trees.folders, prefix=prefix, depth=depth, limit=limit, by_count=by_count)
-        found: Tree = await self._read(partial(cut, scope=scope))
+        found: Tree = await self._read(lambda now: trees.folders(now, query))
         return found
 
     async def _listed(

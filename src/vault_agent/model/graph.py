@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from vault_agent.model.scope import EVERYTHING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vault_agent.model.notes import Link
+    from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
 
 Entry = TypeVar("Entry")
@@ -17,6 +20,19 @@ MAX_NODES = 50_000
 """The most notes in the whole graph: the best connected."""
 MAX_CANDIDATES = 5
 """The most paths listed for an ambiguous link."""
+
+
+class TreeQuery(NamedTuple):
+    """A request for a tree of tags or folders: those that begin with `prefix`, so many levels deep.
+
+    With `by_count`, those with the most notes come first on each level, and else they are by name.
+    """
+
+    prefix: str
+    depth: int
+    limit: int
+    by_count: bool = False
+    scope: Scope = EVERYTHING
 
 
 class Finding(NamedTuple):

@@ -16,7 +16,7 @@ from vault_agent.text.names import fold
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from vault_agent.model.scope import Scope
+    from vault_agent.model.graph import TreeQuery
     from vault_agent.store.current import Snapshot
 
 
@@ -30,41 +30,24 @@ class Tree:
     truncated: bool  # whether the limit left entries out
 
 
-async def tags(
-    snapshot: Snapshot,
-    *,
-    prefix: str,
-    depth: int,
-    limit: int,
-    by_count: bool = False,
-    scope: Scope = EVERYTHING,
-) -> Tree:
-    """Return the tags of the notes of `scope`, in their most frequent spelling of letter case."""
+async def tags(snapshot: Snapshot, query: TreeQuery) -> Tree:
+    """Return the tags of the notes of its scope, in their most frequent spelling of letter case."""
     async with snapshot.unchanged() as connection:
         rows = await reading.tags(connection)
         count = snapshot.meta.notes
-        if scope != EVERYTHING:
+        if (scope := query.scope) != EVERYTHING:
             seen = {
                 rowid for rowid, path in await reading.order(connection) if scope.contains(path)
             }
             rows = [row for row in rows if row[2] in seen]
             count = len(seen)
-    branches, truncated, notes = await in_thread(
-        _tree, rows, prefix, depth, limit, by_count=by_count
-    )
+    branches, truncated, notes = await _cut(rows, query)
     return Tree(snapshot.revision, branches, count - notes, truncated)
 
 
-async def folders(
-    snapshot: Snapshot,
-    *,
-    prefix: str,
-    depth: int,
-    limit: int,
-    by_count: bool = False,
-    scope: Scope = EVERYTHING,
-) -> Tree:
+async def folders(snapshot: Snapshot, query: TreeQuery) -> Tree:
     """Return the folders that contain notes. They and `prefix` are relative to the scope's."""
+    scope = query.scope
     async with snapshot.unchanged() as connection:
         order = await reading.order(connection)
     notes = [(rowid, scope.inner(path)) for rowid, path in order if scope.contains(path)]
@@ -73,8 +56,15 @@ async def folders(
         for rowid, path in notes
         if (folder := path.rpartition("/")[0])
     ]
-    branches, truncated, _ = await in_thread(_tree, rows, prefix, depth, limit, by_count=by_count)
+    branches, truncated, _ = await _cut(rows, query)
     return Tree(snapshot.revision, branches, len(notes) - len(rows), truncated)
+
+
+async def _cut(
+    rows: Iterable[tuple[str, str, int]], query: TreeQuery
+) -> tuple[tuple[Branch, ...], bool, int]:
+    by_count = query.by_count
+    return await in_thread(_tree, rows, query.prefix, query.depth, query.limit, by_count=by_count)
 
 
 def _tree(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from vault_agent.model.graph import TreeQuery
 from vault_agent.wire.base import Model
 from vault_agent.wire.pages import CURSOR, CountedPageData, PageData
 from vault_agent.wire.queries import CursorText, choices, whole
 from vault_agent.wire.requests import Flag, NoteId
+
+if TYPE_CHECKING:
+    from vault_agent.model.scope import Scope
 
 _KINDS = ("wikilink", "embed", "markdown", "image", "frontmatter", "external")
 FAULTS = ("note", "heading", "block", "attachment", "ambiguous")
@@ -74,6 +78,10 @@ class TreeRequest(Model):
     sort: Literal["name", "count"] = Field(
         default="name", description="`count`: those with the most notes first, on each level."
     )
+
+    def to_query(self, scope: Scope) -> TreeQuery:
+        """Return the domain value for a caller that may see `scope`."""
+        return TreeQuery(self.prefix, self.depth, self.limit, self.sort == "count", scope)
 
 
 # --- replies ----------------------------------------------------------------------------------
