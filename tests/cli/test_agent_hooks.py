@@ -11,7 +11,8 @@ import pytest
 from tests.node import node
 from tests.systems import posix
 
-from vault_agent.cli.agent_hooks import AGENTS, hook_command, install, remove, state
+from vault_agent.cli.agent_hooks import hook_command, install, remove, state
+from vault_agent.cli.clients import with_hooks
 from vault_agent.cli.jsonc import loads
 from vault_agent.errors import Misconfigured
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAM = ["/opt/with space/bin/vault-agent"]
-JSON_AGENTS = [name for name, agent in AGENTS.items() if agent.events]
+EVENTS = {name: [event for event, _ in hooks.events] for name, (_, hooks) in with_hooks().items()}
+JSON_AGENTS = [name for name, events in EVENTS.items() if events]
 
 FILES = {
     "empty": "",
@@ -85,7 +87,7 @@ def test_hooks_go_in_and_out_and_all_else_stays(tmp_path: Path, name: str, text:
     assert state(name, path, command(name)) == "installed"
     found = entries(path)
     assert [event for event, _ in found] != []
-    assert {event for event, _ in found} == {event for event, _ in AGENTS[name].events}
+    assert {event for event, _ in found} == set(EVENTS[name])
     assert all(entry["timeout"] in (10, 10_000) for _, entry in found)
     once = path.read_bytes()
     assert not install(name, path, command(name))
@@ -111,7 +113,7 @@ def test_hooks_go_in_and_out_and_all_else_stays(tmp_path: Path, name: str, text:
 def test_the_events_stand_in_the_order_of_a_session(tmp_path: Path, name: str):
     path = tmp_path / "settings.json"
     install(name, path, command(name))
-    assert [event for event, _ in entries(path)] == [event for event, _ in AGENTS[name].events]
+    assert [event for event, _ in entries(path)] == EVENTS[name]
 
 
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES)
@@ -160,7 +162,7 @@ def test_a_program_that_was_moved_is_replaced(tmp_path: Path):
     assert state("codex", path, command("codex")) == "outdated"
     assert install("codex", path, command("codex"))
     assert "/old/" not in path.read_text()
-    assert len(entries(path)) == len(AGENTS["codex"].events)
+    assert len(entries(path)) == len(EVENTS["codex"])
     assert state("codex", path, command("codex")) == "installed"
 
 

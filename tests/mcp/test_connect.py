@@ -102,6 +102,18 @@ def test_what_to_type_without_the_program_of_a_client_is_a_line_of_its_own(home,
     assert line.startswith(f"  {CLIENTS[name].program} mcp add ")
 
 
+def test_an_agent_whose_program_is_missing_gets_its_hooks(home):
+    home.run("enable", "mcp")
+    home.run("enable", "memory")
+    home.variables["PATH"] = "/nowhere"
+    done = home.run("agent", "connect", "claude")  # another name of claude-code
+    assert done.returncode == 2
+    assert "  claude mcp add " in done.stderr
+    assert "The hooks are in " in done.stdout
+    assert "SessionStart" in (home.home / ".claude" / "settings.json").read_text()
+    assert "hooks" in home.run("agent", "disconnect", "claude").stdout
+
+
 @pytest.mark.parametrize(
     ("name", "place", "text"),
     [

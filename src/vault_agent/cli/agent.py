@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import asyncclick as click
 
+from vault_agent.cli.clients import client_name
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
-
-
-def _name(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Accept the name of a known client."""
-    from vault_agent.cli.clients import CLIENTS
-
-    del parameter
-    if value is not None and value not in CLIENTS and not context.resilient_parsing:
-        raise click.UsageError(f"NAME must be one of {', '.join(CLIENTS)}", context)
-    return value
 
 
 @click.group("agent", cls=Group)
@@ -24,25 +15,23 @@ def command() -> None:
 
 
 @command.command("connect", cls=Command)
-@click.argument("name", callback=_name)
+@click.argument("name", callback=client_name)
 @click.option("--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
 @click.option("--force", is_flag=True, help="Replace an entry that exists.")
 @click.option("--no-hooks", is_flag=True, help="Leave out the hooks for memory.")
 @click.pass_obj
 async def connect(
     invocation: Invocation, name: str, *, yes: bool, force: bool, no_hooks: bool
-) -> None:
+) -> int:
     """Connect an agent, such as claude-code, and check it.
 
     Adds the entry of vault-agent to its settings, and its hooks if memory is on. If agents may not
-    use MCP yet, it asks once and turns that on.
+    use MCP yet, it asks once and turns that on. For a server elsewhere: --endpoint URL.
     """
     from vault_agent.cli import connecting
     from vault_agent.cli.features import FEATURES, tell_applied
 
-    done = [connecting.add_entry(name, connecting.entry_command(invocation), force=force)]
-    hooks = None if no_hooks else connecting.add_hooks(invocation, name)
-    done += [hooks] if hooks is not None else []
+    done, code = connecting.connect(invocation, name, force=force, hooks=not no_hooks)
     if not invocation.json:
         for line in done:
             say(clean(line))
@@ -60,10 +49,11 @@ async def connect(
     else:
         say(f"Checked: it gets {counted(len(found.tools), 'tool')}, and its first search works.")
         say(f"To undo: vault-agent agent disconnect {name}")
+    return code
 
 
 @command.command("disconnect", cls=Command)
-@click.argument("name", callback=_name)
+@click.argument("name", callback=client_name)
 @click.pass_obj
 async def disconnect(invocation: Invocation, name: str) -> None:
     """Take our entry and hooks out of an agent's settings."""

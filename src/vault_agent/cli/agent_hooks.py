@@ -1,111 +1,31 @@
-"""The agents whose sessions are remembered, and how each is told to call our hook.
+"""Our hooks in the agents whose sessions are remembered.
 
-Three of them have a JSON file with hooks by event. Its other bytes are kept. opencode gets a
-plugin.
+Most have a JSON file with hooks by event, whose other bytes are kept. opencode gets a plugin.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import shutil
 import subprocess
 import sys
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vault_agent.cli import foreign, jsonc
-from vault_agent.cli.clients import folder_named
+from vault_agent.cli.clients import CLIENTS, Hooks
 from vault_agent.cli.jsonc_items import with_item, without_item
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from pathlib import Path
 
-Scope = Literal["user", "project"]
 State = Literal["installed", "outdated", "missing"]
 
 _SECTION = "hooks"
 _NOT_HOOKS = (jsonc.NotJson, AttributeError, TypeError)
 _MARK = "vault-agent hooks install opencode"
-_SECONDS = 10
-"""The time that an agent gives our hook, which takes far less. Without it, some give too little."""
-_MILLISECONDS = 10_000
-
-
-class Agent(NamedTuple):
-    """An agent with hooks.
-
-    Args:
-        title: its name for people.
-        program: its command.
-        user: its file for all projects.
-        project: its file in a project's folder.
-        events: its events that we want, with what is added to the entry of each.
-        entry: what each entry has besides `type` and `command`.
-        advice: what the user must do after a change.
-    """
-
-    title: str
-    program: str
-    user: Callable[[], Path]
-    project: tuple[str, ...]
-    events: tuple[tuple[str, dict[str, Any]], ...] = ()
-    entry: tuple[tuple[str, Any], ...] = (("timeout", _SECONDS),)
-    advice: str = ""
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the agent seems to be installed."""
-        return shutil.which(self.program) is not None or self.user().parent.is_dir()
-
-    def file(self, scope: Scope, folder: Path) -> Path:
-        """Return the file of a scope. `folder` is the project's."""
-        return self.user() if scope == "user" else folder.joinpath(*self.project)
-
-
-AGENTS: dict[str, Agent] = {
-    "claude-code": Agent(
-        "Claude Code",
-        "claude",
-        lambda: folder_named("CLAUDE_CONFIG_DIR", ".claude") / "settings.json",
-        (".claude", "settings.local.json"),
-        (
-            ("SessionStart", {}),
-            ("UserPromptSubmit", {}),
-            ("PostCompact", {}),
-            ("Stop", {"async": True}),
-            ("SessionEnd", {}),
-        ),
-        advice="It takes effect in new sessions.",
-    ),
-    "codex": Agent(
-        "Codex CLI",
-        "codex",
-        lambda: folder_named("CODEX_HOME", ".codex") / "hooks.json",
-        (".codex", "hooks.json"),
-        tuple((name, {}) for name in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")),
-        advice="Codex runs it only after you have trusted it: type /hooks there.",
-    ),
-    "gemini": Agent(
-        "Gemini CLI",
-        "gemini",
-        lambda: Path.home() / ".gemini" / "settings.json",
-        (".gemini", "settings.json"),
-        tuple((name, {}) for name in ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd")),
-        entry=(("name", "vault-agent"), ("timeout", _MILLISECONDS)),
-        advice="It takes effect in new sessions.",
-    ),
-    "opencode": Agent(
-        "opencode",
-        "opencode",
-        lambda: folder_named("XDG_CONFIG_HOME", ".config") / "opencode/plugins/vault-agent.js",
-        (".opencode", "plugins", "vault-agent.js"),
-        advice="Restart it.",
-    ),
-}
 
 
 def hook_command(name: str, program: list[str], config: Path | None) -> list[str]:
@@ -121,18 +41,17 @@ def install(name: str, path: Path, command: list[str]) -> bool:
         Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be read or written. It is
             unchanged then.
     """
-    agent = AGENTS[name]
+    agent = _hooks_of(name)
     try:
         if agent.events:
             return foreign.put_in(path, _hooks(name, _joined(command)))
-        target = Path(os.path.realpath(path))
-        text, plugin = foreign.read(target), _plugin_text(command)
+        text, plugin = foreign.read(path), _plugin_text(command)
         if text and _MARK not in text:
-            raise _unchanged(agent, path, "is another plugin")
+            raise _unchanged(name, path, "is another plugin")
         if text != plugin:
-            foreign.write(target, plugin)
+            foreign.write(path, plugin)
     except foreign.NotEdited as error:
-        raise _unchanged(agent, path, error.why) from None
+        raise _unchanged(name, path, error.why) from None
     return text != plugin
 
 
@@ -142,24 +61,24 @@ def remove(name: str, path: Path) -> bool:
     Raises:
         Misconfigured: as `install`.
     """
-    agent = AGENTS[name]
+    agent = _hooks_of(name)
     try:
         if agent.events:
-            text = foreign.read(Path(os.path.realpath(path)))
+            text = foreign.read(path)
             return foreign.take_out(path, _hooks(name, _called(text, name)))
         if not _is_ours(path):
             return False
         foreign.write(path, "")
     except foreign.NotEdited as error:
-        raise _unchanged(agent, path, error.why) from None
+        raise _unchanged(name, path, error.why) from None
     except _NOT_HOOKS:
-        raise _unchanged(agent, path, "is not valid JSON") from None
+        raise _unchanged(name, path, "is not valid JSON") from None
     return True
 
 
 def _hooks(name: str, joined: str) -> foreign.Ours:
     """Return our hooks for an agent, which call the command `joined`."""
-    agent = AGENTS[name]
+    agent = _hooks_of(name)
 
     def add(text: str) -> str:
         for event, more in reversed(agent.events):  # each goes before the others
@@ -190,11 +109,11 @@ def state(name: str, path: Path, command: list[str]) -> State:
     Raises:
         Misconfigured: `CLIENT_CONFIG_INVALID` if the file cannot be read.
     """
-    agent = AGENTS[name]
+    agent = _hooks_of(name)
     try:
         text = foreign.read(path)
     except foreign.NotEdited as error:
-        raise _unchanged(agent, path, error.why) from None
+        raise _unchanged(name, path, error.why) from None
     if not agent.events:
         if not _is_ours(path):
             return "missing"
@@ -204,7 +123,7 @@ def state(name: str, path: Path, command: list[str]) -> State:
             event: [each.entry for each in _ours(text, name, event)] for event in _events(text)
         }
     except _NOT_HOOKS:
-        raise _unchanged(agent, path, "is not valid JSON") from None
+        raise _unchanged(name, path, "is not valid JSON") from None
     found = {event: entries for event, entries in found.items() if entries}
     wanted = {event: [_entry(agent, _joined(command), more)] for event, more in agent.events}
     return "installed" if found == wanted else "outdated" if found else "missing"
@@ -221,7 +140,7 @@ def _joined(command: list[str]) -> str:
     return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
 
 
-def _entry(agent: Agent, joined: str, more: dict[str, Any]) -> dict[str, Any]:
+def _entry(agent: Hooks, joined: str, more: dict[str, Any]) -> dict[str, Any]:
     return {"type": "command", "command": joined, **dict(agent.entry), **more}
 
 
@@ -269,7 +188,13 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def _unchanged(agent: Agent, path: Path, why: str) -> Misconfigured:
+def _hooks_of(name: str) -> Hooks:
+    hooks = CLIENTS[name].hooks
+    assert hooks is not None  # noqa: S101 - commands ask for the hooks of those that have some
+    return hooks
+
+
+def _unchanged(name: str, path: Path, why: str) -> Misconfigured:
     return Misconfigured(
-        "CLIENT_CONFIG_INVALID", f"{path.name} of {agent.title} {why}. It is unchanged."
+        "CLIENT_CONFIG_INVALID", f"{path.name} of {CLIENTS[name].title} {why}. It is unchanged."
     )

@@ -1,29 +1,51 @@
-"""The programs that agents run in, and how each is configured to use an MCP server."""
+"""The programs that agents run in: one row for each, with its MCP entry and its hooks."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from vault_agent.cli import foreign, jsonc
-from vault_agent.errors import Misconfigured
+import asyncclick as click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 NAME = "vault-agent"
-State = Literal["installed", "other", "missing", "unreadable"]
-"""Whether a client has our entry: `other` is one with another command."""
+Scope = Literal["user", "project"]
+"""Whether hooks are for all projects of a user, or for one."""
+_SECONDS = 10
+"""The time that an agent gives our hook, which takes far less. Without it, some give too little."""
+_MILLISECONDS = 10_000
+
+
+class Hooks(NamedTuple):
+    """How a client calls a command at the events of its sessions.
+
+    Args:
+        user: its file for all projects.
+        project: its file in a project's folder.
+        events: its events that we want, with what is added to the entry of each. Without any, the
+            file is a plugin of ours.
+        entry: what each entry has besides `type` and `command`.
+        advice: what the user must do after a change.
+    """
+
+    user: Callable[[], Path]
+    project: tuple[str, ...]
+    events: tuple[tuple[str, dict[str, Any]], ...] = ()
+    entry: tuple[tuple[str, Any], ...] = (("timeout", _SECONDS),)
+    advice: str = "It takes effect in new sessions."
+
+    def file(self, scope: Scope, folder: Path) -> Path:
+        """Return the file of a scope. `folder` is the project's."""
+        return self.user() if scope == "user" else folder.joinpath(*self.project)
 
 
 class Client(NamedTuple):
-    """A client. It has either a command of its own for this, or a file with a section.
+    """A client. It has either a command of its own for MCP servers, or a file with a section.
 
     Args:
         title: its name for people.
@@ -34,6 +56,7 @@ class Client(NamedTuple):
         section: the member of the file that holds the servers.
         entry: the form of an entry.
         kept: the file in which its command keeps the servers, which is only read.
+        hooks: how it calls our hook; None for a client whose sessions are not remembered.
     """
 
     title: str
@@ -47,20 +70,26 @@ class Client(NamedTuple):
         "args": command[1:],
     }
     kept: Callable[[], Path] | None = None
+    hooks: Hooks | None = None
 
     @property
     def is_here(self) -> bool:
         """Whether the client seems to be installed."""
-        if self.program:
-            return shutil.which(self.program) is not None
-        return self.file is not None and self.file().parent.is_dir()
+        if self.program and shutil.which(self.program) is not None:
+            return True
+        own_files = (self.file, self.hooks.user if self.hooks is not None else None)
+        return any(file is not None and file().parent.is_dir() for file in own_files)
+
+
+def _events(*names: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+    return tuple((name, {}) for name in names)
 
 
 def _home(*parts: str) -> Callable[[], Path]:
     return lambda: Path.home().joinpath(*parts)
 
 
-def folder_named(variable: str, *parts: str) -> Path:
+def _folder_named(variable: str, *parts: str) -> Path:
     """Return the folder that a variable names, or else one in the home folder."""
     named = os.environ.get(variable)
     return Path(named) if named else Path.home().joinpath(*parts)
@@ -89,17 +118,28 @@ ALIASES = {
     "codex-cli": "codex",
     "copilot": "copilot-cli",
     "gemini-cli": "gemini",
+    "jetbrains": "junie",
     "lmstudio": "lm-studio",
     "vs-code": "vscode",
 }
 """Other names of clients."""
 CLIENTS: dict[str, Client] = {
+    "amp": Client("Amp", file=_home(".config", "amp", "settings.json"), section="amp.mcpServers"),
     "claude-code": Client(
         "Claude Code",
         "claude",
         ("mcp", "add", "-s", "user", NAME, "--", "{}"),
         ("mcp", "remove", "-s", "user", NAME),
-        kept=lambda: folder_named("CLAUDE_CONFIG_DIR") / ".claude.json",
+        kept=lambda: _folder_named("CLAUDE_CONFIG_DIR") / ".claude.json",
+        hooks=Hooks(
+            lambda: _folder_named("CLAUDE_CONFIG_DIR", ".claude") / "settings.json",
+            (".claude", "settings.local.json"),
+            (
+                *_events("SessionStart", "UserPromptSubmit", "PostCompact"),
+                ("Stop", {"async": True}),
+                *_events("SessionEnd"),
+            ),
+        ),
     ),
     "claude-desktop": Client("Claude Desktop", file=_desktop),
     "cline": Client("Cline (VS Code)", file=_cline),
@@ -109,7 +149,17 @@ CLIENTS: dict[str, Client] = {
         ("mcp", "add", NAME, "--", "{}"),
         ("mcp", "remove", NAME),
         section="mcp_servers",
-        kept=lambda: folder_named("CODEX_HOME", ".codex") / "config.toml",
+        kept=lambda: _folder_named("CODEX_HOME", ".codex") / "config.toml",
+        hooks=Hooks(
+            lambda: _folder_named("CODEX_HOME", ".codex") / "hooks.json",
+            (".codex", "hooks.json"),
+            _events("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"),
+            advice="Codex runs it only after you have trusted it: type /hooks there.",
+        ),
+    ),
+    "continue": Client(
+        "Continue (this folder)",
+        file=lambda: Path.cwd() / ".continue" / "mcpServers" / "vault-agent.json",
     ),
     "copilot-cli": Client(
         "Copilot CLI",
@@ -128,13 +178,25 @@ CLIENTS: dict[str, Client] = {
         ("mcp", "add", "-s", "user", NAME, "{}"),
         ("mcp", "remove", "-s", "user", NAME),
         kept=_home(".gemini", "settings.json"),
+        hooks=Hooks(
+            _home(".gemini", "settings.json"),
+            (".gemini", "settings.json"),
+            _events("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"),
+            entry=(("name", NAME), ("timeout", _MILLISECONDS)),
+        ),
     ),
+    "junie": Client("Junie (JetBrains)", file=_home(".junie", "mcp", "mcp.json")),
     "lm-studio": Client("LM Studio", file=_home(".lmstudio", "mcp.json")),
     "opencode": Client(
         "opencode",
         file=_home(".config", "opencode", "opencode.json"),
         section="mcp",
         entry=lambda command: {"type": "local", "command": command, "enabled": True},
+        hooks=Hooks(
+            lambda: _folder_named("XDG_CONFIG_HOME", ".config") / "opencode/plugins/vault-agent.js",
+            (".opencode", "plugins", "vault-agent.js"),
+            advice="Restart it.",
+        ),
     ),
     "vscode": Client(
         "VS Code (this folder)",
@@ -152,134 +214,31 @@ CLIENTS: dict[str, Client] = {
 }
 
 
-def our_command(arguments: list[str]) -> list[str]:
-    """Return the command that starts the relay."""
-    return [*our_program(), "mcp", *arguments]
-
-
-def our_program() -> list[str]:
-    """Return the command that starts this program, with an absolute path.
-
-    Desktop programs do not have the `PATH` of the user's shell.
-    """
-    script = Path(sys.argv[0])
-    if script.name.startswith(NAME) and script.exists():
-        return [str(script.absolute())]
-    found = shutil.which(NAME)
-    return [found] if found else [sys.executable, "-m", "vault_agent"]
-
-
-def snippet(client: Client, command: list[str]) -> str:
-    """Return what to type, or what to write into the client's file."""
-    if client.program:
-        import shlex
-
-        return shlex.join(_call(client, client.add, command))
-    return json.dumps({client.section: {NAME: client.entry(command)}}, indent=2)
-
-
-def state(client: Client, command: list[str]) -> State:
-    """Return whether a client has our entry, with this command. Its programs are not started."""
-    place = client.file or client.kept
-    assert place is not None  # noqa: S101 - each client has one of the two
-    path = place()
-    try:
-        text = path.read_text("utf-8")
-        known = tomllib.loads(text) if path.suffix == ".toml" else jsonc.loads(text)
-        entry = known.get(client.section, {}).get(NAME)
-    except FileNotFoundError:
-        return "missing"
-    except (OSError, ValueError, jsonc.NotJson, AttributeError):
-        return "unreadable"
-    if not isinstance(entry, dict):
-        return "missing"
-    if client.file is not None:
-        return "installed" if entry == client.entry(command) else "other"
-    args = entry.get("args")
-    found = [entry.get("command"), *(args if isinstance(args, list) else [])]
-    return "installed" if found == command else "other"
-
-
-def install(client: Client, command: list[str], *, force: bool) -> str:
-    """Tell the client of our server, and return what was done.
+def client_name(
+    context: click.Context,
+    parameter: click.Parameter,
+    value: Any,
+    *,
+    among: Collection[str] = CLIENTS.keys(),
+) -> Any:
+    """Return the name of a client, or several, that a person has typed. Any alias will do.
 
     Raises:
-        Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be read or written, or has an
-            entry already; `details.snippet` has what to type or to write.
+        UsageError: if there is no such client.
     """
-    if client.program:
-        _run(client, client.add, command)
-        return f"{client.title} knows vault-agent now."
-    assert client.file is not None  # noqa: S101 - a client without a command has a file
-    ours = _ours(client, client.entry(command))
-    try:
-        known = jsonc.loads(text) if (text := foreign.read(client.file())).strip() else {}
-        if NAME in known.get(client.section, {}) and not force:
-            raise _unchanged(client, command, "has an entry vault-agent already: add --force")
-        foreign.put_in(client.file(), ours)
-    except foreign.NotEdited as error:
-        raise _unchanged(client, command, error.why) from None
-    except (jsonc.NotJson, AttributeError, TypeError):
-        raise _unchanged(client, command, "is not valid JSON") from None
-    return f"{client.title}: vault-agent is in {client.file()}. Restart it."
-
-
-def uninstall(client: Client, command: list[str]) -> str:
-    """Remove our server from the client. Raises as `install`."""
-    if client.program:
-        _run(client, client.remove, command)
-        return f"{client.title} does not know vault-agent any more."
-    assert client.file is not None  # noqa: S101 - a client without a command has a file
-    try:
-        text = foreign.read(client.file())
-        known = jsonc.loads(text) if text.strip() else {}
-        entry = known.get(client.section, {}).get(NAME)
-        foreign.take_out(client.file(), _ours(client, entry))
-    except foreign.NotEdited as error:
-        raise _unchanged(client, command, error.why) from None
-    except (jsonc.NotJson, AttributeError, TypeError):
-        raise _unchanged(client, command, "is not valid JSON") from None
-    return f"{client.title}: vault-agent is no longer in {client.file()}."
-
-
-def _ours(client: Client, entry: Any) -> foreign.Ours:
-    return foreign.Ours(
-        add=lambda text: jsonc.with_member(text, client.section, NAME, entry),
-        remove=lambda text: jsonc.without_member(text, client.section, NAME),
-    )
-
-
-def _unchanged(client: Client, command: list[str], why: str) -> Misconfigured:
-    assert client.file is not None  # noqa: S101 - as above
-    return Misconfigured(
-        "CLIENT_CONFIG_INVALID",
-        f"{client.file().name} of {client.title} {why}. It is unchanged. The entry is:",
-        {"snippet": snippet(client, command)},
-    )
-
-
-def _call(client: Client, arguments: tuple[str, ...], command: list[str]) -> list[str]:
-    call = [client.program]
-    for each in arguments:
-        call += command if each == "{}" else [each]
-    return call
-
-
-def _run(client: Client, arguments: tuple[str, ...], command: list[str]) -> None:
-    program = shutil.which(client.program)
-    if program is None:
-        raise Misconfigured(
-            "CLIENT_CONFIG_INVALID",
-            f"The command `{client.program}` is not on the PATH. Once it is, type:",
-            {"snippet": snippet(client, command)},
+    if isinstance(value, tuple):
+        return tuple(client_name(context, parameter, each, among=among) for each in value)
+    name = ALIASES.get(value, value)
+    if name is not None and name not in among and not context.resilient_parsing:
+        what = (
+            parameter.opts[0]
+            if parameter.opts[0].startswith("-")
+            else parameter.human_readable_name
         )
-    call = [program, *_call(client, arguments, command)[1:]]
-    done = subprocess.run(  # noqa: S603 - the client's own program
-        call, stdin=subprocess.DEVNULL, capture_output=True, check=False
-    )
-    if done.returncode != 0:
-        raise Misconfigured(
-            "CLIENT_CONFIG_INVALID",
-            f"`{client.program}` refused. To see why, type:",
-            {"snippet": snippet(client, command)},
-        )
+        raise click.UsageError(f"{what} must be one of {', '.join(among)}", context)
+    return name
+
+
+def with_hooks() -> dict[str, tuple[Client, Hooks]]:
+    """Return the clients that have hooks, by name."""
+    return {name: (each, each.hooks) for name, each in CLIENTS.items() if each.hooks is not None}

@@ -7,10 +7,12 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_agent.cli import agent_hooks, clients
+from vault_agent.cli import agent_hooks, entries, exits
 from vault_agent.cli.asking import agreed, can_ask
-from vault_agent.cli.clients import our_program
+from vault_agent.cli.clients import CLIENTS
+from vault_agent.cli.entries import our_program
 from vault_agent.cli.features import Applied, apply, switch
+from vault_agent.cli.terminal import clean, complain, tell
 from vault_agent.config import rules
 from vault_agent.config.connection import connection, hook_settings
 from vault_agent.errors import Failed, VaultAgentError
@@ -48,7 +50,7 @@ def entry_command(invocation: Invocation, agent: str | None = None) -> list[str]
         arguments += ["--config", str(invocation.config.absolute())]
     if invocation.endpoint is not None:
         arguments += ["--endpoint", invocation.endpoint]
-    return clients.our_command(arguments)
+    return entries.our_command(arguments)
 
 
 def add_entry(name: str, command: list[str], *, force: bool = False) -> str:
@@ -57,10 +59,44 @@ def add_entry(name: str, command: list[str], *, force: bool = False) -> str:
     Raises:
         Misconfigured: `CLIENT_CONFIG_INVALID`.
     """
-    client = clients.CLIENTS[name]
-    if not force and clients.state(client, command) == "installed":
+    client = CLIENTS[name]
+    if not force and entries.state(client, command) == "installed":
         return f"{client.title} knows vault-agent already."
-    return clients.install(client, command, force=force)
+    return entries.install(client, command, force=force)
+
+
+class Connected(NamedTuple):
+    """What was done to connect a client, in sentences, and the exit code of what failed."""
+
+    done: list[str]
+    code: int
+
+
+def connect(
+    invocation: Invocation, name: str, *, force: bool = False, hooks: bool = True
+) -> Connected:
+    """Tell a client of our server, and add its hooks if memory is on.
+
+    The one is done even if the other cannot be. What cannot is told, with what to type instead.
+    """
+    done: list[str] = []
+    code: int = exits.SUCCESS
+    try:
+        done.append(add_entry(name, entry_command(invocation), force=force))
+    except VaultAgentError as error:
+        code = _refused(error)
+    try:
+        added = add_hooks(invocation, name) if hooks else None
+    except VaultAgentError as error:
+        added, code = None, _refused(error)
+    return Connected([*done, added] if added is not None else done, code)
+
+
+def _refused(error: VaultAgentError) -> int:
+    complain(error.code, error.message, look="warning")
+    for line in str(error.details.get("snippet", "")).splitlines():
+        tell(f"  {clean(line)}")
+    return exits.exit_code(error)
 
 
 async def allow_agents(invocation: Invocation, *, yes: bool) -> Applied | None:
@@ -94,12 +130,12 @@ def add_hooks(invocation: Invocation, name: str) -> str | None:
     Raises:
         Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be changed.
     """
-    if name not in agent_hooks.AGENTS or not hook_settings(invocation.layers()).enabled:
+    hooks = CLIENTS[name].hooks
+    if hooks is None or not hook_settings(invocation.layers()).enabled:
         return None
-    agent = agent_hooks.AGENTS[name]
-    path = agent.user()
+    path = hooks.user()
     changed = agent_hooks.install(name, path, hooks_command(invocation, name))
-    return f"The hooks are in {path}. {agent.advice}".rstrip() if changed else None
+    return f"The hooks are in {path}. {hooks.advice}" if changed else None
 
 
 def hooks_command(invocation: Invocation, name: str) -> list[str]:
@@ -113,7 +149,7 @@ class KnownAgent(NamedTuple):
     name: str
     title: str
     found: bool
-    entry: clients.State
+    entry: entries.State
     hooks: str | None  # None for an agent without hooks
 
 
@@ -122,20 +158,20 @@ def known_agents(invocation: Invocation) -> list[KnownAgent]:
     command = entry_command(invocation)
     return [
         KnownAgent(
-            name, client.title, client.is_here, clients.state(client, command),
+            name, client.title, client.is_here, entries.state(client, command),
             hooks_state(invocation, name),
         )
-        for name, client in clients.CLIENTS.items()
+        for name, client in CLIENTS.items()
     ]  # fmt: skip
 
 
 def hooks_state(invocation: Invocation, name: str) -> str | None:
     """Return whether an agent has our hooks in all projects, None if it can have none."""
-    if name not in agent_hooks.AGENTS:
+    hooks = CLIENTS[name].hooks
+    if hooks is None:
         return None
-    path = agent_hooks.AGENTS[name].user()
     try:
-        return agent_hooks.state(name, path, hooks_command(invocation, name))
+        return agent_hooks.state(name, hooks.user(), hooks_command(invocation, name))
     except VaultAgentError:
         return "unreadable"
 
@@ -146,13 +182,13 @@ def take_out(invocation: Invocation, name: str) -> list[str]:
     Raises:
         Misconfigured: `CLIENT_CONFIG_INVALID` if its settings cannot be changed.
     """
-    client = clients.CLIENTS[name]
+    client = CLIENTS[name]
     command = entry_command(invocation)
     done = []
-    if clients.state(client, command) in ("installed", "other"):
-        done.append(clients.uninstall(client, command))
-    if hooks_state(invocation, name) in ("installed", "outdated"):
-        path = agent_hooks.AGENTS[name].user()
+    if entries.state(client, command) in ("installed", "other"):
+        done.append(entries.uninstall(client, command))
+    if client.hooks is not None and hooks_state(invocation, name) in ("installed", "outdated"):
+        path = client.hooks.user()
         agent_hooks.remove(name, path)
         done.append(f"The hooks are no longer in {path}.")
     return done

@@ -41,14 +41,13 @@ def put_in(path: Path, ours: Ours) -> bool:
     Raises:
         NotEdited: if it is not JSON, or cannot be read or written.
     """
-    target = Path(os.path.realpath(path))
-    text = read(target)
+    text = read(path)
     after = _changed(text, ours.add)
     if after == text:
         return False
     if text and _changed(text, ours.remove) == text:
-        _keep(target, text)
-    write(target, after)
+        _keep(Path(os.path.realpath(path)), text)
+    write(path, after)
     return True
 
 
@@ -58,19 +57,18 @@ def take_out(path: Path, ours: Ours) -> bool:
     Raises:
         NotEdited: as `put_in`.
     """
-    target = Path(os.path.realpath(path))
-    text = read(target)
+    text = read(path)
     without = _changed(text, ours.remove)
     if without == text:
         return False
-    for original in (*_originals(target), ""):
+    for original in (*_originals(Path(os.path.realpath(path))), ""):
         try:
             if _changed(original, ours.add) == text:
                 without = original
                 break
         except NotEdited:
             continue
-    write(target, without)
+    write(path, without)
     return True
 
 
@@ -131,8 +129,9 @@ def _keep(target: Path, text: str) -> None:
             raise NotEdited("cannot be written") from None
 
 
-def write(target: Path, text: str) -> None:
-    """Replace a file, or remove it for an empty text. Raises `NotEdited`."""
+def write(path: Path, text: str) -> None:
+    """Replace a file, or remove it for an empty text. A link is followed. Raises `NotEdited`."""
+    target = Path(os.path.realpath(path))
     try:
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import asyncclick as click
 
-from vault_agent.cli.clients import our_program
+from vault_agent.cli.clients import client_name, with_hooks
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.config.project import find_project, project_folder
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from vault_agent.cli.agent_hooks import Scope
+    from vault_agent.cli.clients import Scope
 
-_NAMES = ("claude-code", "codex", "gemini", "opencode")
-_AGENT = click.Choice(_NAMES)
+_AGENT = partial(client_name, among=with_hooks())
 
 
 @click.group("hooks", cls=Group)
@@ -42,39 +42,39 @@ def _scopes(function: Callable[..., object]) -> Callable[..., object]:
 
 
 @command.command("install", cls=Command)
-@click.argument("agent", type=_AGENT)
+@click.argument("agent", callback=_AGENT)
 @_scopes
 @click.pass_obj
 async def install(invocation: Invocation, agent: str, scope: Scope) -> None:
     """Add the hooks to the settings of an agent."""
     from vault_agent.cli import agent_hooks
+    from vault_agent.cli.connecting import hooks_command
 
-    known = agent_hooks.AGENTS[agent]
-    path = known.file(scope, _folder())
-    ours = agent_hooks.hook_command(agent, our_program(), invocation.config)
-    changed = agent_hooks.install(agent, path, ours)
+    known, hooks = with_hooks()[agent]
+    path = hooks.file(scope, _folder())
+    changed = agent_hooks.install(agent, path, hooks_command(invocation, agent))
     if invocation.json:
         envelope({"agent": agent, "file": str(path), "changed": changed})
         return
     if not changed:
         say(f"{known.title} has the hooks already.")
         return
-    say(f"{known.title}: the hooks are in {clean(str(path))}. {known.advice}".rstrip())
+    say(f"{known.title}: the hooks are in {clean(str(path))}. {hooks.advice}")
     where = " --project" if scope == "project" else ""
     say(f"    to undo: vault-agent hooks remove {agent}{where}")
     _tell_if_off(invocation)
 
 
 @command.command("remove", cls=Command)
-@click.argument("agent", type=_AGENT)
+@click.argument("agent", callback=_AGENT)
 @_scopes
 @click.pass_obj
 async def remove(invocation: Invocation, agent: str, scope: Scope) -> None:
     """Take the hooks out of the settings of an agent."""
     from vault_agent.cli import agent_hooks
 
-    known = agent_hooks.AGENTS[agent]
-    path = known.file(scope, _folder())
+    known, hooks = with_hooks()[agent]
+    path = hooks.file(scope, _folder())
     changed = agent_hooks.remove(agent, path)
     if invocation.json:
         envelope({"agent": agent, "file": str(path), "changed": changed})
@@ -85,19 +85,21 @@ async def remove(invocation: Invocation, agent: str, scope: Scope) -> None:
 
 
 @command.command("status", cls=Command)
-@click.argument("agent", type=_AGENT, required=False)
+@click.argument("agent", callback=_AGENT, required=False)
 @click.pass_obj
 async def status(invocation: Invocation, agent: str | None) -> None:
     """Show which agents have the hooks."""
     from vault_agent.cli import agent_hooks
+    from vault_agent.cli.connecting import hooks_command
 
     rows = []
     scopes: tuple[Scope, ...] = ("user", "project")
-    for name in _NAMES if agent is None else (agent,):
-        known = agent_hooks.AGENTS[name]
-        ours = agent_hooks.hook_command(name, our_program(), invocation.config)
+    for name, (known, hooks) in with_hooks().items():
+        if agent not in (None, name):
+            continue
+        ours = hooks_command(invocation, name)
         for scope in scopes:
-            path = known.file(scope, _folder())
+            path = hooks.file(scope, _folder())
             try:
                 found: str = agent_hooks.state(name, path, ours)
             except VaultAgentError:

@@ -197,24 +197,25 @@ def _offer_hooks(invocation: Invocation, report: Report) -> None:
     Each is asked for. Without anybody to ask, the command is named instead: the settings of another
     program are not changed unasked.
     """
-    from vault_agent.cli.agent_hooks import AGENTS, hook_command, install, state
-    from vault_agent.cli.clients import our_program
+    from vault_agent.cli.agent_hooks import install, state
+    from vault_agent.cli.clients import with_hooks
+    from vault_agent.cli.connecting import hooks_command
 
     may_ask = can_ask() and not invocation.json
-    for name, agent in AGENTS.items():
-        path = agent.user()
-        ours = hook_command(name, our_program(), invocation.config)
+    for name, (agent, hooks) in with_hooks().items():
+        path = hooks.user()
+        ours = hooks_command(invocation, name)
         try:
             if not agent.is_here or state(name, path, ours) == "installed":
                 continue
             if may_ask and agreed(f"Let {agent.title} remember its sessions?", yes=False):
                 install(name, path, ours)
                 report.add(f"added hooks to {path}", f"vault-agent hooks remove {name}")
-                report.notes.append(f"{agent.title}: {agent.advice}")
+                report.notes.append(f"{agent.title}: {hooks.advice}")
                 continue
         except VaultAgentError as error:
             report.notes.append(error.message)
-        report.notes.append(f"To let {agent.title} remember: vault-agent hooks install {name}")
+        report.notes.append(f"To let {agent.title} remember: vault-agent agent connect {name}")
 
 
 def _show(

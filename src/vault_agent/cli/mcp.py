@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import asyncclick as click
 
+from vault_agent.cli.clients import CLIENTS, client_name
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.relay import Options, relay
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.errors import VaultAgentError
-
-if TYPE_CHECKING:
-    from vault_agent.cli.clients import Client
 
 
 @click.group("mcp", cls=Group, invoke_without_command=True)
@@ -35,7 +31,7 @@ async def command(
 
 
 @command.command("install")
-@click.argument("client", required=False)
+@click.argument("client", required=False, callback=client_name)
 @click.option("--agent", metavar="NAME", help="Install it as this agent of the config file.")
 @click.option("--print", "only_print", is_flag=True, help="Print what would be done.")
 @click.option("--uninstall", "remove", is_flag=True, help="Remove it from the client.")
@@ -53,23 +49,20 @@ async def install(
     yes: bool,
 ) -> None:
     """Tell a client, such as claude-code, of this server. Without a name, list the clients."""
-    from vault_agent.cli import clients
+    from vault_agent.cli import entries
     from vault_agent.cli.connecting import add_entry, allow_agents, entry_command
     from vault_agent.cli.features import FEATURES, tell_applied
 
     if client is None:
-        _list_clients(invocation, clients.CLIENTS)
+        _list_clients(invocation)
         return
-    client = clients.ALIASES.get(client, client)
-    if client not in clients.CLIENTS:
-        raise click.UsageError(f"CLIENT must be one of {', '.join(clients.CLIENTS)}")
-    chosen = clients.CLIENTS[client]
+    chosen = CLIENTS[client]
     ours = entry_command(invocation, agent)
     applied = None
     if remove:
-        done = clients.uninstall(chosen, ours)
+        done = entries.uninstall(chosen, ours)
     elif only_print:
-        done = clients.snippet(chosen, ours)
+        done = entries.snippet(chosen, ours)
     else:
         done = add_entry(client, ours, force=force)
     if invocation.json:
@@ -99,15 +92,15 @@ async def tell_if_off(invocation: Invocation) -> None:
         tell("  vault-agent enable mcp")
 
 
-def _list_clients(invocation: Invocation, known: dict[str, Client]) -> None:
+def _list_clients(invocation: Invocation) -> None:
     if invocation.json:
         rows = [
             {"name": name, "title": client.title, "found": client.is_here}
-            for name, client in known.items()
+            for name, client in CLIENTS.items()
         ]
         envelope({"clients": rows})
         return
-    for name, client in known.items():
+    for name, client in CLIENTS.items():
         say(f"{name:<16}{client.title}{'' if client.is_here else '  (not found here)'}")
 
 

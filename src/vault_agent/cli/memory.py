@@ -98,7 +98,7 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
             f" {clean(each['agent'])}  {project}  {got}{title}"
         )
     if not data["sessions"]:
-        tell("No session of an agent is known. `vault-agent hooks install` tells of them.")
+        tell("No session of an agent is known. To remember some: vault-agent agent connect NAME")
     if data["nextCursor"] is not None:
         tell(f"More: add --cursor {clean(data['nextCursor'])}")
 
@@ -139,7 +139,7 @@ async def forget(
 async def hook(invocation: Invocation, agent: str) -> None:
     """Take an event of an agent's session from standard input. Agents call it.
 
-    `vault-agent hooks install` writes it into an agent's settings.
+    `vault-agent agent connect` writes it into an agent's settings.
     """
     from vault_agent.cli.hook import Options, run_hook
 

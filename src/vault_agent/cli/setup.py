@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import asyncclick as click
 
 from vault_agent.cli.asking import agreed, ask, can_ask
+from vault_agent.cli.clients import ALIASES, CLIENTS, client_name
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import clean, complain, counted, envelope, say, style, tell
-from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
+from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell
+from vault_agent.errors import InvalidRequest, Misconfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from vault_agent.config import Config
 
 _USUAL = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "vault")
@@ -36,7 +35,14 @@ class Answers(NamedTuple):
 @click.option("--folder", metavar="PATH", help="The folder of your notes.")
 @click.option("--watch/--no-watch", default=None, help="Notice changes by itself. Default: yes.")
 @click.option("--web/--no-web", default=None, help="Serve the web page here. Default: yes.")
-@click.option("--agent", "agents", metavar="NAME", multiple=True, help="Connect this agent.")
+@click.option(
+    "--agent",
+    "agents",
+    metavar="NAME",
+    multiple=True,
+    callback=client_name,
+    help="Connect this agent.",
+)
 @click.option("--no-agents", is_flag=True, help="Connect none.")
 @click.option("--service/--no-service", default=None, help="Start at each login. Default: no.")
 @click.option("--yes", is_flag=True, help="Ask nothing: what is not given has its default.")
@@ -65,11 +71,8 @@ async def command(
     vault-agent setup --folder ~/Notes --agent claude-code --no-web --yes
     """  # noqa: D301 - \\b tells the parser to keep these lines
     from vault_agent.cli.applying import settings_now
-    from vault_agent.cli.clients import CLIENTS
     from vault_agent.cli.service import is_installed
 
-    if wrong := [name for name in agents if name not in CLIENTS]:
-        raise click.UsageError(f"--agent must be one of {', '.join(CLIENTS)}, not {wrong[0]}")
     config = settings_now(invocation)
     asks = can_ask() and not yes and not invocation.json
     chosen = _folder_of(config, folder, asks=asks)
@@ -137,8 +140,6 @@ def _usual() -> Path | None:
 
 def _agents(*, asks: bool) -> tuple[str, ...]:
     """Return the agents to connect: those that the person names, of those that are here."""
-    from vault_agent.cli.clients import CLIENTS
-
     here = [name for name, client in CLIENTS.items() if client.is_here]
     if not asks:
         return ()
@@ -147,7 +148,8 @@ def _agents(*, asks: bool) -> tuple[str, ...]:
         return ()
     while True:
         answer = ask("Agents that may search and read them, or none", ",".join(here))
-        names = [each.strip() for each in answer.split(",") if each.strip() not in ("", "none")]
+        typed = [each.strip() for each in answer.split(",") if each.strip() not in ("", "none")]
+        names = [ALIASES.get(each, each) for each in typed]
         if all(name in CLIENTS for name in names):
             return tuple(names)
         tell(f"Choose from {', '.join(CLIENTS)}.")
@@ -177,13 +179,7 @@ async def _set_up(invocation: Invocation, answers: Answers) -> _Done:
     await apply(invocation, settings, restart=False)
     lines = []
     for name in answers.agents:
-        try:
-            lines.append(connecting.add_entry(name, connecting.entry_command(invocation)))
-            lines += _given(connecting.add_hooks(invocation, name))
-        except VaultAgentError as error:
-            complain(error.code, error.message, look="warning")
-            for line in str(error.details.get("snippet", "")).splitlines():
-                tell(f"  {clean(line)}")
+        lines += connecting.connect(invocation, name).done
     if answers.service:
         service, _ = await install_service(invocation)
         lines.append(f"The service is {in_home(service.file)}.")
@@ -196,10 +192,6 @@ async def _set_up(invocation: Invocation, answers: Answers) -> _Done:
     if not invocation.json:
         await follow_first_index(endpoint, invocation.layers())
     return _Done(endpoint, lines)
-
-
-def _given(line: str | None) -> Iterable[str]:
-    return () if line is None else (line,)
 
 
 async def _endpoint_of_service(invocation: Invocation) -> str:

@@ -117,22 +117,23 @@ def _end(
 
 def _of_agents(invocation: Invocation) -> Iterator[Step]:
     """Yield our entries and hooks: for all projects, and in each project that is known."""
-    from vault_agent.cli import agent_hooks, clients
+    from vault_agent.cli import agent_hooks, entries
+    from vault_agent.cli.clients import CLIENTS, with_hooks
     from vault_agent.cli.connecting import entry_command, hooks_command
 
     command = entry_command(invocation)
-    for client in clients.CLIENTS.values():
+    for client in CLIENTS.values():
         place = client.file or client.kept
-        if place is not None and clients.state(client, command) in ("installed", "other"):
+        if place is not None and entries.state(client, command) in ("installed", "other"):
             yield Step(
                 f"the entry in {client.title}",
                 in_home(place()),
-                lambda client=client: clients.uninstall(client, command),  # type: ignore[misc]
+                lambda client=client: entries.uninstall(client, command),  # type: ignore[misc]
             )
-    for name, agent in agent_hooks.AGENTS.items():
+    for name, (agent, hooks) in with_hooks().items():
         folders: list[Path | None] = [None, *_projects()]
         for folder in folders:
-            path = agent.user() if folder is None else agent.file("project", folder)
+            path = hooks.user() if folder is None else hooks.file("project", folder)
             with suppress(Misconfigured):
                 if agent_hooks.state(name, path, hooks_command(invocation, name)) != "missing":
                     yield Step(
