@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,10 +12,15 @@ from tests.markdown.rendering import html_of
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import Address
-from vault_agent.markdown.heading_links import Headings
-from vault_agent.markdown.section_edit import edit_section
+from vault_agent.markdown.edit import append, overwrite, prepend
+from vault_agent.markdown.heading_links import Headings, RenamedHeading
+from vault_agent.markdown.keys import set_keys
+from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.replace import replace
+from vault_agent.markdown.section_edit import edit_section, section_ends_with
 from vault_agent.markdown.sections import outline
 from vault_agent.markdown.tag_edit import edit_tags
+from vault_agent.markdown.task_edit import Status, Wanted, set_status
 from vault_agent.markdown.tasks import placed_tasks
 from vault_agent.markdown.unlink import whole_links
 
@@ -25,11 +31,13 @@ UNITS = (
     "==a== *b* ", "\\* ", "^[a] ", "[^1] ", "^[", "![[", "[", "*a_ ", "<a ", "**a **", "![[a]] ",
     "[a](b) ", "%% ", "> ", "- a\n", "# b\n", "a ^b\n\n", "|a|b|\n|-|-|\n", "#tag ", "~~a~~ ",
     "<div>\n\n", "<details>", "<b title={}><p>", "<b title={}>\n\n", "<b><div>", "<dd><li>",
-    "<ul><dd><li>", "<table><b>", "> [!note] ",
+    "<ul><dd><li>", "<table><b>", "> [!note] ", "# b\n[[#b]] [[#c]]\n", "## b\n### b\n",
+    "- [ ] a 📅 2026-01-01\n", "a: b\n", "[[a|", "$a$ ",
 )  # fmt: skip
 """Hostile pieces of text. `{}` is the number of the repetition."""
 
 CHARACTERS = 12_000
+TODAY = date(2026, 1, 2)
 
 
 def repeated(unit: str, times: int) -> str:
@@ -56,7 +64,34 @@ OPERATIONS = {
     "section": lambda text: edit_section(
         text.encode(), Address(("b",)), "append", "x", create_if_missing=True
     ),
+    "repeated section": lambda text: section_ends_with(text.encode(), Address(("b",)), "x"),
+    "heading": lambda text: edit_section(
+        f"# a\n{text}".encode(), Address(("a",)), "renameHeading", "c"
+    ),
+    "properties": lambda text: set_keys(text.encode(), {"a": 1}, ["b"]),
+    "properties in a long line": lambda text: set_keys(
+        f"---\na: {text!r}\n---\n".encode(), {"a": 1}
+    ),
+    "append": lambda text: append(text.encode(), "x", blank_line=True),
+    "prepend": lambda text: prepend(text.encode(), "x", blank_line=True),
+    "overwrite": lambda text: overwrite(text.encode(), f"x\n{text[1:]}"),
+    "replace": lambda text: replace(text.encode(), "a", "b", expected_count=None),
+    "regex": lambda text: replace(
+        text.encode(), "([ab])", r"\1\1", regex=True, whole_word=True, expected_count=None
+    ),
+    "task": lambda text: set_status(
+        f"{text}\n\n- [ ] do it\n".encode(), Wanted(0, text="do it"), Status.DONE, TODAY
+    ),
+    "parsing": lambda text: parse_note(text, path="a.md"),
+    "fragments": lambda text: renamed_links(f"# a\n{text}\n[[#b]] [[#a]]\n"),
 }
+
+
+def renamed_links(text: str) -> None:
+    """Look for the links that name a heading which gets another text."""
+    links = parse_note(text, path="a.md").links
+    renamed = RenamedHeading(Headings(text), Headings(f"# c{text[3:]}"), 0)
+    renamed.splices(text.encode(), links)
 
 
 @pytest.mark.parametrize("unit", UNITS)

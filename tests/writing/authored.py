@@ -23,7 +23,7 @@ class OpenedVault:
         self.put = vault.put
         journal = vault.journal()
         journal.prepare()
-        self.writing = Writing(journal, vault.follow)
+        self.writing = Writing(journal, vault.follow, vault.allowance)
         self.writing._refusal = None  # there is nothing to recover
 
     def root(self) -> VaultRoot:

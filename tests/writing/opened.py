@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.markdown.edit import append, overwrite
 from vault_agent.model.writing import IndexState, Right, Write, WriteLimits, WriteTimes
 from vault_agent.store.writes.log import WriteLog
+from vault_agent.system.allowance import Allowance
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot
 from vault_agent.writing.journal import Journal
@@ -46,6 +47,7 @@ class Vault:
         self.known: set[str] = set()  # the notes of its index
         self.sought: list[str] = []  # what its index was asked for
         self.writing: Writing
+        self.allowance = Allowance()
         self.killed: list[Writing] = []
         self.strategy: Strategy | None = None  # how files are kept inside the vault
 
@@ -73,6 +75,7 @@ class Vault:
         self.writing = Writing(
             self.journal(),
             self.follow,
+            self.allowance,
             knows=self.knows,
             on_written=self.events.append,
             on_crash=self.crashes.append,
@@ -85,6 +88,7 @@ class Vault:
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
+            await self.allowance.__aexit__(None, None, None)
             if close:
                 await self.writing.close()
             else:

@@ -122,6 +122,7 @@ class OpenVault:
             background,
             self._follow_paths,
             LinksOfVault(self._index_changes, self.snapshot),
+            shared.texts,
             has_types=task.typed,
             embed=self.embed if self._embeddings.enabled else None,
             on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - made later

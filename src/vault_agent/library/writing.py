@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
     from vault_agent.model.writing import LoggedWrite
     from vault_agent.store.layout import IndexDirectory
+    from vault_agent.system.allowance import Allowance
     from vault_agent.system.crash import CrashReport
     from vault_agent.vault.exclude import Exclusions
     from vault_agent.vault.root import VaultRoot
@@ -59,6 +60,7 @@ class Writes:
         background: Background,
         run: Run,
         links: Index,
+        allowance: Allowance,
         *,
         has_types: bool,
         embed: Callable[[], Awaitable[object]] | None,
@@ -68,6 +70,7 @@ class Writes:
     ) -> None:
         self._settings = config.write
         self._has_types = has_types
+        self._allowance = allowance
         self._directory = directory
         self._exclusions = exclusions
         self._open_root = open_root
@@ -173,6 +176,7 @@ class Writes:
         return Writing(
             journal,
             self._following,
+            self._allowance,
             knows=self._links.knows,
             on_written=self._on_written,
             on_crash=self._on_crash,

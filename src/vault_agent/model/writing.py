@@ -95,7 +95,7 @@ class Appended:
     """Text that a write appends. It is not appended again within some minutes.
 
     `ends` says whether a note still ends with it, where it was appended; by default at the end of
-    the note.
+    the note. It can be pickled: for a large note another process calls it.
     """
 
     text: bytes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from vault_agent.errors import VaultAgentError, error_of
 from vault_agent.system.threads import Threads
-from vault_agent.system.workers import WorkerPool
+from vault_agent.system.workers import WorkerPool, WorkerTimedOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +25,9 @@ SMALL_BYTES = 32 << 10
 CPU_SECONDS = 20.0
 """Processor time for one piece of work. The worst text of 1 MiB takes about as much."""
 
+QUICK_SECONDS = 1.0
+"""Processor time after which work starts again among the slow, so that it holds up no other."""
+
 _PROCESSES = 2
 
 
@@ -35,7 +38,8 @@ class Allowance:
         self._cpu_seconds = cpu_seconds
         self._small_bytes = small_bytes
         self._threads = Threads(_PROCESSES, "text")
-        self._workers: WorkerPool[Any, Any] = WorkerPool(_handler, size=_PROCESSES)
+        self._quick: WorkerPool[Any, Any] = WorkerPool(_handler, size=_PROCESSES)
+        self._slow: WorkerPool[Any, Any] = WorkerPool(_handler, size=_PROCESSES)
 
     async def __aenter__(self) -> Self:
         return self
@@ -47,7 +51,8 @@ class Allowance:
         traceback: TracebackType | None,
     ) -> None:
         self._threads.close()
-        await self._workers.__aexit__(kind, error, traceback)
+        await self._quick.__aexit__(kind, error, traceback)
+        await self._slow.__aexit__(kind, error, traceback)
 
     def is_small(self, size: int) -> bool:
         """Whether texts of so many bytes together are handled in a thread of this process."""
@@ -67,12 +72,23 @@ class Allowance:
         """
         if self.is_small(size):
             return await self._threads.run(work, *args, **kwargs)
-        result = await self._workers.run((work, args, kwargs), cpu_seconds=self._cpu_seconds)
-        self._workers.trim(1)
+        result = await self._result((work, args, kwargs))
         if isinstance(result, _Refused):
             raise error_of(*result.error)
         done: _T = result
         return done
+
+    async def _result(self, task: tuple[object, ...]) -> Any:
+        quick = min(QUICK_SECONDS, self._cpu_seconds)
+        try:
+            result = await self._quick.run(task, cpu_seconds=quick)
+            self._quick.trim(1)
+        except WorkerTimedOut:
+            if quick == self._cpu_seconds:
+                raise
+            result = await self._slow.run(task, cpu_seconds=self._cpu_seconds)
+            self._slow.trim(0)
+        return result
 
 
 class _Refused:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest
@@ -99,7 +100,7 @@ async def add_entry(
     content = f"{line}\n"
     if not allow_repeat:
         last = line.encode()
-        appended = Appended(content.encode(), lambda note: note.rstrip().endswith(last))
+        appended = Appended(content.encode(), partial(_ends_with, last=last))
         write = replace(write, appended=appended)
     return await writing.upsert(
         topic_path(folder, topic),
@@ -107,6 +108,10 @@ async def add_entry(
         content.encode(),
         lambda note: edit.append(note, content),
     )
+
+
+def _ends_with(note: bytes, last: bytes) -> bool:
+    return note.rstrip().endswith(last)
 
 
 def last_entries(

@@ -150,7 +150,10 @@ class Files:
         )
         # The hash is compared by the plan, because it may be that of the section.
         own = replace(write, expected_hash=None, hash_required=False)
-        return await self._transact(own, lambda snapshot, root: plan_heading(snapshot, root, asked))
+        results = self.writing.results()
+        return await self._transact(
+            own, lambda snapshot, root: plan_heading(snapshot, root, asked, results)
+        )
 
     async def delete(
         self, path: str, write: Write, *, permanent: bool = False, missing_ok: bool = False

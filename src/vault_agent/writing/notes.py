@@ -12,6 +12,8 @@ from vault_agent.markdown import replace as replacing
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.vault.naming import note_path
+from vault_agent.writing.costly import Costly
+from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -124,7 +126,7 @@ async def replace_text(
         Conflict: `MATCH_COUNT_MISMATCH`, `ENCODING_NOT_WRITABLE`.
         VaultAgentError: as `Writing.edit`.
     """
-    plan = partial(
+    work = partial(
         replacing.replace,
         search=search,
         replacement=replacement,
@@ -134,6 +136,7 @@ async def replace_text(
         in_frontmatter=in_frontmatter,
         expected_count=expected_count,
     )
+    plan = Costly(work, lambda _, splices: Planned(splices))
     return await writing.edit(path, write, plan)
 
 

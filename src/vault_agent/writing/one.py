@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import Write
     from vault_agent.store.writes.record import FileChange
     from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.costly import Results
     from vault_agent.writing.transaction import Plan
 
 
@@ -61,8 +62,8 @@ class OneFile:
             real = self._journal.real(root, write, path)
             return self._journal.disk.find(root, real).data
 
-    def edit(self, path: str, write: Write, plan: Plan) -> Written:
-        """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
+    def edit(self, path: str, write: Write, plan: Plan, results: Results) -> Written:
+        """Edit a note. Raises `NotReady`, `Changed` or `Disturbed` if it is worth another try."""
         with self._journal.opened(write) as (root, replayed):
             if replayed is not None:
                 return replayed
@@ -75,13 +76,15 @@ class OneFile:
             self._journal.check_quiet(real, found)
             if all(mark.search(before) for mark in _MARKS):
                 raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
-            if self._is_there(write, real, before):
+            if self._is_there(write, real, before, results):
                 what = "You have just appended this text, and the note still ends with it."
                 warning = Warning("APPEND_ALREADY_THERE", explained("APPEND_ALREADY_THERE", what))
                 return replies.unchanged(write, path, before, content_hash(before), warning)
+            planned_here = results.planned(plan)
             if self._journal.limits.dates and not write.by_itself:
-                plan = dating(plan, datetime.now(UTC))
-            made = plan(before)
+                now = datetime.now(UTC)
+                planned_here, plan = dating(planned_here, now), dating(plan, now)
+            made = planned_here(before)
             planned = made if isinstance(made, Planned) else Planned(made)
             after = spliced(before, planned.splices)
             said: dict[str, Any] = {"section_hash": planned.section_hash, "line": planned.line}
@@ -162,7 +165,7 @@ class OneFile:
         self._journal.apply(root, logged, before, after, plan)
         return shown
 
-    def _is_there(self, write: Write, path: str, before: bytes) -> bool:
+    def _is_there(self, write: Write, path: str, before: bytes, results: Results) -> bool:
         """Whether the text to append is what this caller has just appended, and still the end."""
         appended = write.appended
         if appended is None or write.key is not None or not appended.text:
@@ -171,7 +174,7 @@ class OneFile:
         if not self._journal.log.was_appended(write.caller.name, path, digest, now_ms()):
             return False
         if appended.ends is not None:
-            return appended.ends(before)
+            return results.of(appended.ends, before)
         return _lines(before).endswith(_lines(appended.text))
 
     def _free_in_trash(self, root: VaultRoot, path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Conflict, TooLarge
@@ -18,13 +19,15 @@ from vault_agent.writing.sections import check_hash
 from vault_agent.writing.transaction import Edit, Transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from vault_agent.markdown.address import Address
     from vault_agent.markdown.edit import Splice
+    from vault_agent.markdown.section_edit import SectionEdit
     from vault_agent.model.notes import Link
     from vault_agent.store.current import Snapshot
     from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.costly import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,13 @@ class HeadingRequest:
     most_notes: int
 
 
-def plan_heading(snapshot: Snapshot, root: VaultRoot, asked: HeadingRequest) -> Transaction:
+def plan_heading(
+    snapshot: Snapshot, root: VaultRoot, asked: HeadingRequest, results: Results
+) -> Transaction:
     """Return the changes that give a heading another text.
 
     Raises:
+        NotReady: if a large note must be parsed first.
         NotFound: `NOTE_NOT_FOUND`, `HEADING_NOT_FOUND`.
         Conflict: `HASH_MISMATCH`, `HEADING_AMBIGUOUS`, `LINK_NOT_EXPRESSIBLE`,
             `ENCODING_NOT_WRITABLE`.
@@ -55,16 +61,15 @@ def plan_heading(snapshot: Snapshot, root: VaultRoot, asked: HeadingRequest) -> 
     path = asked.path
     check_scope(asked.may_write, path)
     note = read_file(root, path)
-    edit = section_edit.edit_section(note, asked.address, "renameHeading", asked.text)
+    edit, renamed = results.of(partial(_renamed, address=asked.address, heading=asked.text), note)
     check_hash(note, edit, asked.expected_hash)
-    if not edit.splices:
+    if renamed is None:
         return Transaction(path, ())
-    renamed = _renamed(note, spliced(note, edit.splices), edit.splices)
     with snapshot.unchanged_here() as connection:
         reader = LinkReader(connection)
         sources = [each for each in reader.notes_with_fragments(path) if each != path]
         notes = {source: read_file(root, source) for source in sources}
-        links = _links_to(path, {path: note, **notes}, Known(reader, PathChange()))
+        links = _links_to(path, {path: note, **notes}, Known(reader, PathChange()), results)
     _check_limits([source for source in notes if renamed.changes(links[source])], asked)
     own = sorted(
         (*edit.splices, *_splices(path, note, links[path], renamed)), key=lambda each: each.start
@@ -79,25 +84,35 @@ def plan_heading(snapshot: Snapshot, root: VaultRoot, asked: HeadingRequest) -> 
     return Transaction(path, tuple(edits))
 
 
-def _renamed(note: bytes, after: bytes, splices: tuple[Splice, ...]) -> RenamedHeading:
-    """Return the headings before and after, and which of them has changed."""
-    text = editable(note)
-    at = len(note[text.origin : splices[0].start].decode())
+def _renamed(
+    note: bytes, address: Address, heading: str
+) -> tuple[SectionEdit, RenamedHeading | None]:
+    """Return the edit of the heading, and the headings before and after, if that changes them."""
+    edit = section_edit.edit_section(note, address, "renameHeading", heading)
+    if not edit.splices:
+        return edit, None
+    text, after = editable(note), editable(spliced(note, edit.splices))
+    at = len(note[text.origin : edit.splices[0].start].decode())
     index = sum(section.start <= at for section in outline(text.text).sections) - 1
-    return RenamedHeading(Headings(text.text), Headings(editable(after).text), index)
+    return edit, RenamedHeading(Headings(text.text), Headings(after.text), index)
 
 
-def _links_to(path: str, notes: dict[str, bytes], known: Known) -> dict[str, list[Link]]:
+def _links_to(
+    path: str, notes: dict[str, bytes], known: Known, results: Results
+) -> dict[str, list[Link]]:
     """Return the links of each note that lead to the note at `path`."""
-    parsed = {}
-    for source, note in notes.items():
-        text = editable(note)
-        parsed[source] = parse_note(text.text, path=source, origin=text.origin).links
+    tasks = [(partial(_links, path=source), note) for source, note in notes.items()]
+    parsed = dict(zip(notes, results.all(tasks), strict=True))
     names = known.read_for(parsed)
     return {
         source: [link for link in links if names.before(source, link).path == path]
         for source, links in parsed.items()
     }
+
+
+def _links(note: bytes, path: str) -> Sequence[Link]:
+    text = editable(note)
+    return parse_note(text.text, path=path, origin=text.origin).links
 
 
 def _splices(

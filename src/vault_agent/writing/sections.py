@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import section_edit
 from vault_agent.model.writing import Appended
+from vault_agent.writing.costly import Costly
 from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
@@ -50,10 +52,16 @@ async def edit_section(
             remedy="Read the section, then send its `sectionHash` as `expectedHash`.",
         )
 
-    def plan(note: bytes) -> Planned:
-        found = section_edit.edit_section(
-            note, address, action, content, create_if_missing=create_if_missing, deep=deep
-        )
+    work = partial(
+        section_edit.edit_section,
+        address=address,
+        action=action,
+        content=content,
+        create_if_missing=create_if_missing,
+        deep=deep,
+    )
+
+    def planned(note: bytes, found: SectionEdit) -> Planned:
         check_hash(note, found, expected)
         return Planned(found.splices, section_hash=found.hash_after, created=found.created)
 
@@ -61,7 +69,7 @@ async def edit_section(
     if action == "append" and not allow_repeat:
         appended = Appended(
             content.encode(),
-            lambda note: section_edit.section_ends_with(note, address, content, deep=deep),
+            partial(section_edit.section_ends_with, address=address, content=content, deep=deep),
         )
     # The hash is compared above, because it may be that of the section.
     own = replace(
@@ -71,7 +79,7 @@ async def edit_section(
         retries=action in ("append", "prepend", "insertBefore", "insertAfter"),
         appended=appended,
     )
-    return await writing.edit(path, own, plan)
+    return await writing.edit(path, own, Costly(work, planned))
 
 
 def check_hash(note: bytes, found: SectionEdit, expected: str | None) -> None:

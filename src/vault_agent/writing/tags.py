@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown import tag_edit
+from vault_agent.writing.costly import Costly
+from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +33,6 @@ async def change_tags(
         Conflict: `FRONTMATTER_INVALID`, `FRONTMATTER_KEY_AMBIGUOUS`, `ENCODING_NOT_WRITABLE`.
         VaultAgentError: as `Writing.edit`.
     """
-    return await writing.edit(
-        path, write, lambda note: tag_edit.edit_tags(note, add, remove, where)
-    )
+    work = partial(tag_edit.edit_tags, add=add, remove=remove, where=where)
+    plan = Costly(work, lambda _, splices: Planned(splices))
+    return await writing.edit(path, write, plan)

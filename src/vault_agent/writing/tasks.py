@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable, explained
@@ -11,6 +12,7 @@ from vault_agent.markdown.address import Address
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.model.writing import Appended
+from vault_agent.writing.costly import Costly
 from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
@@ -44,27 +46,11 @@ async def add_task(
         VaultAgentError: as `Writing.edit`.
     """
     address = None if section is None else Address(heading=section)
-
-    def plan(note: bytes) -> Planned:
-        text = edit.editable(note)
-        line = task_line.new_line(text, task, form)
-        for splices in _additions(note, text, line, address):
-            number = task_line.line_of(note, splices[0], line)
-            if number is not None:
-                return Planned(splices, line=number)
-        raise edit.not_proven("The new line would be no task there.")
-
-    def ends(note: bytes) -> bool:
-        text = edit.editable(note)
-        line = task_line.new_line(text, task, form).rstrip()
-        # What the section would get is behind the line itself.
-        splice = next(iter(_additions(note, text, line, address)))[0]
-        before = note[: splice.start].decode("utf-8", "ignore").rstrip()
-        return before.endswith(line)
-
     if not allow_repeat:
+        ends = partial(_ends_with, task=task, form=form, address=address)
         write = replace(write, appended=Appended(_request(task, section), ends))
-    return await writing.edit(path, write, plan)
+    work = partial(_added, task=task, form=form, address=address)
+    return await writing.edit(path, write, Costly(work, lambda _, planned: planned))
 
 
 async def set_task(
@@ -89,11 +75,12 @@ async def set_task(
     """
     last: list[TaskEdit] = []
 
-    def plan(note: bytes) -> Planned:
-        last[:] = [task_edit.set_status(note, wanted, status, today, form)]
-        return Planned(last[0].splices, line=last[0].line)
+    def planned(_: bytes, found: TaskEdit) -> Planned:
+        last[:] = [found]
+        return Planned(found.splices, line=found.line)
 
-    written = await writing.edit(path, write, plan)
+    work = partial(task_edit.set_status, wanted=wanted, status=status, today=today, form=form)
+    written = await writing.edit(path, write, Costly(work, planned))
     if not last or not last[0].completed or not last[0].depends_on:
         return written
     try:
@@ -105,6 +92,27 @@ async def set_task(
     what = "The task was to be done after another one that is still open."
     warning = Notice("TASK_BLOCKED", explained("TASK_BLOCKED", what), {"ids": list(blocking)})
     return replace(written, warnings=(*written.warnings, warning))
+
+
+def _added(note: bytes, task: NewTask, form: str, address: Address | None) -> Planned:
+    """Return the edit that adds a task to a note."""
+    text = edit.editable(note)
+    line = task_line.new_line(text, task, form)
+    for splices in _additions(note, text, line, address):
+        number = task_line.line_of(note, splices[0], line)
+        if number is not None:
+            return Planned(splices, line=number)
+    raise edit.not_proven("The new line would be no task there.")
+
+
+def _ends_with(note: bytes, task: NewTask, form: str, address: Address | None) -> bool:
+    """Whether a task is already where it would be added."""
+    text = edit.editable(note)
+    line = task_line.new_line(text, task, form).rstrip()
+    # What the section would get is behind the line itself.
+    splice = next(iter(_additions(note, text, line, address)))[0]
+    before = note[: splice.start].decode("utf-8", "ignore").rstrip()
+    return before.endswith(line)
 
 
 def _additions(

@@ -10,6 +10,7 @@ import asyncio
 import time
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
@@ -20,9 +21,11 @@ from vault_agent.model.writing import IndexState, Write, WriteHealth, Written
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads
-from vault_agent.text.names import fold, is_note
+from vault_agent.text.names import fold
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import Changed
+from vault_agent.writing.away import Away
+from vault_agent.writing.costly import NotReady, Results
 from vault_agent.writing.failures import coded_error
 from vault_agent.writing.journal import Disturbed, now_ms
 from vault_agent.writing.locks import Locks
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from vault_agent.model.writing import LoggedWrite, Writer
+    from vault_agent.system.allowance import Allowance
     from vault_agent.system.crash import CrashReport
     from vault_agent.writing.journal import Journal
     from vault_agent.writing.transaction import Plan, Transaction
@@ -60,6 +64,7 @@ class Writing:
         self,
         journal: Journal,
         follow: Follow,
+        allowance: Allowance,
         *,
         knows: Callable[[str], Awaitable[bool]] | None = None,
         on_written: Callable[[LoggedWrite], object] = lambda _: None,
@@ -68,13 +73,14 @@ class Writing:
         self._journal = journal
         self._times = journal.limits.times
         self._follow = follow
-        self._knows = knows
+        self._allowance = allowance
         self._on_written = on_written
         self._on_crash = on_crash
         self._one = OneFile(journal)
         self._several = Several(journal)
         self._locks = Locks()
         self._threads = Threads(THREADS, "write")
+        self._away = Away(journal, self._threads, knows)
         self._looking = Threads(1, "look")  # writes that wait for a slow disk do not delay it
         self._refusal: VaultAgentError | None = Busy(
             "RECOVERY_PENDING", "Writes that a crash has interrupted are being finished."
@@ -114,11 +120,8 @@ class Writing:
             Unavailable: `WRITE_UNSUPPORTED_HERE`.
             Failed: `DISK_FULL`, `WRITE_NOT_VERIFIED`.
         """
-        async with self._held(write, path):
-            following = await self._done(
-                write, lambda: self._one.edit(path, write, plan), retries=write.retries
-            )
-        return await asyncio.shield(following)
+        step = partial(self._one.edit, path, write, plan, self.results())
+        return await self._carried_out(write, step, path, retries=write.retries)
 
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
@@ -131,31 +134,28 @@ class Writing:
             Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`.
             VaultAgentError: as `edit`.
         """
-        async with self._held(write, path):
-            following = await self._done(write, lambda: self._one.create(path, write, content))
-        return await asyncio.shield(following)
+        return await self._carried_out(write, lambda: self._one.create(path, write, content), path)
 
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
-        async with self._held(write, path):
+        results = self.results()
+
+        def step() -> Written:
             try:
-                following = await self._done(write, lambda: self._one.create(path, write, content))
+                return self._one.create(path, write, content)
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
                 there = error.details.get("path", path)
-                following = await self._done(
-                    write, lambda: self._one.edit(there, write, plan), retries=write.retries
-                )
-        return await asyncio.shield(following)
+            return self._one.edit(there, write, plan, results)
+
+        return await self._carried_out(write, step, path, retries=write.retries)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
         """Move a file to `.trash/`, or remove it. Its bytes stay in the log. Raises as `edit`."""
-        async with self._held(write, path):
-            following = await self._done(
-                write, lambda: self._one.remove(path, write, permanent=permanent)
-            )
-        return await asyncio.shield(following)
+        return await self._carried_out(
+            write, lambda: self._one.remove(path, write, permanent=permanent), path
+        )
 
     async def transact(self, write: Write, plan: Callable[[], Transaction]) -> Written:
         """Change several files. All changes are logged, then carried out, and always finished.
@@ -168,11 +168,7 @@ class Writing:
         Raises:
             VaultAgentError: what `plan` raises, and as `edit`.
         """
-        self._check_ready()
-        async with self._locks.everything():
-            self._check_ready()
-            following = await self._done(write, lambda: self._several.transact(write, plan))
-        return await asyncio.shield(following)
+        return await self._carried_out(write, lambda: self._several.transact(write, plan))
 
     async def undo(
         self,
@@ -194,16 +190,15 @@ class Writing:
             VaultAgentError: as `edit`.
         """
         write = replace(write, operation=UNDO)
-        self._check_ready()
-        async with self._locks.everything():
-            self._check_ready()
-            following = await self._done(
-                write,
-                lambda: self._several.undo(
-                    write_id, write, copy_beside=copy_beside, at_once=at_once
-                ),
-            )
-        return await asyncio.shield(following)
+
+        def step() -> Written:
+            return self._several.undo(write_id, write, copy_beside=copy_beside, at_once=at_once)
+
+        return await self._carried_out(write, step)
+
+    def results(self) -> Results:
+        """Return a place for the results of costly work for one write."""
+        return Results(self._allowance)
 
     def may_write(self, caller: Writer, path: str) -> bool:
         """Whether a caller may change the note at a path, by its folder alone."""
@@ -396,37 +391,19 @@ class Writing:
             raise
 
     @asynccontextmanager
-    async def _held(self, write: Write, path: str) -> AsyncIterator[None]:
-        """Hold the locks of a path and a key, while writes are accepted."""
+    async def _held(self, write: Write, path: str | None) -> AsyncIterator[None]:
+        """Hold the locks of a path and a key, or of everything, while writes are accepted."""
         self._check_ready()
-        key = () if write.key is None else (f"\0{write.caller.name}\0{write.key}",)
-        async with self._locks.names(fold(path), *key):
-            await self._settled(path)
+        if path is None:
+            lock = self._locks.everything()
+        else:
+            key = () if write.key is None else (f"\0{write.caller.name}\0{write.key}",)
+            lock = self._locks.names(fold(path), *key)
+        async with lock:
+            if path is not None:
+                await self._away.settled(path)
             self._check_ready()
             yield
-
-    async def _settled(self, path: str) -> None:
-        """Wait while a note that the index knows is away.
-
-        Some editors rename a file as they save it, and then write it anew. A note that stays away
-        is gone.
-        """
-        if self._knows is None or not is_note(path):
-            return
-        deadline = time.monotonic() + self._times.away
-        while True:
-            if not await self._threads.run(self._is_away, path):
-                return
-            if time.monotonic() >= deadline or not await self._knows(path):
-                return
-            await anyio.sleep(self._times.look)
-
-    def _is_away(self, path: str) -> bool:
-        try:
-            with self._journal.open_root() as root:
-                return not root.has(path)
-        except (VaultAgentError, CannotOpen, OSError):
-            return False  # the write itself says what is wrong
 
     async def _tried(self, step: Callable[[], _T], *, retries: bool = False) -> _T:
         """Run a step in a thread, again if somebody else changes the note meanwhile."""
@@ -445,6 +422,27 @@ class Writing:
                         "NOTE_BUSY", "Somebody is changing the note.", {"retryAfter": 3}
                     ) from None
                 await anyio.sleep(self._times.look)
+
+    async def _carried_out(
+        self,
+        write: Write,
+        step: Callable[[], Written],
+        path: str | None = None,
+        *,
+        retries: bool = False,
+    ) -> Written:
+        """Carry out a write of one path or of several, and return its reply.
+
+        No lock is held while costly work is done, so others write meanwhile.
+        """
+        while True:
+            try:
+                async with self._held(write, path):
+                    following = await self._done(write, step, retries=retries)
+                break
+            except NotReady as needed:
+                await needed.make()
+        return await asyncio.shield(following)
 
     async def _done(
         self, write: Write, step: Callable[[], Written], *, retries: bool = False
