@@ -31,8 +31,9 @@ UNITS = (
     "==a== *b* ", "\\* ", "^[a] ", "[^1] ", "^[", "![[", "[", "*a_ ", "<a ", "**a **", "![[a]] ",
     "[a](b) ", "%% ", "> ", "- a\n", "# b\n", "a ^b\n\n", "|a|b|\n|-|-|\n", "#tag ", "~~a~~ ",
     "<div>\n\n", "<details>", "<b title={}><p>", "<b title={}>\n\n", "<b><div>", "<dd><li>",
-    "<ul><dd><li>", "<table><b>", "> [!note] ", "# b\n[[#b]] [[#c]]\n", "## b\n### b\n",
+    "<ul><dd><li>", "<table><b>", "> [!note] ", "## b\n### b\n",
     "- [ ] a 📅 2026-01-01\n", "a: b\n", "[[a|", "$a$ ",
+    "# b\n[[#b]] [[#c]]\n", "# b\n[[#x{}#b]] [a](#y{})\n",
 )  # fmt: skip
 """Hostile pieces of text. `{}` is the number of the repetition."""
 

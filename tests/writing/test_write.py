@@ -436,7 +436,7 @@ async def test_the_log_has_no_content(vault: Vault):
 async def test_before_recovery_nothing_is_written(closed: Vault):
     async with closed.opened() as writing:
         pass
-    unready = type(writing)(closed.journal(), closed.follow)
+    unready = type(writing)(closed.journal(), closed.follow, closed.allowance)
     with pytest.raises(Busy, match="RECOVERY_PENDING"):
         await unready.create("A.md", write_of("create", Right.CREATE), b"")
     await unready.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -61,11 +62,15 @@ class Headings:
             for each in outline(text).sections
         )
         self._slugs = _slugs(self.all)
-        self._by_key: dict[str, list[tuple[int, ...]]] = {}  # each with the headings above it
+        self._by_slug = {slug: at for at, slug in reversed([*enumerate(self._slugs)])}
+        self._paths: list[tuple[int, ...]] = []  # each heading, with those above it
+        self._by_key: dict[str, list[int]] = {}
+        self._below: dict[str, dict[tuple[str, ...], tuple[int, ...]]] = {}  # see `_named_below`
         above: tuple[int, ...] = ()
         for index, heading in enumerate(self.all):
             above = (*(each for each in above if self.all[each].level < heading.level), index)
-            self._by_key.setdefault(heading.key, []).append(above)
+            self._paths.append(above)
+            self._by_key.setdefault(heading.key, []).append(index)
 
     def named(self, kind: LinkKind, fragment: str) -> tuple[int, ...] | None:
         """Return the index of the heading that each part of a fragment names.
@@ -76,18 +81,12 @@ class Headings:
         parts = [part.strip() for part in fragment.split("#") if part.strip()]
         if not parts or parts[-1].startswith("^"):
             return None
-        keys = [anchor_key(part) for part in parts]
-        paths = self._by_key.get(keys[-1], []) if keys[-1] else []
-        for path in paths:
-            found = self._in_order(keys, path)
-            if found is not None:
-                return found
-        if paths:
-            return paths[0][-1:]
-        slug = fold(parts[-1])
-        if kind in ADDRESSES and slug in self._slugs:
-            return (self._slugs.index(slug),)
-        return None
+        keys = tuple(anchor_key(part) for part in parts)
+        if keys[-1] in self._by_key and keys[-1]:
+            first = (self._by_key[keys[-1]][0],)
+            return first if len(keys) == 1 else self._named_below(keys[-1]).get(keys, first)
+        at = self._by_slug.get(fold(parts[-1])) if kind in ADDRESSES else None
+        return None if at is None else (at,)
 
     def slug(self, index: int) -> str:
         """Return the fragment that renderers give a heading."""
@@ -95,19 +94,23 @@ class Headings:
 
     def path(self, index: int) -> tuple[int, ...]:
         """Return the indexes of a heading and of those above it, the outermost first."""
-        paths = self._by_key[self.all[index].key]
-        return next(path for path in paths if path[-1] == index)
+        return self._paths[index]
 
-    def _in_order(self, keys: Sequence[str], path: Sequence[int]) -> tuple[int, ...] | None:
-        found: list[int] = []
-        waiting = list(keys)
-        for index in path:
-            if self.all[index].key == waiting[0]:
-                found.append(index)
-                del waiting[0]
-                if not waiting:
-                    return tuple(found) if index == path[-1] else None
-        return None
+    def _named_below(self, key: str) -> dict[tuple[str, ...], tuple[int, ...]]:
+        """Return the headings that each path to a key names, the first where there are several.
+
+        Made once for each key: a note may have very many links to headings of one name. A heading
+        has at most five above it.
+        """
+        if key not in self._below:
+            named = self._below.setdefault(key, {})
+            for index in self._by_key[key]:
+                above = self._paths[index][:-1]
+                for count in range(1, len(above) + 1):
+                    for chosen in combinations(above, count):
+                        keys = (*(self.all[each].key for each in chosen), key)
+                        named.setdefault(keys, (*chosen, index))
+        return self._below[key]
 
 
 def _slugs(headings: Iterable[Heading]) -> list[str]:
