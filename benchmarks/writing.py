@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault import Vault
+from vault_agent.app import open_app
 from vault_agent.config import Config
-from vault_agent.library.library import open_library
 from vault_agent.markdown.edit import append
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right, Write
@@ -36,7 +36,7 @@ from vault_agent.model.writing import Right, Write
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.vaults.open_vault import OpenVault
 
 PER_SECOND = 20
 
@@ -95,8 +95,8 @@ async def measure(root: Path, data: Path, appends: int) -> None:
     """Print the table."""
     chance = random.Random(5)
     notes = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.md"))
-    async with open_library(config_of(root, data)) as library:
-        vault = library.default
+    async with open_app(config_of(root, data)) as app:
+        vault = app.vaults.default
         await index(vault)
         syncs: list[float] = []
         disk: list[tuple[float, float]] = []
@@ -150,8 +150,8 @@ async def search_while_writing(root: Path, data: Path, seconds: float) -> None:
     chance = random.Random(1)
     words = ["note", "words", "about", "project", "list", "meeting", "the", "idea"]
     times: dict[bool, list[float]] = {False: [], True: []}
-    async with open_library(config_of(root, data)) as library:
-        vault = library.default
+    async with open_app(config_of(root, data)) as app:
+        vault = app.vaults.default
         await index(vault)
         notes = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.md"))
         for number in range(8):

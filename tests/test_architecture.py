@@ -23,12 +23,14 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # is a dependency too.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("model", "text", "system", "endpoint"),
+    ("model", "text", "system", "endpoint", "redaction"),
     ("vault", "store", "embedding", "chat", "markdown", "ranking", "graph", "config", "wire"),
     ("search", "indexing"),
-    ("writing",),
-    ("knowledge",),
-    ("library",),
+    ("writing", "freshness"),
+    ("vaults",),
+    ("memory",),
+    ("journals",),
+    ("app",),
     ("api",),
     ("mcp", "web", "client"),
     ("cli", "server"),
@@ -43,7 +45,7 @@ ONLY: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 # Only the composition root and the entry points read settings.
-READS_SETTINGS = {"library", "server", "cli"}
+READS_SETTINGS = {"freshness", "vaults", "memory", "journals", "app", "server", "cli"}
 # Groups of modules within `store`: they share its other modules, and nothing else.
 STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "writes", "sessions"}
 # Only these commands start a server, and only inside a function: the others start quickly.
@@ -59,7 +61,7 @@ LAZY_ENDPOINT = {"cli/config.py"}
 LAZY_VAULT = {"cli/check_links.py"}
 
 # The hook of agents reads events and spools them itself, because it works without a server.
-LAZY_KNOWLEDGE = {"cli/hook.py"}
+LAZY_EVENTS = {"cli/hook.py"}
 
 LAZY = {
     "server": LAZY_SERVER,
@@ -67,7 +69,7 @@ LAZY = {
     "endpoint": LAZY_ENDPOINT,
     "vault": LAZY_VAULT,
     "indexing": LAZY_VAULT,
-    "knowledge": LAZY_KNOWLEDGE,
+    "journals": LAZY_EVENTS,
 }
 
 # Third-party and standard modules that belong to one room.
@@ -165,16 +167,16 @@ def test_no_module_is_over_500_lines(module: Path):
         ("store/index/notes.py", "from ...vault import paths"),
         ("store/index/notes.py", "from vault_agent.store.fulltext import reader"),  # groups
         ("model/notes.py", "from vault_agent import store"),  # upwards
-        ("search/search.py", "from vault_agent.library import jobs"),
+        ("search/search.py", "from vault_agent.freshness import jobs"),
         ("indexing/index.py", "from vault_agent.search import lexical"),
         ("ranking/fuse.py", "if TYPE_CHECKING:\n    from vault_agent.store import Row"),
         ("attic/new.py", "import json"),  # a room without a place
         ("cli/search.py", "def run():\n    from vault_agent.server import app"),  # not lazily
         ("cli/serve.py", "from vault_agent.server import app"),  # not at the top
-        ("cli/search.py", "from vault_agent.library import jobs"),  # past the client
+        ("cli/search.py", "from vault_agent.freshness import jobs"),  # past the client
         ("search/search.py", "from vault_agent.config import Config"),  # reads settings
         ("server/app.py", "import sqlite3"),  # another room's trade
-        ("library/library.py", "import tantivy"),
+        ("vaults/vaults.py", "import tantivy"),
         ("markdown/parse.py", "from pathlib import Path"),  # I/O in a pure room
     ],
 )

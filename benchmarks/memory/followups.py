@@ -32,8 +32,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 from benchmarks.memory.history import made_history, read_history, with_blame
 from benchmarks.quality.judged import collections
 
+from vault_agent.app import open_app
 from vault_agent.config.settings import Config
-from vault_agent.library.library import open_library
 from vault_agent.model.jobs import JobKind
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.serve import Listening, listening
@@ -104,7 +104,7 @@ async def _measure(
         vault={"root": vault}, index={"dir": folder / "index"}, memory={"enabled": True}
     )
     log = EventLog(Level.ERROR, sys.stderr)
-    async with listening(config, open_library=open_library, log=log, port=0) as server:
+    async with listening(config, open_app=open_app, log=log, port=0) as server:
         recalled = {kind: Sums() for kind in KINDS}
         ranked = {kind: Sums() for kind in KINDS}
         words = Sums()
@@ -117,7 +117,7 @@ async def _measure(
                 path.write_text(each.note, "utf-8")
             written = number
             await _index(server)
-            server.library.memory.today = commit.at.date
+            server.app.memory.today = commit.at.date
             bodies: dict[str, dict[str, Any]] = {
                 "prompt and files": {"prompt": commit.subject, "files": commit.files[:20]},
                 "prompt": {"prompt": commit.subject},
@@ -151,7 +151,7 @@ async def _measure(
 
 
 async def _index(server: Listening) -> None:
-    vault = server.library.default
+    vault = server.app.vaults.default
     while (job := vault.jobs.running) is not None:
         async for _ in vault.jobs.watch(job.id):
             pass

@@ -33,8 +33,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 from benchmarks.memory.followups import _call, _index
 from benchmarks.quality.judged import collections
 
+from vault_agent.app import open_app
 from vault_agent.config.settings import Config
-from vault_agent.library.library import open_library
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.serve import Listening, listening
 
@@ -147,7 +147,7 @@ async def _measure(collection: Collection, size: int, sources: dict[str, list[st
             memory={"enabled": True},
         )
         log = EventLog(Level.ERROR, sys.stderr)
-        async with listening(config, open_library=open_library, log=log, port=0) as server:
+        async with listening(config, open_app=open_app, log=log, port=0) as server:
             await _index(server)
             refused: dict[str, list[bool]] = defaultdict(list)
             chatty: dict[str, list[bool]] = defaultdict(list)

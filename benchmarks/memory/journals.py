@@ -37,18 +37,18 @@ from tests.made_sessions import AGENTS, Made, Writer, made_session
 from vault_agent.config.registry import Registered, Role
 from vault_agent.config.rules import vault_identity
 from vault_agent.config.settings import JournalSettings
-from vault_agent.knowledge import journal as notes
-from vault_agent.knowledge import summary
-from vault_agent.knowledge.extract import extract
-from vault_agent.knowledge.spool import spool
-from vault_agent.knowledge.transcripts.recorder import program_of
-from vault_agent.library.session_facts import SessionFacts
+from vault_agent.journals import note_text as notes
+from vault_agent.journals import summary
+from vault_agent.journals.extract import extract
+from vault_agent.journals.session_facts import SessionFacts
+from vault_agent.journals.spool import spool
+from vault_agent.journals.transcripts.recorder import program_of
 from vault_agent.model.sessions import Session, SessionEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vault_agent.knowledge.collected import Collected
+    from vault_agent.journals.collected import Collected
 
 PLACES = {
     "claude-code": ".claude/projects/x/{}.jsonl",

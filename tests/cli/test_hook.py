@@ -20,7 +20,7 @@ from vault_agent.config.project import OURS, VAULT
 from vault_agent.config.project_file import ensure_project_file
 from vault_agent.config.registry import Registered, Role, add_vault
 from vault_agent.config.rules import vault_identity
-from vault_agent.knowledge.spool import waiting
+from vault_agent.journals.spool import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

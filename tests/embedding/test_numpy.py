@@ -23,7 +23,7 @@ class Watcher:
 
 sys.meta_path.insert(0, Watcher())
 from vault_agent.config import load_config
-from vault_agent.library.library import open_library
+from vault_agent.app import open_app
 from vault_agent.model.search import SearchQuery
 from vault_agent.server import handlers, serve
 
@@ -35,8 +35,8 @@ async def main(folder, enabled):
         "embedding.model": "m",
         "embedding.endpoint": "http://127.0.0.1:9/v1/embeddings",
     }
-    async with open_library(load_config(flags, Path(f"{folder}/none.toml"), {})) as library:
-        engine = library.default
+    async with open_app(load_config(flags, Path(f"{folder}/none.toml"), {})) as app:
+        engine = app.vaults.default
         while engine.jobs.running:
             await asyncio.sleep(0.02)
         assert (await engine.search(SearchQuery("flour"))).hits

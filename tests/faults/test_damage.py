@@ -13,9 +13,9 @@ from tests.index_runs import Vault
 from tests.waiting import eventually_async
 
 from vault_agent.errors import IndexUnavailable
+from vault_agent.freshness.background import Background
+from vault_agent.freshness.checks import Checks
 from vault_agent.indexing.protocol import Refused, Verified
-from vault_agent.library.background import Background
-from vault_agent.library.checks import Checks
 from vault_agent.store.current import CurrentIndex
 
 if TYPE_CHECKING:

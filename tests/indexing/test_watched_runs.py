@@ -12,11 +12,11 @@ from tests.index_runs import Vault
 from tests.indexing.test_paths import Editor, fresh_state, state
 
 from vault_agent.errors import Misconfigured
+from vault_agent.freshness.debounce import Waiting
 from vault_agent.indexing import changes
 from vault_agent.indexing import index as running
 from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
-from vault_agent.library.waiting import Waiting
 from vault_agent.model.identifiers import identify
 from vault_agent.vault.watch import folder_at
 

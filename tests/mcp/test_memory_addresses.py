@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.library.test_delivery import note
-from tests.library.vaults import World, indexed
+from tests.memory.test_injected import note
+from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.memory import MEMORY
@@ -52,10 +52,10 @@ def world(tmp_path: Path) -> World:
 
 async def test_each_address_opens_its_note(world: World):
     tools = {each.name: each for each in own_tools(frozenset())}
-    async with world.library(memory={"enabled": True}) as library:
-        async with library.vault("global") as shared:
+    async with world.app(memory={"enabled": True}) as app:
+        async with app.vaults.open("global") as shared:
             await indexed(shared)
-        async with library.vault("project:shop") as vault:
+        async with app.vaults.open("project:shop") as vault:
             await indexed(vault)
             view = View(vault, OWNER, 60_000, vaults=("project:shop", "global"))
 
@@ -74,10 +74,10 @@ async def test_each_address_opens_its_note(world: World):
 
 
 async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(world: World):
-    async with world.library(memory={"enabled": True}) as library:
-        async with library.vault("global") as shared:
+    async with world.app(memory={"enabled": True}) as app:
+        async with app.vaults.open("global") as shared:
             await indexed(shared)
-        async with library.vault("project:shop") as vault:
+        async with app.vaults.open("project:shop") as vault:
             await indexed(vault)
             for caller, wanted in ((OWNER, True), (Caller(CallerKind.AGENT, "helper"), False)):
                 body = MemoryBody(files=("src/101.py",))

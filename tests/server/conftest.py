@@ -19,8 +19,7 @@ from tests.privacy import Confidences
 from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
-from vault_agent.library.jobs import JobOptions
-from vault_agent.library.news import News
+from vault_agent.freshness.jobs import JobOptions
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import Job, JobState
 from vault_agent.model.notes import Metadata
@@ -29,6 +28,7 @@ from vault_agent.model.search import Answer, Hit, Mode, Reason
 from vault_agent.model.watch import WatchStatus
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
+from vault_agent.vaults.event_stream import News
 
 if TYPE_CHECKING:
     from vault_agent.server.connection import Limits
@@ -129,10 +129,6 @@ class FakeEngine:
         self.failure: Exception | None = None
         self.files = {"folder/picture.png": CONTENT, "page.html": b"<script>alert(1)</script>"}
         self.opened = []
-
-    @property
-    def default(self):
-        return self
 
     @property
     def texts(self):
@@ -277,17 +273,15 @@ async def run(*, limits: Limits | None = None, **sections):
     events = EventLog(Level.DEBUG, log)
 
     @asynccontextmanager
-    async def open_library(config):
-        yield FakeEngine(config)
+    async def open_app(config):
+        yield SimpleNamespace(vaults=SimpleNamespace(default=FakeEngine(config)))
 
     with captured_logging(events):
         async with (
-            listening(
-                config, open_library=open_library, log=events, limits=limits, port=0
-            ) as server,
+            listening(config, open_app=open_app, log=events, limits=limits, port=0) as server,
             aiohttp.ClientSession() as session,
         ):
-            engine = server.library.default
+            engine = server.app.vaults.default
             yield Running(server.host, server.port, engine, log, session)
     examine(log.getvalue())
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
+from vault_agent.app import open_app
 from vault_agent.config import Config
-from vault_agent.library.library import open_library
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
 
@@ -62,10 +62,10 @@ async def _page_server(folder: Path, notes: dict[str, str | bytes] | None, secti
     events = EventLog(Level.DEBUG, log)
     with captured_logging(events):
         async with (
-            listening(config, open_library=open_library, log=events, port=0) as server,
+            listening(config, open_app=open_app, log=events, port=0) as server,
             aiohttp.ClientSession() as session,
         ):
-            vault_open = server.library.default
+            vault_open = server.app.vaults.default
             while (job := vault_open.jobs.running) is not None:
                 async for _ in vault_open.jobs.watch(job.id):
                     pass

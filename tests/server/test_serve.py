@@ -32,12 +32,12 @@ PROGRAM = """
     from vault_agent.server.serve import serve
 
     @asynccontextmanager
-    async def open_library(config, on_crash):
+    async def open_app(config, on_crash):
         yield FakeEngine(config)
 
     config = Config(server={"port": int(sys.argv[1]), "log_level": "info"})
     announce = lambda server, health: print(server.port, health.status, flush=True)
-    asyncio.run(serve(config, announce=announce, open_library=open_library))
+    asyncio.run(serve(config, announce=announce, open_app=open_app))
 """
 
 
@@ -52,9 +52,7 @@ async def open_nothing(_config):
 
 async def refused(config: Config, port: int | None = None) -> Exception:
     with pytest.raises((Misconfigured, Unauthorized)) as refusal:
-        async with listening(
-            config, open_library=open_nothing, log=EventLog(Level.ERROR), port=port
-        ):
+        async with listening(config, open_app=open_nothing, log=EventLog(Level.ERROR), port=port):
             pass
     assert "\n" not in refusal.value.message
     return refusal.value
@@ -75,7 +73,7 @@ async def test_a_failed_start_releases_the_port():
 
     port = free_port()
     with pytest.raises(Busy, match="INDEX_LOCKED"):
-        async with listening(Config(), open_library=locked, log=EventLog(Level.ERROR), port=port):
+        async with listening(Config(), open_app=locked, log=EventLog(Level.ERROR), port=port):
             pass
     with socket.create_server(("127.0.0.1", port)):
         pass
@@ -203,7 +201,7 @@ SPILLING = """
         raise OSError("canary")
 
     @asynccontextmanager
-    async def open_library(config, on_crash):
+    async def open_app(config, on_crash):
         yield FakeEngine(config)
 
     def announce(server, health):
@@ -215,7 +213,7 @@ SPILLING = """
         asyncio.get_running_loop().call_later(0.1, announce.__dict__.clear)
         asyncio.get_running_loop().call_later(0.3, os.kill, os.getpid(), 15)
 
-    asyncio.run(serve(Config(server={"port": 0}), announce=announce, open_library=open_library))
+    asyncio.run(serve(Config(server={"port": 0}), announce=announce, open_app=open_app))
     print("canary is ours again", file=sys.stderr)
 """
 

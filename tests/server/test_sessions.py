@@ -8,13 +8,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.library.test_delivery import PROMPT, SHOP
-from tests.library.vaults import World, indexed
+from tests.memory.test_injected import PROMPT, SHOP
 from tests.server.test_vaults import running
+from tests.vaults.world import World, indexed
 from tests.waiting import eventually_async
 
 from vault_agent.config.rules import vault_identity
-from vault_agent.library.delivery import Deliveries
+from vault_agent.memory.injected import Deliveries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,9 +53,9 @@ async def test_an_event_is_taken_and_its_secrets_are_not_kept(world: World):
         server.session.headers["Authorization"] = f"Bearer {KEY}"
         status, found = await server.call("POST", PLACE, event(world))
         assert (status, found["data"]) == (202, {"text": None, "message": None})
-        session = await server.library.sessions.get("one")
+        session = await server.app.sessions.get("one")
         assert (session.prompts, session.agent) == (1, "generic")
-        [text] = await server.library.sessions.texts(session)
+        [text] = await server.app.sessions.texts(session)
         assert text.prompt == "use CANARY [redacted: github]"
         assert "CANARY" not in server.log.getvalue()
         assert "/a/folder" not in server.log.getvalue()
@@ -83,11 +83,11 @@ async def test_what_is_no_event_of_a_trusted_project_is_refused(world: World):
             assert status == 400, wrong
         found = await server.code("POST", PLACE, event(world, vault=vault_identity(other)))
         assert found == (404, "VAULT_UNKNOWN")
-        default = event(world, vault=server.library.default.identity)
+        default = event(world, vault=server.app.vaults.default.identity)
         assert await server.code("POST", PLACE, default) == (404, "VAULT_UNKNOWN")
         large = event(world, prompt="a" * 600_000)
         assert await server.code("POST", PLACE, large) == (413, "BODY_TOO_LARGE")
-        assert await server.library.sessions.get("one") is None
+        assert await server.app.sessions.get("one") is None
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -114,9 +114,9 @@ async def test_what_a_hook_that_left_was_not_given_is_not_logged_and_comes_again
 
     async with running(world, memory={"enabled": True}, server=KEYED) as server:
         server.session.headers["Authorization"] = f"Bearer {KEY}"
-        async with server.library.vault("project:shop") as vault:
+        async with server.app.vaults.open("project:shop") as vault:
             await indexed(vault)
-        await eventually_async(lambda: server.library.sessions.leads)
+        await eventually_async(lambda: server.app.sessions.leads)
         asked = event(world, prompt=PROMPT)
         body = json.dumps(asked).encode()
         monkeypatch.setattr(Deliveries, "_chosen", slow)
@@ -144,9 +144,9 @@ async def test_a_hook_without_time_left_is_given_nothing(tmp_path: Path):
     world.project("shop", SHOP)
     async with running(world, memory={"enabled": True}, server=KEYED) as server:
         server.session.headers["Authorization"] = f"Bearer {KEY}"
-        async with server.library.vault("project:shop") as vault:
+        async with server.app.vaults.open("project:shop") as vault:
             await indexed(vault)
-        await eventually_async(lambda: server.library.sessions.leads)
+        await eventually_async(lambda: server.app.sessions.leads)
         for header, number, wanted in (("0", 1, False), ("no time", 2, True)):
             server.session.headers["Vault-Agent-Seconds"] = header
             sent = event(world, prompt=f"{PROMPT} {number}", at=time.time() + 10 * number)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
-from tests.library.vaults import World, indexed
+from tests.vaults.world import World, indexed
 
+from vault_agent.app import open_app
 from vault_agent.config.registry import Role
-from vault_agent.library.known import KnownVaults
-from vault_agent.library.library import open_library
 from vault_agent.model.identifiers import identify
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.routes import OF_THE_SERVER, ROUTES
 from vault_agent.server.serve import listening
+from vault_agent.vaults.known import KnownVaults
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,9 +30,9 @@ class Running:
     """A server with a default vault, a project's, the global one and another."""
 
     def __init__(
-        self, session: aiohttp.ClientSession, library: Any, log: io.StringIO, port: int
+        self, session: aiohttp.ClientSession, app: Any, log: io.StringIO, port: int
     ) -> None:
-        self.session, self.library, self.log, self.port = session, library, log, port
+        self.session, self.app, self.log, self.port = session, app, log, port
 
     async def call(self, method: str, path: str, body: object = None) -> tuple[int, dict[str, Any]]:
         async with self.session.request(method, path, json=body) as reply:
@@ -63,21 +63,21 @@ def world(tmp_path: Path) -> World:
 @asynccontextmanager
 async def running(world: World, **sections: Any) -> AsyncIterator[Running]:
     log = io.StringIO()
-    opening = partial(open_library, known=KnownVaults(world.registry))
+    opening = partial(open_app, known=KnownVaults(world.registry))
     async with listening(
-        world.config(**sections), open_library=opening, log=EventLog(Level.DEBUG, log), port=0
+        world.config(**sections), open_app=opening, log=EventLog(Level.DEBUG, log), port=0
     ) as server:
-        await indexed(server.library.default)
+        await indexed(server.app.vaults.default)
         base = f"http://127.0.0.1:{server.port}"
         async with aiohttp.ClientSession(base) as session:
-            yield Running(session, server.library, log, server.port)
+            yield Running(session, server.app, log, server.port)
     for text in (str(world.folder), "flour", "shop", "Cake"):
         assert text not in log.getvalue()
 
 
 async def ready(server: Running, *names: str) -> None:
     for name in names:
-        async with server.library.vault(name) as vault:
+        async with server.app.vaults.open(name) as vault:
             await indexed(vault)
 
 
@@ -97,7 +97,7 @@ async def test_every_route_answers_for_a_named_vault(world: World):
         assert (await server.data("GET", f"{at}/chunks/{note}/0"))["path"] == PATH
         job = (await server.data("POST", f"{at}/reindex", {}))["job"]
         assert server.headers["Location"] == f"{at}/jobs/{job['id']}"
-        assert server.headers["X-Vault-Id"] == server.library.default.identity
+        assert server.headers["X-Vault-Id"] == server.app.vaults.default.identity
         assert (await server.data("GET", f"{at}/jobs/{job['id']}"))["job"]["kind"] == "reindex"
         assert await server.code("GET", f"/jobs/{job['id']}") == (404, "JOB_NOT_FOUND")
         assert await server.code("GET", f"/notes/{note}") == (404, "NOTE_NOT_FOUND")
@@ -188,7 +188,7 @@ async def test_notes_of_other_vaults_are_never_changed(world: World):
         body = {"path": "patterns/new.md", "content": "# New\n", "mode": "create"}
         status, code = await server.code("POST", "/vaults/recipes/write/note", body)
         assert (status, code) == (403, "VAULT_READ_ONLY")
-        async with server.library.vault("global") as vault:
+        async with server.app.vaults.open("global") as vault:
             assert vault.config.write.folders == (".",)
             assert not vault.is_read_only
-        assert server.library.default.config.write.folders == ("drafts",)
+        assert server.app.vaults.default.config.write.folders == ("drafts",)

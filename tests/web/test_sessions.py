@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.errors import Busy, Unauthorized
-from vault_agent.library.secret import Secret, hkdf
+from vault_agent.vaults.secret import Secret, hkdf
 from vault_agent.web.sessions import TOKEN_SECONDS, Sessions
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.library.vaults import World, indexed
+from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.operation import perform
@@ -95,9 +95,9 @@ async def test_a_project_keeps_the_date_and_the_vault_of_a_person_is_left_as_it_
     [operation] = [each for each in OPERATIONS if each.name == "write_note"]
     body: dict[str, Any] = {"path": "A.md", "content": "More\n", "mode": "append"}
     write = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
-    async with world.library(write=write) as library:
+    async with world.app(write=write) as app:
         for name, root, is_kept in (("default", world.default, False), ("shop", shop, True)):
-            async with library.vault(name) as vault:
+            async with app.vaults.open(name) as vault:
                 await indexed(vault)
                 await vault.writing.ready()
                 await perform(operation, vault, OWNER, operation.request(**body))

@@ -14,12 +14,13 @@ from vault_agent.api.writing import (
     visible_path,
     write_operation,
 )
+from vault_agent.app import app_of
 from vault_agent.errors import InvalidRequest
-from vault_agent.library.typed_notes import NewNote
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.identifiers import identify
 from vault_agent.model.writing import Right
+from vault_agent.vaults.typed_notes import NewNote
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import NoParams
 from vault_agent.wire.writing import (
@@ -42,8 +43,8 @@ from vault_agent.writing.devlog import Kind
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
-    from vault_agent.library.typed_notes import TypedNotes
+    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.vaults.typed_notes import TypedNotes
 
 
 async def _add_task(vault: OpenVault, caller: Caller, sent: AddTaskBody) -> Found:
@@ -110,15 +111,15 @@ async def _template(vault: OpenVault, caller: Caller, sent: TemplateBody) -> Fou
 
 def _typed(vault: OpenVault) -> TypedNotes | None:
     """Return what makes notes with types, in a vault that has them."""
-    entry = vault.library.entry_of(vault) if vault.library is not None else None
-    has_types = vault.library is not None and entry is not None and entry.has_note_types
-    return vault.library.typed if has_types and vault.library is not None else None
+    app = app_of(vault)
+    entry = app.vaults.entry_of(vault)
+    return app.typed if entry is not None and entry.has_note_types else None
 
 
 async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
     """Add a line to the devlog of a topic."""
     write = asked(caller, sent, "devlog", Right.APPEND, retries=True)
-    journals = vault.library.journals if vault.library is not None else None
+    journals = app_of(vault).journals
     if sent.session_id is not None and journals is None:
         check_switch("journal.enabled", vault.config)
     session_id = None

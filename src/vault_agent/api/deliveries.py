@@ -11,6 +11,7 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.app import app_of
 from vault_agent.model.identifiers import identify
 from vault_agent.store.sessions.deliveries import place
 from vault_agent.wire.deliveries import (
@@ -37,12 +38,12 @@ from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.delivery import Deliveries, SessionDetails
-    from vault_agent.library.library import Library
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.app import App
+    from vault_agent.memory.injected import Deliveries, SessionDetails
     from vault_agent.model.deliveries import ChosenNote, Delivery, SessionMemory
     from vault_agent.model.journals import Journal
     from vault_agent.model.memory import RecalledNote
+    from vault_agent.vaults.open_vault import OpenVault
 
 _MAX_MOMENT = 1 << 53
 _DAY = 86_400.0
@@ -51,7 +52,7 @@ _PROJECT = "project:"
 
 async def _sessions(vault: OpenVault, _: Caller, sent: MemorySessionsRequest) -> Found:
     """List the sessions of agents with what they got, the one with the latest event first."""
-    library, deliveries = _of(vault)
+    app, deliveries = _of(vault)
     before = None
     if sent.cursor is not None:
         moment, last = decode_cursor(sent, sent.cursor, int, str, vault=vault.identity).position
@@ -60,15 +61,14 @@ async def _sessions(vault: OpenVault, _: Caller, sent: MemorySessionsRequest) ->
             raise invalid_cursor()
     await deliveries.settled()
     found = await deliveries.store.sessions(
-        limit=sent.limit + 1, vaults=_identities(vault, library, sent.project), before=before
+        limit=sent.limit + 1, vaults=_identities(vault, app, sent.project), before=before
     )
     shown = found[: sent.limit]
     following = None
     if len(found) > len(shown):
         following = encode_cursor(sent, place(shown[-1]), vault=vault.identity)
     rows = [
-        MemorySessionRow(**await _session(each, library), deliveries=each.deliveries)
-        for each in shown
+        MemorySessionRow(**await _session(each, app), deliveries=each.deliveries) for each in shown
     ]
     return Found(
         Reply[MemorySessionsData](data=MemorySessionsData(sessions=rows, next_cursor=following))
@@ -109,38 +109,40 @@ async def _take_out(vault: OpenVault, _: Caller, sent: UnpinRequest) -> Found:
 
 async def _forget(vault: OpenVault, _: Caller, sent: ForgetMemoryBody) -> Found:
     """Delete what is logged about sessions."""
-    deliveries = _of(vault)[1]
+    app, deliveries = _of(vault)
     before = None
     if sent.older_than_days is not None:
         before = time.time() - sent.older_than_days * _DAY
-    count = await deliveries.forget(sent.session_id, before=before)
-    return Found(Reply[ForgottenMemoryData](data=ForgottenMemoryData(forgotten=count)))
+    found = await deliveries.forget(sent.session_id, before=before)
+    if app.sessions is not None:
+        await app.sessions.forget(found)
+    return Found(Reply[ForgottenMemoryData](data=ForgottenMemoryData(forgotten=len(found))))
 
 
-def _of(vault: OpenVault) -> tuple[Library, Deliveries]:
-    assert vault.library is not None  # noqa: S101 - set when it was opened
-    return vault.library, deliveries_of(vault.library)
+def _of(vault: OpenVault) -> tuple[App, Deliveries]:
+    app = app_of(vault)
+    return app, deliveries_of(app)
 
 
-def _identities(vault: OpenVault, library: Library, project: str | None) -> list[str] | None:
+def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | None:
     """Return the vaults whose sessions are listed, or None for all of them."""
-    found = None if vault is library.default else [vault.identity]
+    found = None if vault is app.vaults.default else [vault.identity]
     if project is None:
         return found
     named = [
         entry.identity
-        for entry in library.known.entries()
+        for entry in app.vaults.known.entries()
         if entry.address == f"{_PROJECT}{project.removeprefix(_PROJECT)}"
     ]
     return named if found is None else [each for each in named if each in found]
 
 
 async def _details(vault: OpenVault, session_id: str) -> Found:
-    library, deliveries = _of(vault)
+    app, deliveries = _of(vault)
     found = await deliveries.details(session_id)
     having = found.having
     session = MemorySessionDetails(
-        **await _session(found.session, library),
+        **await _session(found.session, app),
         deliveries=[_delivery(each, found) for each in found.deliveries],
         pinned=[_chosen(each) for each in having.chosen if each.address in having.pinned],
         removed=[_chosen(each) for each in having.chosen if each.removed],
@@ -149,12 +151,12 @@ async def _details(vault: OpenVault, session_id: str) -> Found:
     return Found(Reply[OneMemorySession](data=OneMemorySession(session=session)))
 
 
-async def _session(session: SessionMemory, library: Library) -> dict[str, Any]:
+async def _session(session: SessionMemory, app: App) -> dict[str, Any]:
     journal = None
-    if library.journals is not None:
-        journal = await library.journals.store.get(session.session_id)
-    entry = library.entry(session.vault)
-    name = library.known.unique(entry.address, entry.identity) if entry is not None else None
+    if app.journals is not None:
+        journal = await app.journals.store.get(session.session_id)
+    entry = app.vaults.entry(session.vault)
+    name = app.vaults.known.unique(entry.address, entry.identity) if entry is not None else None
     is_project = entry is not None and entry.address.startswith(_PROJECT)
     return {
         "session_id": session.session_id,

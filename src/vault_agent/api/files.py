@@ -15,8 +15,8 @@ from vault_agent.api.writing import (
     write_operation,
 )
 from vault_agent.errors import InvalidRequest
-from vault_agent.library.moves import move
 from vault_agent.model.writing import Right, Written
+from vault_agent.vaults.moves import move
 from vault_agent.wire.replies import OneJob, Reply
 from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody
 from vault_agent.wire.written import WriteData
@@ -24,7 +24,7 @@ from vault_agent.wire.written import WriteData
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.api.operation import Found, Operation
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 async def _move(vault: OpenVault, caller: Caller, sent: MoveBody) -> Found:

@@ -10,6 +10,7 @@ import orjson
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import page_of, shown
+from vault_agent.app import app_of
 from vault_agent.model.graph import GraphNote
 from vault_agent.search.columns import GraphQuery
 from vault_agent.system.cancelling import in_thread
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.graph import Community
+    from vault_agent.vaults.open_vault import OpenVault
 
 MAX_OBJECTS = 5_000
 """Notes of the graph with `format=objects`, which takes five times the space."""
@@ -81,11 +82,9 @@ async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> WholeGraph:
 
 async def _with_global(vault: OpenVault, data: dict[str, Any]) -> None:
     """Add to a graph of objects the notes of the global vault that its notes link to."""
-    if vault.library is None:
-        return
     ids = [node["id"] for node in data["nodes"]]
     there: dict[str, dict[str, Any]] = {}
-    for source, note in await vault.library.across.edges(vault, ids):
+    for source, note in await app_of(vault).across.edges(vault, ids):
         node = there.setdefault(
             note.note_id,
             {
@@ -129,12 +128,10 @@ async def _into_global(
     vault: OpenVault, nodes: list[NearNoteData], depth: int
 ) -> list[tuple[int, int]]:
     """Add the notes of the global vault that notes of a project link to. Return the edges."""
-    if vault.library is None:
-        return []
     places = {node.note_id: place for place, node in enumerate(nodes) if node.distance < depth}
     there: dict[str, int] = {}
     edges = []
-    for source, note in await vault.library.across.edges(vault, list(places)):
+    for source, note in await app_of(vault).across.edges(vault, list(places)):
         if note.note_id not in there:
             there[note.note_id] = len(nodes)
             shown = GraphNote(note.note_id, note.path, note.title, 0, 0)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.operation import Found, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.knowledge.journal import stamp
-from vault_agent.knowledge.redact import doubtful
+from vault_agent.app import app_of
+from vault_agent.journals.note_text import stamp
 from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
+from vault_agent.redaction.redact import doubtful
 from vault_agent.system.cancelling import in_thread
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.journals import (
@@ -27,10 +28,10 @@ from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.journals import Journals
-    from vault_agent.library.library import Library
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.app import App
+    from vault_agent.journals.journals import Journals
     from vault_agent.model.journals import Journal
+    from vault_agent.vaults.open_vault import OpenVault
 
 _PROJECT = "project:"
 _NEEDS = "journal.enabled"
@@ -38,45 +39,45 @@ _NEEDS = "journal.enabled"
 
 async def _journals(vault: OpenVault, _: Caller, sent: JournalsRequest) -> Found:
     """List the journals of sessions, those of the latest sessions first."""
-    library, journals = _of(vault)
-    chosen = None if vault is library.default else vault.identity
+    app, journals = _of(vault)
+    chosen = None if vault is app.vaults.default else vault.identity
     if sent.project is not None:
         address = f"{_PROJECT}{sent.project.removeprefix(_PROJECT)}"
-        chosen = library.known.find(address).identity
+        chosen = app.vaults.known.find(address).identity
     found = await journals.page(vault=chosen, state=sent.state, limit=sent.limit)
     return Found(
-        Reply[JournalsData](data=JournalsData(journals=[_data(each, library) for each in found]))
+        Reply[JournalsData](data=JournalsData(journals=[_data(each, app) for each in found]))
     )
 
 
 async def _make(vault: OpenVault, _: Caller, sent: MakeJournalBody) -> Found:
     """Write the journal of a session now, with the sections that its agent has written if any."""
-    library, journals = _of(vault)
+    app, journals = _of(vault)
     session_id = sent.session_id
     if session_id is None:
-        only = None if vault is library.default else vault.identity
+        only = None if vault is app.vaults.default else vault.identity
         session_id = await journals.open_session(only)
     made = await journals.make(session_id, sent.sections, sent.title)
-    return _one(made, library)
+    return _one(made, app)
 
 
 async def _entry(vault: OpenVault, _: Caller, sent: JournalEntryBody) -> Found:
     """Add a line to the journal of a session. It waits for the journal if there is none yet."""
-    library, journals = _of(vault)
-    return _one(await journals.add_line(sent.session_id, sent.kind, sent.text), library)
+    app, journals = _of(vault)
+    return _one(await journals.add_line(sent.session_id, sent.kind, sent.text), app)
 
 
 async def _review(vault: OpenVault, _: Caller, sent: JournalReviewBody) -> Found:
     """Take the draft of a session's journal into the vault, or drop it."""
-    library, journals = _of(vault)
-    return _one(await journals.review(sent.session_id, accept=sent.accept), library)
+    app, journals = _of(vault)
+    return _one(await journals.review(sent.session_id, accept=sent.accept), app)
 
 
 async def _draft(vault: OpenVault, _: Caller, sent: JournalDraftRequest) -> Found:
     """Return the draft of a session's journal."""
-    library, journals = _of(vault)
+    app, journals = _of(vault)
     journal, text = await journals.draft(sent.session_id)
-    data = JournalDraftData(journal=_data(journal, library), text=text)
+    data = JournalDraftData(journal=_data(journal, app), text=text)
     lines = await in_thread(doubtful, text)
     warnings = [Warning("JOURNAL_DOUBTFUL", _doubt(lines), {"lines": lines})] if lines else []
     return Found(Reply[JournalDraftData](data=data, warnings=warnings_data(warnings)))
@@ -91,23 +92,23 @@ def _doubt(lines: list[int]) -> str:
     )
 
 
-def _of(vault: OpenVault) -> tuple[Library, Journals]:
-    assert vault.library is not None  # noqa: S101 - set when it was opened
-    vault.library.require_several()
-    if vault.library.journals is None:
+def _of(vault: OpenVault) -> tuple[App, Journals]:
+    app = app_of(vault)
+    app.vaults.require_several()
+    if app.journals is None:
         check_switch(_NEEDS, vault.config)
-    assert vault.library.journals is not None  # noqa: S101 - open where it is on
-    return vault.library, vault.library.journals
+    assert app.journals is not None  # noqa: S101 - open where it is on
+    return app, app.journals
 
 
-def _one(journal: Journal | None, library: Library) -> Found:
-    data = OneJournal(journal=None if journal is None else _data(journal, library))
+def _one(journal: Journal | None, app: App) -> Found:
+    data = OneJournal(journal=None if journal is None else _data(journal, app))
     return Found(Reply[OneJournal](data=data))
 
 
-def _data(journal: Journal, library: Library) -> JournalData:
-    entry = library.entry(journal.vault)
-    name = library.known.unique(entry.address, entry.identity) if entry is not None else None
+def _data(journal: Journal, app: App) -> JournalData:
+    entry = app.vaults.entry(journal.vault)
+    name = app.vaults.known.unique(entry.address, entry.identity) if entry is not None else None
     is_project = entry is not None and entry.address.startswith(_PROJECT)
     in_vault = journal.path is not None and journal.hash is not None
     return JournalData(

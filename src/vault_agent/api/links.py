@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import page_of, shown
+from vault_agent.app import app_of
 from vault_agent.model.graph import Wanted
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.links import (
@@ -34,8 +35,8 @@ from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.graph import Backlink, Branch, Finding, NoteLink
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 async def _links(vault: OpenVault, _: Caller, sent: LinksRequest) -> Found:
@@ -49,10 +50,8 @@ async def _links(vault: OpenVault, _: Caller, sent: LinksRequest) -> Found:
 
 async def _across(vault: OpenVault, links: list[NoteLinkData]) -> list[NoteLinkData]:
     """Say of links such as `[[global:a]]` where they lead in the global vault."""
-    if vault.library is None:
-        return links
     names = {each.target for each in links if each.status == "unresolved"}
-    known = await vault.library.across.targets(vault, names)
+    known = await app_of(vault).across.targets(vault, names)
     return [
         link.model_copy(
             update={

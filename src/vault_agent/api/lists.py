@@ -32,8 +32,8 @@ from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.lists import ListedTask
+    from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
 _MAX_NUMBER = 1 << 53

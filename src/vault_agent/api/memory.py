@@ -10,6 +10,7 @@ from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.app import app_of
 from vault_agent.errors import NotFound
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.memory import (
@@ -24,23 +25,22 @@ from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.delivery import Deliveries
-    from vault_agent.library.library import Library
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.app import App
+    from vault_agent.memory.injected import Deliveries
     from vault_agent.model.memory import Recalled, WordMatch
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
     """Recall the notes that matter for a task, as a text for an agent."""
-    assert vault.library is not None  # noqa: S101 - set when it was opened
+    app = app_of(vault)
     async with AsyncExitStack() as stack:
         if sent.project is not None:
             if caller.kind is CallerKind.AGENT:
                 raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
-            named = vault.library.vault(f"project:{sent.project}")
+            named = app.vaults.open(f"project:{sent.project}")
             vault = await stack.enter_async_context(named)
-        assert vault.library is not None  # noqa: S101 - as above
-        found = await _recalled(vault, vault.library, caller, sent)
+        found = await _recalled(vault, app, caller, sent)
     data = MemoryData(
         text=found.text,
         tokens=found.tokens,
@@ -54,26 +54,24 @@ async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
     return Found(Reply[MemoryData](data=data, warnings=warnings_data(found.warnings)))
 
 
-async def _recalled(
-    vault: OpenVault, library: Library, caller: Caller, sent: MemoryBody
-) -> Recalled:
+async def _recalled(vault: OpenVault, app: App, caller: Caller, sent: MemoryBody) -> Recalled:
     query = replace(sent.to_query(caller.scope), with_global=caller.may_do_everything)
     if sent.session_id is None:
-        return await library.memory.recall(vault, query)
-    deliveries = deliveries_of(library)
+        return await app.memory.recall(vault, query)
+    deliveries = deliveries_of(app)
     agent = sent.agent or "generic"
     return await deliveries.recall(vault, query, session_id=sent.session_id, agent=agent)
 
 
-def deliveries_of(library: Library) -> Deliveries:
+def deliveries_of(app: App) -> Deliveries:
     """Return the log of what sessions got.
 
     Raises:
         Misconfigured: `FEATURE_DISABLED` if several vaults are off: sessions are of projects.
     """
-    library.require_several()
-    assert library.deliveries is not None  # noqa: S101 - while memory.enabled
-    return library.deliveries
+    app.vaults.require_several()
+    assert app.deliveries is not None  # noqa: S101 - while memory.enabled
+    return app.deliveries
 
 
 def _word_match(match: WordMatch) -> WordMatchData:

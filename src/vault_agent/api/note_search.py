@@ -9,29 +9,29 @@ from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.app import app_of
 from vault_agent.errors import NotFound
-from vault_agent.library.note_search import search_notes
+from vault_agent.memory.note_search import search_notes
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.memory import FoundNoteData, FoundNotesData, NoteSearchBody
 from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 async def _note_search(vault: OpenVault, caller: Caller, sent: NoteSearchBody) -> Found:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
-    assert vault.library is not None  # noqa: S101 - set when it was opened
-    library = vault.library
+    app = app_of(vault)
     query = sent.to_query(caller.scope)
     async with AsyncExitStack() as stack:
         if sent.project not in (None, vault.address.removeprefix("project:")):
             if caller.kind is CallerKind.AGENT:
                 raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
-            named = library.vault(f"project:{sent.project}")
+            named = app.vaults.open(f"project:{sent.project}")
             vault = await stack.enter_async_context(named)
-        found = await search_notes(library, vault.config.memory, vault, query)
+        found = await search_notes(app.memory, app.several, vault.config.memory, vault, query)
     notes = [FoundNoteData.model_validate(each, from_attributes=True) for each in found.notes]
     data = FoundNotesData(notes=notes)
     return Found(Reply[FoundNotesData](data=data, warnings=warnings_data(found.warnings)))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.replies import Reply
 
 _BY_ID = "id:"

@@ -22,7 +22,7 @@ from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
 from vault_agent.api.web import WEB_OPERATIONS
 from vault_agent.api.writes import LOG_OPERATIONS
 from vault_agent.api.writing import WRITE_OPERATIONS
-from vault_agent.library.jobs import JobOptions
+from vault_agent.freshness.jobs import JobOptions
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.pages import MAX_RANKED
 from vault_agent.wire.convert import (
@@ -64,11 +64,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.news import NewsItem
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.jobs import Job
     from vault_agent.model.search import Answer
     from vault_agent.vault.attachments import OpenAttachment
+    from vault_agent.vaults.event_stream import NewsItem
+    from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.requests import ResultFields
 
 

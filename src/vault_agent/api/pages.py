@@ -13,8 +13,8 @@ from vault_agent.wire.base import Model, dump
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.graph import Listed
+    from vault_agent.vaults.open_vault import OpenVault
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 

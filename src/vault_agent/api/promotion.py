@@ -8,6 +8,7 @@ from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.api.writing import CREATE_CODES, EDIT_CODES
+from vault_agent.app import app_of
 from vault_agent.model.writing import Writer
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.promotion import (
@@ -24,15 +25,15 @@ from vault_agent.wire.requests import NoParams
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
-    from vault_agent.library.promotion import Promotion
+    from vault_agent.journals.promotion import Promotion
     from vault_agent.model.promotion import GlobalCopy
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 def _of(vault: OpenVault) -> Promotion:
-    assert vault.library is not None  # noqa: S101 - set when it was opened
-    vault.library.require_several()
-    return vault.library.promotion
+    app = app_of(vault)
+    app.vaults.require_several()
+    return app.promotion
 
 
 def _writer(caller: Caller) -> Writer:

@@ -15,7 +15,7 @@ from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.vaults.open_vault import OpenVault
 
 _DIGITS = 8  # of the hash that a cursor contains
 

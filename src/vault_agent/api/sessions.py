@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 from vault_agent.api.operation import Found, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.knowledge.events import without_secrets
+from vault_agent.app import app_of
+from vault_agent.journals.events import without_secrets
 from vault_agent.model.sessions import SessionEvent
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.sessions import DeliveredData, SessionEventBody
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.vaults.open_vault import OpenVault
 
 _TEXTS = ("title", "prompt", "last_message", "summary")
 
 
 async def _take(vault: OpenVault, _: Caller, sent: SessionEventBody) -> Found:
     """Take an event of an agent's session, and return what it brings to the agent."""
-    assert vault.library is not None  # noqa: S101 - set when it was opened
-    sessions = vault.library.sessions
+    sessions = app_of(vault).sessions
     if sessions is None:
         check_switch("memory.enabled", vault.config)  # or journals, of course
     assert sessions is not None  # noqa: S101 - open where one of them is on

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.api.caller import CallerKind
 from vault_agent.api.operation import Found, Operation
+from vault_agent.app import app_of
 from vault_agent.errors import NotFound
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import NoParams
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
-    from vault_agent.library.several import Several
+    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.vaults.several import Several
 
 
 VAULT_CODES = (
@@ -40,17 +41,16 @@ def several_of(vault: OpenVault, caller: Caller, names: Sequence[str]) -> Severa
     """
     if not names:
         return None
-    assert vault.library is not None  # noqa: S101 - set when it was opened
-    vault.library.require_several()
+    app = app_of(vault)
+    app.vaults.require_several()
     if caller.kind is CallerKind.AGENT:
         raise NotFound("VAULT_UNKNOWN", "There is no vault of this name.", remedy="")
-    return vault.library.several
+    return app.several
 
 
 async def _vaults(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     """List the default vault and the registered ones."""
-    assert vault.library is not None  # noqa: S101 - set when it was opened
-    found = await vault.library.states()
+    found = await app_of(vault).vaults.states()
     listed = [ListedVaultData.model_validate(each, from_attributes=True) for each in found]
     return Found(Reply[VaultsData](data=VaultsData(vaults=listed)))
 

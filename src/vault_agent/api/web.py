@@ -26,10 +26,10 @@ from vault_agent.wire.suggestions import (
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.graph_layout import Layout
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.pages import RenderedNote
     from vault_agent.vault.attachments import OpenAttachment
+    from vault_agent.vaults.graph_layout import Layout
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 async def _html(vault: OpenVault, _: Caller, sent: HtmlRequest) -> Found:

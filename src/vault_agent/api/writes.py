@@ -9,8 +9,8 @@ from vault_agent.api.codes import PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.writing import EDIT_CODES, asked, done_or_job, write_operation
-from vault_agent.library.moves import undo
 from vault_agent.model.writing import Right
+from vault_agent.vaults.moves import undo
 from vault_agent.wire.replies import OneJob, Reply
 from vault_agent.wire.writing import ForgetBody, UndoBody, WriteRequest, WritesRequest
 from vault_agent.wire.written import (
@@ -25,8 +25,8 @@ from vault_agent.wire.written import (
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model import writing as model
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 async def _undo(vault: OpenVault, caller: Caller, sent: UndoBody) -> Found:

@@ -37,8 +37,8 @@ from vault_agent.writing.tags import change_tags
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.jobs import Job
+    from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.writing import NoteBody
 
 _NOT_PART_OF_THE_REQUEST = {"idempotency_key", "wait_ms", "dry_run"}

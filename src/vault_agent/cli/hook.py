@@ -114,7 +114,7 @@ def event_here(agent: str, given: dict[str, Any], folder: Path) -> tuple[Session
     Raises:
         VaultAgentError: if the project or the list of vaults cannot be read.
     """
-    from vault_agent.knowledge.events import read_event
+    from vault_agent.journals.events import read_event
 
     project = find_project(folder)
     if project is None:
@@ -139,7 +139,7 @@ def keep_event(event: SessionEvent, folder: Path) -> None:
     Raises:
         OSError: if it cannot be written.
     """
-    from vault_agent.knowledge.spool import spool
+    from vault_agent.journals.spool import spool
 
     spool(folder / "spool", event)
 
@@ -149,7 +149,7 @@ def send_event(event: SessionEvent, where: Connection, deadline: float) -> Sent:
 
     It is not settled if no server answers in time, or if one fails: then it may be sent again.
     """
-    from vault_agent.knowledge.events import to_json
+    from vault_agent.journals.events import to_json
 
     try:
         status, body = _post(where, to_json(event), deadline)

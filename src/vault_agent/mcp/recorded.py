@@ -26,7 +26,7 @@ from vault_agent.model.writing import Right
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.vaults.open_vault import OpenVault
 
 _ALL = list(range(1 << len(RIGHTS)))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from vault_agent.api.operation import Found, Operation, is_on, perform
+from vault_agent.app import app_of
 from vault_agent.errors import InvalidRequest
 from vault_agent.text.visible import hidden, visible
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.writing import Right
+    from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
     from vault_agent.wire.replies import Reply
 
@@ -69,7 +70,7 @@ class View:
         """
         paths = {name: arguments[name] for name in PATHS if isinstance(arguments.get(name), str)}
         there = {name for name, path in paths.items() if path.startswith(IN_GLOBAL)}
-        if not (self.vaults and there) or self.vault.library is None:
+        if not (self.vaults and there):
             yield self, arguments
             return
         if len(there) < len(paths):
@@ -77,7 +78,7 @@ class View:
                 "INVALID_REQUEST", "The paths of one call are in one vault.", remedy=""
             )
         inner = {name: paths[name].removeprefix(IN_GLOBAL) or "." for name in there}
-        async with self.vault.library.vault(GLOBAL) as vault:
+        async with app_of(self.vault).vaults.open(GLOBAL) as vault:
             yield replace(self, vault=vault, vaults=(), prefix=IN_GLOBAL), {**arguments, **inner}
 
     def pattern(self, given: str) -> str | None:

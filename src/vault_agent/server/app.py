@@ -1,4 +1,4 @@
-"""The application: the gate, the routes, and the library that is open while it runs."""
+"""The application: the gate, the routes, and the app that is open while it runs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from vault_agent.server.gate import gate, stamp
 from vault_agent.server.keys import (
     ACCESS,
     ACTIVITY,
+    APP,
     ASSETS,
     CONFIG,
     JOB_STREAMS,
-    LIBRARY,
     LIMITS,
     LOG,
     MCP,
@@ -40,19 +40,20 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
+    from vault_agent.app import App
     from vault_agent.config import Config
-    from vault_agent.library.library import Library
     from vault_agent.server.log import EventLog
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 def create_app(
     *,
     config: Config,
     log: EventLog,
-    open_library: Callable[[Config], AbstractAsyncContextManager[Library]],
+    open_app: Callable[[Config], AbstractAsyncContextManager[App]],
     limits: Limits | None = None,
 ) -> web.Application:
-    """Return the application. `open_library` is entered at its start and left at its end."""
+    """Return the application. `open_app` is entered at its start and left at its end."""
     app = web.Application(middlewares=[gate], client_max_size=MAX_BODY_BYTES)
     app[ACTIVITY] = Activity()
     app[CONFIG] = config
@@ -72,14 +73,14 @@ def create_app(
         },
     )
 
-    async def library(app: web.Application) -> AsyncIterator[None]:
-        async with open_library(config) as opened:
-            app[LIBRARY] = opened
+    async def opened_app(app: web.Application) -> AsyncIterator[None]:
+        async with open_app(config) as opened:
+            app[APP] = opened
             if config.web.enabled:
                 app[ASSETS] = Assets()
                 await in_thread(app[ASSETS].load)
                 if config.server.api_key is not None:
-                    app[SESSIONS] = _sessions(opened, config.server.api_key)
+                    app[SESSIONS] = _sessions(opened.vaults.default, config.server.api_key)
             yield
 
     async def mcp(app: web.Application) -> AsyncIterator[None]:
@@ -92,7 +93,7 @@ def create_app(
 
     if config.mcp.enabled:
         app.cleanup_ctx.append(mcp)
-    app.cleanup_ctx.append(library)
+    app.cleanup_ctx.append(opened_app)
     app.on_response_prepare.append(stamp)
     app.on_shutdown.append(stop_streams)
     add_mcp(app.router)
@@ -100,8 +101,7 @@ def create_app(
     return app
 
 
-def _sessions(library: Library, api_key: SecretStr) -> Sessions:
-    vault = library.default
+def _sessions(vault: OpenVault, api_key: SecretStr) -> Sessions:
     return Sessions(
         vault.secret,
         api_key.get_secret_value(),

@@ -27,7 +27,7 @@ from vault_agent.wire.write_state import write_event
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from vault_agent.library.news import NewsItem
+    from vault_agent.vaults.event_stream import NewsItem
 
 HEARTBEAT_SECONDS = 5.0
 """Time until the disconnection of a client is noticed."""

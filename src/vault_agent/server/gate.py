@@ -21,9 +21,9 @@ from vault_agent.server.connection import Connection
 from vault_agent.server.keys import (
     ACCESS,
     ACTIVITY,
+    APP,
     CALLER,
     CONFIG,
-    LIBRARY,
     LOG,
     MCP,
     SESSIONS,
@@ -97,7 +97,7 @@ async def stamp(request: web.Request, response: web.StreamResponse) -> None:
         return  # refused by the connection itself, before the gate
     response.headers["X-Request-Id"] = trace.request_id
     if CALLER in request:
-        response.headers["X-Vault-Id"] = request.app[LIBRARY].default.identity
+        response.headers["X-Vault-Id"] = request.app[APP].vaults.default.identity
     if request.app[ACCESS].cross_origin:
         response.headers["Vary"] = "Origin"
     if trace.origin is not None:

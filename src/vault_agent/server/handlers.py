@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
     from vault_agent.server.log import Fields
+    from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
     from vault_agent.wire.replies import Reply
 

@@ -18,8 +18,8 @@ from vault_agent.server.log import EventLog, Fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from vault_agent.app import App
     from vault_agent.config import Config
-    from vault_agent.library.library import Library
     from vault_agent.server.events import JobStreams
     from vault_agent.server.mcp import Endpoint
     from vault_agent.web.assets import Assets
@@ -31,7 +31,7 @@ LOG = web.AppKey("log", EventLog)
 STOPPING = web.AppKey("stopping", asyncio.Event)
 JOB_STREAMS: web.AppKey[JobStreams] = web.AppKey("job_streams")
 OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
-LIBRARY: web.AppKey[Library] = web.AppKey("library")
+APP: web.AppKey[App] = web.AppKey("app")
 CONFIG: web.AppKey[Config] = web.AppKey("config")
 MCP: web.AppKey[Endpoint] = web.AppKey("mcp")  # only if MCP is switched on
 ASSETS: web.AppKey[Assets] = web.AppKey("assets")

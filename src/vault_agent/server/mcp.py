@@ -17,7 +17,7 @@ from vault_agent.errors import Misconfigured, NotFound, Unsupported
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.body import MAX_BODY_BYTES, check_media, check_size, read_body
-from vault_agent.server.keys import CONFIG, LIBRARY, MCP, TRACE
+from vault_agent.server.keys import APP, CONFIG, MCP, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.turns import Turns
 
@@ -198,19 +198,17 @@ async def _exchanged(
 
     config = request.app[CONFIG]
     agent = config.agents.get(caller.name)
-    library = request.app[LIBRARY]
+    vaults = request.app[APP].vaults
     named = request.headers.get(VAULT_HEADER) if caller.kind is CallerKind.OWNER else None
-    vault = (
-        library.default if named is None else await lent.enter_async_context(library.vault(named))
-    )
-    several = named is not None and any(each.address == GLOBAL for each in library.entries())
+    vault = vaults.default if named is None else await lent.enter_async_context(vaults.open(named))
+    several = named is not None and any(each.address == GLOBAL for each in vaults.entries())
     view = View(
         vault,
         caller,
         max_bytes=config.mcp.max_reply_bytes,
         toolset=(agent and agent.toolset) or config.mcp.toolset,
         rights=caller.rights or frozenset(),
-        vaults=(library.address_of(vault), GLOBAL) if several else (),
+        vaults=(vaults.address_of(vault), GLOBAL) if several else (),
     )
     stream = _Stream(request)
     task = asyncio.create_task(

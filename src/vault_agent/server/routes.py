@@ -38,7 +38,7 @@ from vault_agent.server.body import (
 )
 from vault_agent.server.conditions import MAX_ATTACHMENT_BYTES, with_content, with_headers
 from vault_agent.server.handlers import Call
-from vault_agent.server.keys import CONFIG, LIBRARY, TRACE
+from vault_agent.server.keys import APP, CONFIG, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import parse_strings, unknown_field, wire_names
 from vault_agent.wire.queries import repeatable
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
 MAX_RENDER_BYTES = 512 * 1024
@@ -120,11 +120,11 @@ class Route:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
         if self.octets:
             sent = with_content(request, sent, await read_body(request, limit))
-        library = request.app[LIBRARY]
+        vaults = request.app[APP].vaults
         name = request.match_info.get(_VAULT)
         if name is None:
-            return await self._answer(request, library.default, sent)
-        async with library.vault(name) as vault:
+            return await self._answer(request, vaults.default, sent)
+        async with vaults.open(name) as vault:
             return await self._answer(request, vault, sent)
 
     async def _answer(

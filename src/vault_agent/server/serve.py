@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from vault_agent.app import open_app
 from vault_agent.config.access import changes_notes
 from vault_agent.config.rules import endpoint_of, is_loopback
 from vault_agent.errors import Unauthorized
-from vault_agent.library.library import open_library
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
-from vault_agent.server.keys import ACTIVITY, LIBRARY, SESSIONS, Activity
+from vault_agent.server.keys import ACTIVITY, APP, SESSIONS, Activity
 from vault_agent.server.log import (
     EventLog,
     Level,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
+    from vault_agent.app import App
     from vault_agent.config import Config
-    from vault_agent.library.library import Library
     from vault_agent.model.health import Health
     from vault_agent.web.sessions import Sessions
 
@@ -53,7 +53,7 @@ class Listening:
 
     host: str
     port: int
-    library: Library
+    app: App
     activity: Activity
     sessions: Sessions | None = None  # of the web page, if the server has a key
 
@@ -66,7 +66,7 @@ async def serve(
     config: Config,
     *,
     announce: Callable[[Listening, Health], None],
-    open_library: Callable[..., AbstractAsyncContextManager[Library]] = open_library,
+    open_app: Callable[..., AbstractAsyncContextManager[App]] = open_app,
     until_idle: bool = False,
     before_found: Callable[[], None] = lambda: None,
 ) -> None:
@@ -76,7 +76,7 @@ async def serve(
     it also ends after `mcp.idle_minutes` without requests or jobs.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
-    errors of `open_library`, all before `announce` is called.
+    errors of `open_app`, all before `announce` is called.
     """
     with private_stderr() as stream:
         log = EventLog(level_named(config.server.log_level), stream)
@@ -84,14 +84,14 @@ async def serve(
         with captured_logging(log), _stop_signals() as stopped:
             # A Ctrl-C during the imports ends the server here, while nothing is open.
             await asyncio.sleep(0)
-            opening = partial(open_library, on_crash=partial(report_crash, log))
-            async with listening(config, open_library=opening, log=log) as server:
+            opening = partial(open_app, on_crash=partial(report_crash, log))
+            async with listening(config, open_app=opening, log=log) as server:
                 await asyncio.to_thread(before_found)
-                await server.library.default.listening_at(
+                await server.app.vaults.default.listening_at(
                     endpoint_of(server.host, server.port), until_idle=until_idle
                 )
-                await server.library.default.watch.settled(WATCH_START_SECONDS)
-                announce(server, await server.library.default.health())
+                await server.app.vaults.default.watch.settled(WATCH_START_SECONDS)
+                announce(server, await server.app.vaults.default.health())
                 if until_idle:
                     await _wait(stopped, server, config.mcp.idle_minutes * 60)
                 else:
@@ -103,7 +103,7 @@ async def _wait(stopped: asyncio.Event, server: Listening, idle_seconds: float) 
     """Wait for a signal, or for the end of the time without requests and jobs."""
     while not stopped.is_set():
         left = idle_seconds - server.activity.idle_seconds
-        if left <= 0 and not server.library.has_running_job:
+        if left <= 0 and not server.app.vaults.has_running_job:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(max(left, 1.0)):
@@ -114,7 +114,7 @@ async def _wait(stopped: asyncio.Event, server: Listening, idle_seconds: float) 
 async def listening(
     config: Config,
     *,
-    open_library: Callable[[Config], AbstractAsyncContextManager[Library]],
+    open_app: Callable[[Config], AbstractAsyncContextManager[App]],
     log: EventLog,
     limits: Limits | None = None,
     port: int | None = None,
@@ -128,7 +128,7 @@ async def listening(
         )
     limits = limits or Limits(connections=_room_for_connections(Limits().connections))
     sockets = bound_sockets(host, config.server.port if port is None else port)
-    app = create_app(config=config, log=log, open_library=open_library, limits=limits)
+    app = create_app(config=config, log=log, open_app=open_app, limits=limits)
     runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS)
     servers: list[asyncio.Server] = []
     try:
@@ -147,7 +147,7 @@ async def listening(
             embeddings_enabled=config.embedding.enabled,
         )
         port = sockets[0].getsockname()[1]
-        yield Listening(host, port, app[LIBRARY], app[ACTIVITY], app.get(SESSIONS))
+        yield Listening(host, port, app[APP], app[ACTIVITY], app.get(SESSIONS))
     finally:
         for server in servers:
             server.close()

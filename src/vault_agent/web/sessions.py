@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from vault_agent.library.secret import Secret
+    from vault_agent.vaults.secret import Secret
 
 PREFIX = "va1."
 TOKEN_SECONDS = 7 * 86_400

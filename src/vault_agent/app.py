@@ -1,0 +1,160 @@
+"""The composition root: opens the vaults of a server, and what remembers and records for them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from vault_agent.config import endpoint_settings, index_parent
+from vault_agent.embedding.settings import EndpointSettings
+from vault_agent.journals.journals import open_journals
+from vault_agent.journals.promotion import Promotion
+from vault_agent.journals.sessions import open_session_record
+from vault_agent.memory.injected import Deliveries
+from vault_agent.memory.memory import Memory
+from vault_agent.store.sessions.deliveries import DeliveryStore
+from vault_agent.vaults.across import Across
+from vault_agent.vaults.known import KnownVaults
+from vault_agent.vaults.several import Several
+from vault_agent.vaults.shared import Shared
+from vault_agent.vaults.typed_notes import TypedNotes
+from vault_agent.vaults.vaults import open_vaults
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from vault_agent.config import Config
+    from vault_agent.journals.journals import Journals
+    from vault_agent.journals.sessions import Sessions
+    from vault_agent.system.crash import CrashReport
+    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.vaults.vaults import Vaults
+
+_OF_TIMEOUT = 0.75
+"""The part of a hook's time in which the server chooses what it brings."""
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """What a server consists of. Made by `open_app`.
+
+    Args:
+        vaults: the open vaults, and those that can be opened.
+        several: searches over several vaults.
+        across: links from notes of projects to the global vault.
+        typed: new notes of vaults with types.
+        memory: recalls notes for a task.
+        promotion: copies notes of projects to the global vault.
+        sessions: the sessions of agents, or None if nothing is made of them.
+        deliveries: what agents got of the notes, or None while memory is off.
+        journals: the journals of sessions, or None while they are off.
+    """
+
+    vaults: Vaults
+    several: Several
+    across: Across
+    typed: TypedNotes
+    memory: Memory
+    promotion: Promotion
+    sessions: Sessions | None = None
+    deliveries: Deliveries | None = None
+    journals: Journals | None = None
+
+
+@asynccontextmanager
+async def open_app(
+    config: Config,
+    *,
+    on_crash: Callable[[str, CrashReport], object] = lambda *_: None,
+    known: KnownVaults | None = None,
+) -> AsyncIterator[App]:
+    """Open the configured vault, the resources that vaults share, and what works with them.
+
+    `on_crash` is called for an unexpected error in any of our processes. It gets the name of the
+    process ("server", "keeper" or "worker") and a report without the error's message. `known` are
+    the registered vaults, by default those of the user's list.
+
+    Raises:
+        Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
+        Busy: `INDEX_LOCKED` while another server uses this index.
+        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+    """
+    async with AsyncExitStack() as stack:
+        embedder, endpoint = None, None
+        opened: list[OpenVault] = []
+        if config.embedding.enabled:
+            # Before numpy loads. Threads do not help at this size: with the default of one a
+            # core, a scan was 20 to 40 times slower.
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+            from vault_agent.embedding.client import HttpEmbedder
+
+            endpoint = EndpointSettings(**endpoint_settings(config.embedding))
+
+            def announce_query() -> None:
+                for vault in opened:  # all share the keeper of the first
+                    vault.announce_query()
+
+            embedder = HttpEmbedder(endpoint, on_query=announce_query)
+            await stack.enter_async_context(embedder)
+        shared = Shared(
+            embedder, endpoint, on_crash, known or KnownVaults(), may_write=config.write.enabled
+        )
+        await stack.enter_async_context(shared.texts)
+        vaults = await stack.enter_async_context(open_vaults(config, shared))
+        opened.append(vaults.default)
+        if embedder is not None:
+            embedder.warm_up()
+        several = Several(vaults)
+        memory = Memory(vaults, several, config.memory)
+        vaults.on_closed(several.forget)
+        vaults.on_closed(memory.facts.forget)
+        sessions, deliveries, journals = None, None, None
+        if config.vaults.enabled and (config.memory.enabled or config.journal.enabled):
+            sessions = await stack.enter_async_context(
+                open_session_record(
+                    index_parent(config),
+                    vaults.known,
+                    idle_seconds=60.0 * config.journal.idle_minutes,
+                    log_days=config.memory.log_days,
+                    deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
+                    on_crash=partial(on_crash, "server"),
+                )
+            )
+            if config.memory.enabled:
+                store = DeliveryStore(sessions.store)
+                deliveries = Deliveries(vaults, memory, store, config.memory)
+                sessions.delivery = deliveries
+            if config.journal.enabled:
+                journals = await stack.enter_async_context(
+                    open_journals(
+                        config,
+                        vaults,
+                        sessions,
+                        index_parent(config) / "journals",
+                        on_crash=partial(on_crash, "server"),
+                    )
+                )
+                sessions.journals = journals
+            sessions.start()
+        app = App(
+            vaults,
+            several,
+            Across(vaults),
+            TypedNotes(vaults),
+            memory,
+            Promotion(vaults, config.journal.redact_patterns),
+            sessions,
+            deliveries,
+            journals,
+        )
+        vaults.lend_with(app)
+        yield app
+
+
+def app_of(vault: OpenVault) -> App:
+    """Return the app in which a vault is open."""
+    assert isinstance(vault.app, App)  # noqa: S101 - set when it is opened
+    return vault.app

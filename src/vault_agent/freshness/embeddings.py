@@ -1,0 +1,85 @@
+"""The embeddings of an open vault: whether they are usable, and the runs that make them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Unavailable
+from vault_agent.indexing.protocol import Embed
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.warning import Warning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.embedding.client import HttpEmbedder
+    from vault_agent.embedding.settings import EndpointSettings
+    from vault_agent.freshness.indexer import Keeper, RunEvent
+    from vault_agent.indexing.protocol import Embedded
+    from vault_agent.store.current import CurrentIndex
+
+
+class Embeddings:
+    """The embeddings of one vault. `embedder` and `endpoint` are None if they are off."""
+
+    def __init__(
+        self,
+        embedder: HttpEmbedder | None,
+        endpoint: EndpointSettings | None,
+        index: CurrentIndex,
+        keeper: Keeper,
+        directory: str,
+    ) -> None:
+        self.embedder = embedder
+        self._endpoint = endpoint
+        self._index = index
+        self._keeper = keeper
+        self._directory = directory
+
+    @property
+    def enabled(self) -> bool:
+        """Whether they are on."""
+        return self._endpoint is not None
+
+    def warnings(self, *, indexing: bool) -> tuple[Warning, ...]:
+        """Return why semantic search is unavailable or incomplete, if it is."""
+        embedder, snapshot = self.embedder, self._index.latest
+        if embedder is None or snapshot is None:
+            return ()
+        from vault_agent.search.semantic import share_warnings, usable_matrix  # imports numpy
+
+        try:
+            embedder.check()
+            usable_matrix(snapshot, embedder.space, indexing=indexing)
+        except Unavailable as reason:
+            return (Warning(reason.code, reason.message),)
+        return share_warnings(snapshot, EVERYTHING, indexing=indexing)
+
+    async def make(
+        self,
+        on_event: Callable[[RunEvent], object],
+        *,
+        require: bool = False,
+        fresh: bool = False,
+    ) -> Embedded | None:
+        """Embed the chunks without a vector. Return None if embeddings are off.
+
+        Raises:
+            VaultAgentError: what ended it.
+        """
+        if self._endpoint is None:
+            return None
+        request = Embed(
+            self._directory,
+            self._endpoint,
+            require=require,
+            fresh=fresh,
+            doubted=self._are_doubted(),
+        )
+        return await self._keeper.embed(request, on_event)
+
+    def _are_doubted(self) -> bool:
+        """Whether the endpoint has returned vectors that do not match those of the index."""
+        matrix = self._index.latest.matrix if self._index.latest else None
+        space = self.embedder.space if self.embedder is not None else None
+        return matrix is not None and space is not None and not matrix.space.matches(space)

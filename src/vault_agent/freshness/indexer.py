@@ -1,0 +1,283 @@
+"""The server's side of the keeper: it starts and ends the indexing processes of its vaults.
+
+The keeper is the indexing process that is kept between runs (`vault_agent.indexing.keeper`). It
+ends when its standard input is closed, so it does not outlive a killed server. It may be killed at
+any time: its output is published in one atomic step, or removed by the next run.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import anyio
+
+from vault_agent.errors import Failed
+from vault_agent.freshness.process import IndexingProcess, pause_seconds
+from vault_agent.indexing.protocol import (
+    Answer,
+    Crashed,
+    Done,
+    Embedded,
+    FinishEmbedding,
+    Index,
+    Phase,
+    Published,
+    QueryAnnounced,
+    Refused,
+    WarmUp,
+    Warned,
+    decode_event,
+)
+from vault_agent.system.cancelling import to_its_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vault_agent.freshness.background import Background
+    from vault_agent.indexing.protocol import Embed, Event, Question
+    from vault_agent.indexing.task import IndexRun
+    from vault_agent.system.crash import CrashReport
+
+    RunEvent = Phase | Warned | Published
+    _Process = IndexingProcess[Event]
+    OnCrash = Callable[[str, CrashReport], object]
+
+# Not -m: a spawned worker would import that module again. -P keeps the current folder, which may
+# be a vault, off the import path.
+COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.keeper import main; main()")
+MANY_NOTES = 5_000
+"""After a run that reads more notes than this, the process is replaced to free its memory."""
+
+
+class Keeper:
+    """Starts, keeps, replaces and ends the indexing processes of the vaults of a server.
+
+    One process is kept. Runs take turns. The kept process also answers questions and embeds while
+    it is idle. A run that begins meanwhile gets a separate process, because an answer may take as
+    long as a missing network drive does. `on_crash` gets the name of a process that failed
+    unexpectedly, and the report of its crash.
+    """
+
+    def __init__(
+        self, background: Background, on_crash: OnCrash, *, command: Sequence[str] | None = None
+    ) -> None:
+        self._background = background
+        self._on_crash = on_crash
+        self._command = command or COMMAND
+        self._idle: _Process | None = None
+        self._working: _Process | None = None
+        self._embedding: _Process | None = None
+        self._embedded = ""  # the folder of the index that it makes vectors for
+        self._all: set[_Process] = set()
+        self._turn = anyio.Lock()
+        self._turn_to_embed = anyio.Lock()
+        self._asking = anyio.Lock()
+        self._starting = anyio.Lock()
+        self._deaths = 0  # since a process last gave an answer
+        self._replacing = self._closed = False
+
+    async def run(self, request: Index, on_event: Callable[[RunEvent], object]) -> IndexRun:
+        """Carry out an index run after those before it, and return its result.
+
+        Raises:
+            VaultAgentError: what ended the run, with its class, code and details.
+            Failed: `INDEXER_FAILED` if the process ended unexpectedly.
+        """
+        async with self._turn:
+            while True:
+                process = await self._take()
+                self._working = process
+                try:
+                    done = await self._carry_out(process, request, on_event)
+                finally:
+                    self._working = None
+                    if self._idle is None:
+                        self._replace()
+                if isinstance(done, Done):
+                    return done.run
+
+    async def embed(self, request: Embed, on_event: Callable[[RunEvent], object]) -> Embedded:
+        """Embed the chunks without a vector. Index runs continue meanwhile, in another process.
+
+        Raises:
+            VaultAgentError: what ended it, with its class, code and details.
+            Failed: `INDEXER_FAILED` if the process ended unexpectedly.
+        """
+        async with self._turn_to_embed:
+            while True:
+                process = await self._take()
+                self._embedding, self._embedded = process, request.directory
+                try:
+                    done = await self._carry_out(process, request, on_event)
+                finally:
+                    self._embedding = None
+                    if self._idle is None and self._working is None:
+                        self._replace()
+                if isinstance(done, Embedded):
+                    return done
+
+    async def _carry_out(
+        self, process: _Process, request: Index | Embed, on_event: Callable[[RunEvent], object]
+    ) -> Done | Embedded | None:
+        """Carry out a request. Return None if the process had died before it took the request."""
+        was_kept, received, reusable = process.has_answered, False, False
+        try:
+            await process.send(request)
+            while (event := await process.receive()) is not None:
+                received = True
+                if isinstance(event, (Phase, Warned, Published)):
+                    on_event(event)
+                elif isinstance(event, Crashed):
+                    self._report_crash(process, event)
+                elif isinstance(event, Done | Embedded):
+                    reusable = not _is_spent(request, event)
+                    return event
+                elif isinstance(event, Refused):
+                    # Threads of what was begun and failed may still be at work in it.
+                    reusable = not isinstance(event.error, Failed)
+                    raise event.error
+                else:
+                    break
+            self._note_death(process)
+        finally:
+            first = isinstance(request, Index)
+            await to_its_end(self._put_back(process, reusable=reusable, first=first))
+        if was_kept and not received:
+            return None
+        cause = f" ({process.crash})" if process.crash else ""
+        raise Failed(
+            "INDEXER_FAILED",
+            f"The indexing process ended unexpectedly{cause}. An index that was complete "
+            "before still serves.",
+        )
+
+    async def ask(self, question: Question) -> Answer | None:
+        """Ask the idle process, one question at a time. Return None if it did not answer.
+
+        Return None also during the pause before a process that keeps dying is started again.
+        """
+        async with self._asking:
+            if self._deaths and self._replacing:
+                return None
+            return await self._ask(question)
+
+    async def _ask(self, question: Question) -> Answer | None:
+        process = await self._take()
+        answer: Answer | None = None
+        try:
+            await process.send(question)
+            while (event := await process.receive()) is not None:
+                if isinstance(event, Crashed):
+                    self._report_crash(process, event)
+                elif not isinstance(event, (Phase, Warned, Published)):
+                    answer = event
+                    break
+            else:
+                self._note_death(process)
+        finally:
+            kept = answer is not None
+            await to_its_end(self._put_back(process, reusable=kept, first=False))
+        return answer
+
+    def announce_query(self) -> None:
+        """Ask a process that embeds to leave the endpoint to a search for a moment."""
+        if self._embedding is not None:
+            self._embedding.send_soon(QueryAnnounced())
+
+    def finish_embedding(self, directory: str) -> None:
+        """Ask a process that embeds for this index to end after the texts that it is sending."""
+        if self._embedding is not None and self._embedded == directory:
+            self._embedding.send_soon(FinishEmbedding())
+
+    def retire(self) -> None:
+        """Start no more processes."""
+        self._closed = True
+
+    async def close(self) -> None:
+        """End every process, and start no more."""
+        self.retire()
+        with anyio.CancelScope(shield=True):
+            async with self._starting:
+                pass  # wait for a process that is being started, so that it is ended too
+            async with anyio.create_task_group() as ending:
+                for process in tuple(self._all):
+                    ending.start_soon(self._end, process)
+        self._idle = None
+
+    async def _take(self) -> _Process:
+        """Return the idle process and mark it as taken, or start a new one."""
+        while (process := self._idle) is not None:
+            self._idle = None
+            if process.is_alive:
+                return process
+            self._note_death(process)
+            await to_its_end(self._end(process))
+        async with self._starting:
+            if self._closed:
+                raise Failed("INDEXER_FAILED", "The server is stopping.")
+            process = await IndexingProcess.start(self._command, decode_event)
+            self._all.add(process)
+        self._background.spawn(self._watch, process)
+        return process
+
+    async def _put_back(self, process: _Process, *, reusable: bool, first: bool) -> None:
+        """Keep a process as the idle one, or end it. If `first`, it replaces the idle one."""
+        ended: _Process | None = process
+        if reusable and process.is_alive and not self._closed and (first or self._idle is None):
+            self._idle, ended = process, self._idle
+        if reusable:
+            process.has_answered = True
+            self._deaths = 0
+        if ended is not None:
+            await self._end(ended)
+
+    async def _end(self, process: _Process) -> None:
+        process.is_expected_to_end = True
+        await process.end()
+        self._all.discard(process)
+
+    async def _watch(self, process: _Process) -> None:
+        """Replace a process that ends unexpectedly while it is idle."""
+        await process.wait()
+        if self._idle is process:
+            self._idle = None
+            self._note_death(process)
+            await to_its_end(self._end(process))
+            self._replace()
+
+    def _note_death(self, process: _Process) -> None:
+        if not process.is_expected_to_end:
+            process.is_expected_to_end = True
+            self._deaths += 1
+
+    def _report_crash(self, process: _Process, event: Crashed) -> None:
+        if event.process == "keeper":
+            process.crash = event.report
+        self._on_crash(event.process, event.report)
+
+    def _replace(self) -> None:
+        """Start a new process in the background, after a pause if the last ones died."""
+        if not self._replacing and not self._closed:
+            self._replacing = True
+            self._background.spawn(self._start_again)
+
+    async def _start_again(self) -> None:
+        try:
+            while self._idle is None and self._working is None:
+                if self._deaths:
+                    await anyio.sleep(pause_seconds(self._deaths))
+                async with self._asking:
+                    if self._idle is not None or await self._ask(WarmUp()) is not None:
+                        return
+        finally:
+            self._replacing = False
+
+
+def _is_spent(request: Index | Embed, answer: Done | Embedded) -> bool:
+    """Whether a process has used much memory for its answer."""
+    if isinstance(answer, Embedded):
+        return answer.embedded > MANY_NOTES
+    summary = answer.run.summary
+    read = summary.added + summary.changed + summary.renamed
+    return read > MANY_NOTES or (isinstance(request, Index) and request.task.rebuild)

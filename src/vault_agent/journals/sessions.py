@@ -1,0 +1,412 @@
+"""The sessions of agents: takes their events, ends those that are idle, and passes the ends on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import time
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Protocol
+
+from vault_agent.config.registry import Role
+from vault_agent.errors import NotFound, VaultAgentError
+from vault_agent.freshness.background import Background, quietly
+from vault_agent.journals.kept_texts import (
+    forget_texts,
+    forget_texts_before,
+    keep_text,
+    kept_texts,
+)
+from vault_agent.journals.session_rules import (
+    SAME_SECONDS,
+    after,
+    after_idleness,
+    digest_of,
+    has_text,
+    not_later,
+)
+from vault_agent.journals.spool import UNKNOWN, bound, damaged, spool, take_back, waiting
+from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered, Offer
+from vault_agent.store.sessions.store import open_sessions
+from vault_agent.system.cancelling import in_thread, to_its_end
+from vault_agent.system.crash import describe_crash
+from vault_agent.system.files import make_private_folder
+from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable, Sequence
+    from pathlib import Path
+
+    from vault_agent.journals.spool import Waiting
+    from vault_agent.model.sessions import Session, SessionEvent
+    from vault_agent.store.sessions.store import SessionStore
+    from vault_agent.system.crash import CrashReport
+    from vault_agent.vaults.known import KnownVaults
+
+LOOK_SECONDS = 5.0
+"""Time between looks at the spool and at idle sessions."""
+_BATCH = 200
+_DAY = 86_400.0
+_MAX_WAIT = 600.0
+
+
+class Delivery(Protocol):
+    """Chooses what a session gets. Called for its starts, prompts and compactions."""
+
+    async def deliver(self, session: Session, event: SessionEvent) -> Offer:
+        """Return what this event brings. It is logged once that is settled."""
+        ...
+
+    async def forget_before(self, moment: float) -> None:
+        """Remove what is logged about sessions that ended before a moment."""
+        ...
+
+
+class Journals(Protocol):
+    """Writes the journals of sessions."""
+
+    async def starts(self, session: Session) -> str | None:
+        """Return the commit that is checked out in the session's project, or None."""
+        ...
+
+    async def message(self, session: Session) -> str | None:
+        """Return what the user should know when this session starts, such as waiting drafts."""
+        ...
+
+    async def ended(self, session: Session) -> None:
+        """Note that a session ended. Called again, also after a restart, until it returns.
+
+        It returns once the journal is safe: written, or recorded as one to be written.
+        """
+        ...
+
+    async def forget_before(self, moment: float) -> None:
+        """Remove what is kept for the journals of sessions that ended before a moment."""
+        ...
+
+
+class Sessions:
+    """The sessions that agents' hooks tell of. Made by `open_session_record`.
+
+    Of several servers with the same data folder one at a time leads: it takes the events. The
+    others put theirs into the spool, where the leader finds them.
+    """
+
+    def __init__(
+        self,
+        store: SessionStore,
+        folder: Path,
+        known: KnownVaults,
+        background: Background,
+        *,
+        idle_seconds: float,
+        log_days: float,
+        deliver_seconds: float,
+        on_crash: Callable[[CrashReport], object],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = store
+        self.delivery: Delivery | None = None
+        self.journals: Journals | None = None
+        self._folder = folder
+        self._known = known
+        self._background = background
+        self._idle_seconds = idle_seconds
+        self._log_days = log_days
+        self._deliver_seconds = deliver_seconds
+        self._on_crash = on_crash
+        self._now = now
+        self._led = asyncio.Event()
+        self._leading = AsyncExitStack()
+        self._turn = asyncio.Lock()  # of what takes events
+        self._wake = asyncio.Event()
+        self._retries: dict[str, tuple[float, float]] = {}  # by session: not before, and the wait
+        self._cleaned_at = 0.0
+        self._projects: set[str] | None = None  # in the list at the last look at the spool
+
+    @property
+    def leads(self) -> bool:
+        """Whether this server takes the events."""
+        return self._led.is_set()
+
+    async def led(self) -> None:
+        """Return once this server takes the events."""
+        await self._led.wait()
+
+    @property
+    def damaged(self) -> int:
+        """The number of files in the spool that were no events."""
+        return damaged(self._spool)
+
+    async def get(self, session_id: str) -> Session | None:
+        """Return one session, or None."""
+        return await self.store.get(session_id)
+
+    async def of_project(self, vault: str, *, limit: int = 100) -> tuple[Session, ...]:
+        """Return the latest sessions of a project by its vault's identity, newest first."""
+        return await self.store.of_project(vault, limit=limit)
+
+    async def texts(self, session: Session) -> list[SessionEvent]:
+        """Return the events of a session with texts, the oldest first."""
+        return await in_thread(kept_texts, self._texts, session)
+
+    async def forget_texts(self, session: Session) -> None:
+        """Remove the texts of a session. Its journal is complete."""
+        await in_thread(forget_texts, self._texts, session)
+
+    async def forget(self, session_ids: Sequence[str]) -> None:
+        """Remove sessions and their texts."""
+        for session_id in session_ids:
+            if (session := await self.get(session_id)) is not None:
+                await self.forget_texts(session)
+        await self.store.forget(session_ids)
+
+    async def take(self, event: SessionEvent, *, seconds: float | None = None) -> Offer:
+        """Take an event of now, and return what it brings to the agent. The caller settles that.
+
+        The agent waits for `seconds`, by default for the time of the settings.
+
+        Raises:
+            NotFound: `VAULT_UNKNOWN` if the event is of no registered project.
+            Forbidden: `VAULT_NOT_TRUSTED`.
+            Misconfigured: `VAULT_NOT_FOUND`.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+        """
+        entry = self._known.find(event.vault)
+        if entry.role is not Role.PROJECT or entry.identity != event.vault:
+            raise NotFound("VAULT_UNKNOWN", "There is no project with this vault.")
+        await in_thread(self._known.require_trust, entry)
+        if not self.leads:
+            await in_thread(spool, self._spool, event)
+            self._wake.set()
+            return Offer()
+        taken = await to_its_end(self._absorb([event]))
+        if not taken:
+            return Offer()  # it came twice
+        session = taken[0]
+        if event.event == END:
+            self._wake.set()
+        if event.event == START and session.start_commit is None:
+            self._background.spawn(self._note_commit, session)
+        if event.event not in {START, PROMPT, COMPACT} or session.vault != event.vault:
+            return Offer()  # or the agent went on in another project
+        return await self._offered(session, event, seconds)
+
+    def start(self) -> None:
+        """Begin to take what waits, once `delivery` and `journals` are set."""
+        self._background.spawn(self._run)
+
+    async def _run(self) -> None:
+        """Take what waits in the spool, end idle sessions, and pass ends on. Never returns."""
+        async with self._leading:
+            while True:
+                self._wake.clear()
+                if self.leads or self._can_lead():
+                    for work in (self._drain, self._settle, self._clean):
+                        await self._tried(work())
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._wake.wait()
+
+    async def _tried(self, work: Awaitable[None]) -> None:
+        """Await work. What fails is tried again at the next look, and stops nothing else."""
+        try:
+            await quietly(work)
+        except Exception as error:  # noqa: BLE001 - sessions would be taken no more
+            self._on_crash(describe_crash(error))
+
+    @property
+    def _spool(self) -> Path:
+        return self._folder / "spool"
+
+    @property
+    def _texts(self) -> Path:
+        return self._folder / "sessions"
+
+    def _can_lead(self) -> bool:
+        """Whether this server leads from now on, since no other one does."""
+        try:
+            self._leading.enter_context(locked(self._folder / "sessions.lock"))
+        except AlreadyLocked:
+            return False
+        except LocksUnsupported:
+            pass
+        self._led.set()
+        return True
+
+    async def _absorb(self, events: Iterable[SessionEvent]) -> list[Session]:
+        """Store events, and return the session after each that was not stored before."""
+        found: list[Session] = []
+        current: dict[str, Session] = {}  # those that these events have changed
+        now = self._now()
+        async with self._turn, self.store.writing():
+            for event in events:
+                if not await self.store.take(digest_of(event), event.at, within=SAME_SECONDS):
+                    continue
+                known = current.get(event.session_id)
+                if known is None:
+                    known = await self.store.get(event.session_id)
+                known = not_later(known, now) if known is not None else None
+                happened = event._replace(at=min(event.at, now))
+                session = after(known, happened)
+                if has_text(event):
+                    # Before the database is changed: a crash leaves a text too many, never too few.
+                    await in_thread(keep_text, self._texts, session, happened)
+                current[event.session_id] = session
+                found.append(session)
+            for session in current.values():
+                await self.store.put(session)
+        return found
+
+    async def _offered(self, session: Session, event: SessionEvent, seconds: float | None) -> Offer:
+        """Return what is chosen in time. The agent never waits for more."""
+        offer, messages = Offer(), []
+        most = self._deliver_seconds
+        with suppress(TimeoutError, VaultAgentError):
+            async with asyncio.timeout(most if seconds is None else min(most, seconds)):
+                if event.event == START and self.journals is not None:
+                    messages.append(await self.journals.message(session))
+                if self.delivery is not None:
+                    offer = await self.delivery.deliver(session, event)
+                    messages.append(offer.brought.message)
+        message = "\n".join(filter(None, messages)) or None
+        return Offer(Delivered(offer.brought.text, message), offer.settle)
+
+    async def _note_commit(self, session: Session) -> None:
+        commit = await self.journals.starts(session) if self.journals is not None else None
+        if commit is None:
+            return
+        async with self._turn, self.store.writing():
+            await self.store.set_start_commit(session.session_id, commit)
+
+    async def _drain(self) -> None:
+        """Take the events in the spool, the oldest first."""
+        # If the list cannot be read, this raises and nothing is taken.
+        known = {each.identity for each in self._known.entries() if each.role is Role.PROJECT}
+        if known != self._projects:
+            await in_thread(take_back, self._spool)
+            self._projects = known
+        events = waiting(self._spool)
+        while batch := await in_thread(_some, events):
+            await self._absorb(each.event for each in batch if each.event.vault in known)
+            await in_thread(_done, batch, known)
+        await in_thread(bound, self._spool / UNKNOWN)
+
+    async def _settle(self) -> None:
+        """End the sessions that are idle, and pass all ends on."""
+        for session in await self.store.to_settle():
+            if session.ended_at is None:
+                await self._end_if_idle(session)
+            current = await self.store.get(session.session_id)
+            if current is not None and current.ended_at is not None:
+                await self._pass_on(current)
+
+    async def _end_if_idle(self, session: Session) -> None:
+        if self._now() - session.last_event_at < self._idle_seconds:
+            return
+        changed = await in_thread(_changed_at, session.transcript_path)
+        last = max(session.last_event_at, min(changed, self._now()))
+        if self._now() - last < self._idle_seconds:
+            return
+        async with self._turn, self.store.writing():
+            current = await self.store.get(session.session_id)
+            if current == session:
+                await self.store.put(after_idleness(session, last))
+
+    async def _pass_on(self, session: Session) -> None:
+        not_before, wait = self._retries.get(session.session_id, (0.0, LOOK_SECONDS))
+        if time.monotonic() < not_before:
+            return
+        try:
+            if self.journals is not None:
+                await self.journals.ended(session)
+        except Exception as error:  # noqa: BLE001 - one journal must not stop the others
+            if not isinstance(error, VaultAgentError | OSError):
+                self._on_crash(describe_crash(error))
+            again = time.monotonic() + wait
+            self._retries[session.session_id] = (again, min(2 * wait, _MAX_WAIT))
+            return
+        self._retries.pop(session.session_id, None)
+        if self.journals is None:
+            await self.forget_texts(session)
+        await self.store.settle(session)
+
+    async def _clean(self) -> None:
+        """Remove what is older than the days that are kept, once a day."""
+        if time.monotonic() - self._cleaned_at < _DAY and self._cleaned_at:
+            return
+        moment = self._now() - self._log_days * _DAY
+        await self.store.forget_before(moment)
+        if self.delivery is not None:
+            await self.delivery.forget_before(moment)
+        if self.journals is not None:
+            await self.journals.forget_before(moment)
+        await in_thread(forget_texts_before, self._texts, moment)
+        self._cleaned_at = time.monotonic()
+
+
+@asynccontextmanager
+async def open_session_record(
+    folder: Path,
+    known: KnownVaults,
+    *,
+    idle_seconds: float = 1_800.0,
+    log_days: float = 90.0,
+    deliver_seconds: float = 0.8,
+    on_crash: Callable[[CrashReport], object] = lambda _: None,
+    now: Callable[[], float] = time.time,
+) -> AsyncIterator[Sessions]:
+    """Open the record of sessions in the user's data folder.
+
+    Nothing is taken from the spool and no end passed on before `Sessions.start`.
+
+    Raises:
+        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+    """
+    make_private_folder(folder)
+    path = folder / "sessions.db"
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    async with open_sessions(path) as store, Background(on_crash) as background:
+        yield Sessions(
+            store,
+            folder,
+            known,
+            background,
+            idle_seconds=idle_seconds,
+            log_days=log_days,
+            deliver_seconds=deliver_seconds,
+            on_crash=on_crash,
+            now=now,
+        )
+
+
+def _some(events: Iterable[Waiting]) -> list[Waiting]:
+    """Return the next events, at most a batch of them."""
+    found: list[Waiting] = []
+    for each in events:
+        found.append(each)
+        if len(found) == _BATCH:
+            break
+    return found
+
+
+def _done(batch: Iterable[Waiting], known: Container[str]) -> None:
+    """Remove what was stored. What is of a vault that is not in the list waits aside for it."""
+    for each in batch:
+        if each.event.vault in known:
+            each.done()
+        else:
+            each.put_aside()
+
+
+def _changed_at(path: str | None) -> float:
+    """Return when a transcript changed, or 0. It is not opened."""
+    if path is None or "\0" in path:
+        return 0.0
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return 0.0
+    return found.st_mtime if stat.S_ISREG(found.st_mode) else 0.0

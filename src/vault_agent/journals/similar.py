@@ -1,0 +1,60 @@
+"""Finds notes of a vault that are much the same as a text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vault_agent.memory.candidates import type_of
+from vault_agent.memory.score import is_same_text
+from vault_agent.model.identifiers import identify
+from vault_agent.model.search import Mode, SearchQuery
+from vault_agent.store.index import facts, text
+from vault_agent.system.cancelling import in_thread
+from vault_agent.text.names import fold
+from vault_agent.vaults.reads import ask
+
+if TYPE_CHECKING:
+    from vault_agent.store.database import Connection
+    from vault_agent.vaults.open_vault import OpenVault
+
+_COMPARED = 30
+"""Notes whose texts are compared: those that a search for the text finds first."""
+_READ = 4_000
+_MAX_QUERY = 1_000
+_WORDS = re.compile(r"[^\W_]+")
+
+
+async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> list[dict[str, str]]:
+    """Return the notes of a vault with the same type and title, or with almost the same text."""
+    name = fold(title)
+    words = _WORDS.findall(f"{title} {body[:_READ]}")
+    query = SearchQuery(" ".join(words)[:_MAX_QUERY], Mode.LEXICAL, _COMPARED)
+    hits = (await vault.search(query)).hits if words else ()
+
+    async def read(connection: Connection) -> tuple[list[facts.NoteFacts], list[bytes]]:
+        notes = await facts.read_facts(connection)
+        wanted = {hit.note_id for hit in hits}
+        near = [each for each in notes if identify(each.path) in wanted]
+        named = [each for each in notes if fold(each.title) == name and type_of(each) == kind]
+        found = {each.rowid: each for each in (*named, *near)}
+        return list(found.values()), await text.bodies(connection, list(found))
+
+    notes, bodies = await ask(vault, read)
+
+    def compare() -> list[dict[str, str]]:
+        found = []
+        for note, own in zip(notes, bodies, strict=True):
+            named = fold(note.title) == name and type_of(note) == kind
+            if named or is_same_text(body, own.decode("utf-8", "replace")):
+                found.append(
+                    {
+                        "noteId": identify(note.path),
+                        "path": note.path,
+                        "title": note.title,
+                        "by": "title" if named else "text",
+                    }
+                )
+        return found
+
+    return await in_thread(compare)

@@ -1,0 +1,87 @@
+"""The registered vaults as a server knows them: found by name, and checked before they are used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.config.registry import DEFAULT, read_registry, registry_path, unknown_vault
+from vault_agent.config.trust import is_trusted
+from vault_agent.errors import Conflict, Forbidden, Misconfigured
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vault_agent.config.registry import Registered
+
+
+class KnownVaults:
+    """The list of vaults, read again when its file changes."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Take the file of the list, by default the user's."""
+        self._path = path
+        self._stamp: tuple[int, ...] | None = None
+        self._entries: tuple[Registered, ...] = ()
+
+    def entries(self) -> tuple[Registered, ...]:
+        """Return the entries. Without a file there are none.
+
+        Raises:
+            Misconfigured: `CONFIG_INVALID` if the file cannot be read or understood.
+        """
+        path = self._path or registry_path()
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            self._stamp, self._entries = None, ()
+            return ()
+        except OSError:
+            stamp: tuple[int, ...] = ()  # `read_registry` says why
+        else:
+            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if stamp != self._stamp:
+            self._entries = read_registry(path)
+            self._stamp = stamp
+        return self._entries
+
+    def find(self, name: str) -> Registered:
+        """Return the entry of a vault.
+
+        Raises:
+            NotFound: `VAULT_UNKNOWN`.
+            Conflict: `VAULT_AMBIGUOUS`, with the identities in `details`.
+        """
+        entries = self.entries()
+        # An address before a bare name, so that no project can be named like the global vault.
+        for names in ("address", "identity", "name"):
+            found = [each for each in entries if getattr(each, names) == name]
+            if len(found) > 1:
+                raise Conflict(
+                    "VAULT_AMBIGUOUS",
+                    f"{len(found)} vaults have this name.",
+                    {"identities": sorted(each.identity for each in found)},
+                )
+            if found:
+                return found[0]
+        raise unknown_vault((DEFAULT, *(each.address for each in entries)))
+
+    def unique(self, address: str, identity: str) -> str:
+        """Return an address that means one vault only, else its identity."""
+        same = {each.identity for each in self.entries() if each.address == address} | {identity}
+        return address if len(same) == 1 else identity
+
+    def require_trust(self, entry: Registered) -> None:
+        """Make sure that the folder is there and still the vault that was registered.
+
+        Raises:
+            Misconfigured: `VAULT_NOT_FOUND`.
+            Forbidden: `VAULT_NOT_TRUSTED`.
+        """
+        if not entry.root.is_dir():
+            raise Misconfigured(
+                "VAULT_NOT_FOUND",
+                "The folder of this vault is missing. It was moved, deleted or unmounted.",
+                remedy="Run `vault-agent vaults check` to see what to do.",
+            )
+        if not is_trusted(entry):
+            raise Forbidden("VAULT_NOT_TRUSTED", "Another project's vault is in this folder now.")

@@ -1,0 +1,216 @@
+"""The links and the graph of one open vault."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+
+from vault_agent.errors import Failed
+from vault_agent.indexing.protocol import Clustered, Refused
+from vault_agent.search import broken, columns, graph, links, mentions, trees
+from vault_agent.store.current import SnapshotOutdated
+from vault_agent.system.cancelling import in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection
+
+    from vault_agent.indexing.protocol import Answer
+    from vault_agent.model.graph import (
+        Backlink,
+        Community,
+        Finding,
+        GraphNote,
+        Listed,
+        LocalGraph,
+        NoteLink,
+        Page,
+        TreeQuery,
+        Wanted,
+    )
+    from vault_agent.model.search import Filters
+    from vault_agent.model.warning import Warning
+    from vault_agent.search.columns import GraphQuery
+    from vault_agent.search.graph import Clusters, Graph
+    from vault_agent.search.trees import Tree
+    from vault_agent.store.current import Snapshot
+    from vault_agent.vaults.shared import Read
+
+Entry = TypeVar("Entry")
+
+
+class Links:
+    """Reads the links of one vault. What it builds is kept until the next revision.
+
+    Args:
+        read: answers from the current snapshot, and again if a run replaces it meanwhile.
+        cluster: asks the keeper for the communities of the notes.
+        warnings: returns the warnings of every reply from the index.
+    """
+
+    def __init__(
+        self,
+        read: Read,
+        cluster: Callable[[], Awaitable[Answer | None]],
+        warnings: Callable[[], tuple[Warning, ...]],
+    ) -> None:
+        self._read = read
+        self._cluster = cluster
+        self.warnings = warnings
+        self._graphs = graph.Graphs()
+        self._broken = broken.BrokenLinks()
+        self._clusters: Clusters | None = None
+        self._clustering = anyio.Lock()
+
+    def forget(self, revision: str | None) -> None:
+        """Drop everything that is kept of other revisions."""
+        self._graphs.forget(revision)
+        self._broken.forget(revision)
+        if self._clusters is not None and self._clusters.revision != revision:
+            self._clusters = None
+
+    async def revision(self) -> str:
+        """Return the current revision."""
+
+        async def answer(now: Snapshot) -> str:
+            return now.revision
+
+        found: str = await self._read(answer)
+        return found
+
+    async def links(
+        self, note_id: str, page: Page, *, status: str | None, kinds: tuple[str, ...] | None
+    ) -> Listed[NoteLink]:
+        """Return the links of a note, in order."""
+        return await self._listed(
+            lambda now: links.links(now, note_id, page, status=status, kinds=kinds)
+        )
+
+    async def backlinks(self, note_id: str, page: Page, *, contexts: int) -> Listed[Backlink]:
+        """Return the notes that link to a note."""
+        return await self._listed(
+            lambda now: links.backlinks(now, note_id, page, contexts=contexts)
+        )
+
+    async def mentions(self, note_id: str, *, limit: int, linked: bool) -> Listed[Backlink]:
+        """Return the notes that name a note without a link."""
+        return await self._listed(
+            lambda now: mentions.mentions(now, note_id, limit=limit, linked=linked)
+        )
+
+    async def local(self, note_id: str, *, depth: int, limit: int) -> LocalGraph:
+        """Return the notes near a note."""
+        found: LocalGraph = await self._of_graph(
+            lambda now, whole: graph.local(now, whole, note_id, depth=depth, limit=limit)
+        )
+        return replace(found, warnings=self.warnings())
+
+    async def path(
+        self, start: str, end: str, *, directed: bool, longest: int
+    ) -> tuple[GraphNote, ...]:
+        """Return the notes on a shortest path between two notes."""
+        found: tuple[GraphNote, ...] = await self._of_graph(
+            lambda now, whole: graph.path(
+                now, whole, start, end, directed=directed, longest=longest
+            )
+        )
+        return found
+
+    async def orphans(self, page: Page, filters: Filters, *, dead_ends: bool) -> Listed[GraphNote]:
+        """Return the notes without links, or those without outgoing ones."""
+        return await self._listed_of_graph(
+            lambda now, whole: graph.orphans(now, whole, page, filters, dead_ends=dead_ends)
+        )
+
+    async def central(self, by: str, page: Page) -> Listed[GraphNote]:
+        """Return the most central notes."""
+        return await self._listed_of_graph(lambda now, whole: graph.central(now, whole, by, page))
+
+    async def communities(self, page: Page) -> tuple[Listed[Community], float, list[int]]:
+        """Return the communities, the modularity of all, and the community of every note.
+
+        The notes are those of `columns` without filters, in the same order.
+        """
+        modularity = 0.0
+        members: list[int] = []
+
+        async def answer(now: Snapshot, whole: Graph) -> Listed[Community]:
+            nonlocal modularity, members
+            clusters = await self._clusters_of(whole)
+            modularity = clusters.modularity
+            members = [clusters.members[at] for at in columns.best_connected(whole)]
+            return await graph.communities(now, whole, clusters, page)
+
+        return await self._listed_of_graph(answer), modularity, members
+
+    async def columns(self, query: GraphQuery, *, member: bool) -> dict[str, Any]:
+        """Return the whole graph as plain data for JSON."""
+
+        async def answer(now: Snapshot, whole: Graph) -> dict[str, Any]:
+            clusters = await self._clusters_of(whole) if member else None
+            read = await columns.rows(now, query)
+            if query.objects:
+                return await in_thread(columns.objects, whole, read, query)
+            return await in_thread(columns.columns, whole, read, query, clusters)
+
+        found: dict[str, Any] = await self._of_graph(answer)
+        return found
+
+    async def broken(self, page: Page, faults: Collection[str]) -> Listed[Finding]:
+        """Return the links that lead nowhere."""
+        return await self._listed_of_graph(
+            lambda now, whole: self._broken.listed(now, whole, page, faults)
+        )
+
+    async def wanted(self, page: Page, faults: Collection[str]) -> Listed[Wanted]:
+        """Return the targets of links that lead nowhere."""
+        return await self._listed_of_graph(
+            lambda now, whole: self._broken.by_target(now, whole, page, faults)
+        )
+
+    async def tags(self, query: TreeQuery) -> Tree:
+        """Return the tree of tags."""
+        found: Tree = await self._read(lambda now: trees.tags(now, query))
+        return found
+
+    async def folders(self, query: TreeQuery) -> Tree:
+        """Return the tree of folders."""
+        found: Tree = await self._read(lambda now: trees.folders(now, query))
+        return found
+
+    async def _listed(
+        self, answer: Callable[[Snapshot], Awaitable[Listed[Entry]]]
+    ) -> Listed[Entry]:
+        found: Listed[Entry] = await self._read(answer)
+        return replace(found, warnings=(*self.warnings(), *found.warnings))
+
+    async def _listed_of_graph(
+        self, answer: Callable[[Snapshot, Graph], Awaitable[Listed[Entry]]]
+    ) -> Listed[Entry]:
+        found: Listed[Entry] = await self._of_graph(answer)
+        return replace(found, warnings=(*self.warnings(), *found.warnings))
+
+    async def _of_graph(self, answer: Callable[[Snapshot, Graph], Awaitable[Any]]) -> Any:
+        async def of(now: Snapshot) -> Any:
+            return await answer(now, await self._graphs.of(now))
+
+        return await self._read(of)
+
+    async def _clusters_of(self, whole: Graph) -> Clusters:
+        """Return the communities of a graph. The keeper finds them, at the first use."""
+        async with self._clustering:
+            if self._clusters is None or self._clusters.revision != whole.revision:
+                self._clusters = None
+                answer = await self._cluster()
+                if isinstance(answer, Refused):
+                    raise answer.error
+                if not isinstance(answer, Clustered):
+                    raise Failed("INDEXER_FAILED", "The communities could not be found.")
+                revision = f"{answer.generation}.{answer.revision}"
+                if revision != whole.revision:
+                    raise SnapshotOutdated
+                found = graph.Clusters(revision, answer.members, answer.modularity, answer.labels)
+                self._clusters = found
+                return found
+            return self._clusters

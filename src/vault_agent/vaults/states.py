@@ -1,0 +1,106 @@
+"""What is known of each vault of a server, also of one that is closed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from vault_agent.config.registry import DEFAULT
+from vault_agent.config.trust import is_trusted
+from vault_agent.errors import IndexUnavailable, VaultAgentError
+from vault_agent.store.current import SnapshotOutdated
+from vault_agent.system.files import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from vault_agent.config.registry import Registered
+    from vault_agent.vaults.hosted import HostedVault
+    from vault_agent.vaults.open_vault import OpenVault
+
+_COUNTS = "counts.json"
+State = Literal["ready", "indexing", "closed", "missing", "untrusted", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class VaultState:
+    """A vault of the server. The counts and times of a closed one are those when it was closed."""
+
+    name: str  # what requests call it
+    role: str  # `default`, `project`, `global` or `other`
+    identity: str
+    open: bool
+    state: State
+    notes: int | None = None
+    types: Mapping[str, int] | None = None  # notes by type, "" for those without one
+    last_indexed: str | None = None
+    code: str | None = field(default=None)  # why the index is not served
+
+
+async def state_of(
+    vault: OpenVault | None,
+    *,
+    entry: Registered | None = None,
+    address: str = DEFAULT,
+    hosted: HostedVault | None = None,
+) -> VaultState:
+    """Return what is known of a vault, without opening it."""
+    role = entry.role.value if entry is not None else DEFAULT
+    if vault is None:
+        assert entry is not None  # noqa: S101 - the default vault is always open
+        state: State = "closed"
+        if hosted is not None:
+            state = "indexing"
+        elif not entry.root.is_dir():
+            state = "missing"
+        elif not is_trusted(entry):
+            state = "untrusted"
+        return VaultState(address, role, entry.identity, open=False, state=state)
+    types, code = None, None
+    try:
+        types = await vault.lists.types()
+    except IndexUnavailable as error:
+        code = error.code
+    except SnapshotOutdated:  # the next request sees the new revision
+        pass
+    health = await vault.health()
+    state = "indexing" if vault.jobs.running else "ready" if health.index_available else "error"
+    return VaultState(
+        address,
+        role,
+        vault.identity,
+        open=True,
+        state=state,
+        notes=health.notes if health.index_available else None,
+        types=types,
+        last_indexed=health.indexed_at,
+        code=code,
+    )
+
+
+async def remember_counts(vault: OpenVault) -> None:
+    """Keep the counts of a vault that is about to be closed, for the list of vaults."""
+    with suppress(VaultAgentError, OSError):
+        state = await state_of(vault)
+        if state.notes is not None:
+            counts = {
+                "notes": state.notes,
+                "types": dict(state.types or {}),
+                "last_indexed": state.last_indexed,
+            }
+            path = vault.workplace / _COUNTS
+            await asyncio.to_thread(replace_file, path, json.dumps(counts).encode(), durable=False)
+
+
+def with_counts(state: VaultState, folder: Path) -> VaultState:
+    """Return the state of a closed vault with the counts that it had when it was closed."""
+    try:
+        counts = json.loads((folder / _COUNTS).read_bytes())
+        notes, types, at = (counts[name] for name in ("notes", "types", "last_indexed"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return state
+    return replace(state, notes=notes, types=types, last_indexed=at)

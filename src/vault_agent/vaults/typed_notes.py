@@ -1,0 +1,145 @@
+"""New notes in the vaults of projects and in the global one: from a type and a title.
+
+Their templates are those of the project, then of the global vault, then the built-in ones.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.config.registry import GLOBAL, Role
+from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
+from vault_agent.markdown import frontmatter
+from vault_agent.markdown.edit import insertable, spliced
+from vault_agent.markdown.keys import keys_of, set_keys
+from vault_agent.markdown.template import fill, with_known
+from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id, type_of_folder
+from vault_agent.system.cancelling import in_thread
+from vault_agent.text.names import slug, stem
+from vault_agent.vault.naming import note_path
+from vault_agent.writing.templates import chosen, shared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.markdown.yaml_values import Json
+    from vault_agent.model.scope import Scope
+    from vault_agent.model.writing import Write, Written
+    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.vaults.vaults import Vaults
+    from vault_agent.writing.templates import Template
+
+FOLDER = "templates"
+_NAMES_TRIED = 100
+_TYPE = re.compile(r"^type:[ \t]*([a-z][a-z0-9-]{0,31})[ \t]*$", re.MULTILINE)
+
+
+class NewNote(NamedTuple):
+    """What is asked for: a template or a type, and a path or a title."""
+
+    template: str | None
+    path: str | None
+    type: str | None
+    title: str | None
+    variables: Mapping[str, str]
+    content: str | None = None  # instead of the template's text
+    properties: Mapping[str, Json] | None = None  # more keys of the frontmatter
+
+
+class TypedNotes:
+    """Makes notes with types in vaults."""
+
+    def __init__(self, vaults: Vaults) -> None:
+        self._vaults = vaults
+
+    async def templates(self, vault: OpenVault, scope: Scope) -> list[Template]:
+        """Return the templates for a vault. A name of the project hides that of the global one."""
+        own = await vault.authoring.templates(scope, FOLDER)
+        try:
+            async with self._vaults.open(GLOBAL) as other:
+                if other.identity != vault.identity:
+                    return shared(await other.authoring.templates(scope, FOLDER), own)
+        except VaultAgentError:
+            pass  # there is none, or it cannot be opened now
+        return shared(own)
+
+    async def create(self, vault: OpenVault, write: Write, note: NewNote, scope: Scope) -> Written:
+        """Create a note with `id`, `type`, `title` and dates, in the folder of its type.
+
+        Raises:
+            InvalidRequest: `INVALID_REQUEST` if it has neither a template nor a type, or neither a
+                path nor a title; `TEMPLATE_VARIABLE_MISSING`, `INVALID_NOTE_NAME`, `INVALID_PATH`.
+            NotFound: `TEMPLATE_NOT_FOUND`.
+            Conflict: `TEMPLATE_UNSUPPORTED`, and as `Writing.create`.
+        """
+        if note.template is None and note.type is None:
+            raise InvalidRequest("INVALID_REQUEST", "A new note needs a `template` or a `type`.")
+        if note.path is None and note.title is None:
+            raise InvalidRequest("INVALID_REQUEST", "A new note needs a `path` or a `title`.")
+        template = await self._template(vault, note, scope)
+        entry = self._vaults.entry_of(vault)
+        project = entry.name if entry is not None and entry.role is Role.PROJECT else ""
+        if note.path is not None:
+            path = note_path(note.path)
+            text = await in_thread(_text, template, note, path, project)
+            return await vault.writing.create(path, write, text)
+        text = await in_thread(_text, template, note, "", project)
+        kind = str(keys_of(text.decode())["type"])
+        name = f"{FOLDER_OF.get(kind, OTHERS)}/{slug(note.title or '') or kind}"
+        for number in range(1, _NAMES_TRIED):
+            path = note_path(name if number == 1 else f"{name}-{number}")
+            try:
+                return await vault.writing.create(path, write, text)
+            except Conflict as error:
+                if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
+                    raise
+        raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
+
+    async def _template(self, vault: OpenVault, note: NewNote, scope: Scope) -> str:
+        found = await self.templates(vault, scope)
+        if note.template is not None:
+            return chosen(found, note.template).text
+        same = (each.text for each in found if each.name.lower() == note.type)
+        return next(same, "# {{title}}\n")
+
+
+def _text(template: str, note: NewNote, path: str, project: str) -> bytes:
+    """Return the text of a new note, with what every note of such a vault has."""
+    now = datetime.now().astimezone()
+    utc = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    title = note.title or stem(path)
+    kind = note.type or _type_in(template) or type_of_folder(path)
+    identifier = new_note_id(kind, utc[:10])
+    known = {"id": identifier, "project": project, "session": "", "agent": ""}
+    given = {**known, **note.variables}
+    text = fill(with_known(template), title=title, now=now, values=given)
+    if note.content is not None:
+        insertable(note.content)
+        text = text[: frontmatter.bounds(text).end] + note.content
+    own = {**keys_of(text), **(note.properties or {})}
+    values: dict[str, Json] = {
+        "id": identifier,
+        "type": kind,
+        "title": title,
+        "created": utc,
+        "updated": utc,
+        **({"project": project} if project else {}),
+        **{name: given[name] for name in ("session", "agent") if given[name]},
+    }
+    missing = {name: value for name, value in values.items() if own.get(name) in (None, "")}
+    missing |= {"type": kind} if note.type else {}
+    head = text[: (end := frontmatter.bounds(text).end)]
+    if "#" in head and not note.properties:  # comments of the template's author stay
+        return spliced(text.encode(), set_keys(text.encode(), missing))
+    order = {name: place for place, name in enumerate(FIELDS)}
+    merged = {**own, **missing}
+    ordered = dict(sorted(merged.items(), key=lambda each: order.get(each[0], len(order))))
+    kept = {name: value for name, value in ordered.items() if value != "" or name not in known}
+    return spliced(b"", set_keys(b"", kept)) + text[end:].encode()
+
+
+def _type_in(template: str) -> str | None:
+    found = _TYPE.search(template[: frontmatter.bounds(template).end])
+    return found[1] if found is not None else None

@@ -1,0 +1,379 @@
+"""The indexing process as managed by the server."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.product.processes import alive
+from tests.systems import posix
+from tests.waiting import eventually_async
+
+from vault_agent.errors import Busy, Failed, Misconfigured
+from vault_agent.freshness.background import Background
+from vault_agent.freshness.indexer import MANY_NOTES, Keeper
+from vault_agent.freshness.process import pause_seconds
+from vault_agent.indexing.protocol import (
+    MAX_EVENT_BYTES,
+    Compare,
+    Compared,
+    Crashed,
+    Done,
+    Event,
+    Index,
+    Phase,
+    Refused,
+    Verified,
+    Verify,
+    WarmedUp,
+    WarmUp,
+    encode,
+)
+from vault_agent.indexing.task import IndexRun, IndexTask
+from vault_agent.model.jobs import JobSummary
+from vault_agent.system.crash import CrashReport
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine
+    from pathlib import Path
+
+TASK = IndexTask(
+    root="/vault",
+    directory="/index",
+    vault="id",
+    exclude=(),
+    max_note_bytes=1,
+    fingerprint="f",
+    rebuild=False,
+    parallel=1,
+)
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
+_SPEAKS = """
+import json, os, sys, time
+pids = sys.argv[1]
+with open(pids, "a") as file: file.write(f"{os.getpid()}\\n")
+def say(line): sys.stdout.buffer.write(line); sys.stdout.buffer.flush()
+def requests():
+    for line in sys.stdin: yield json.loads(line)
+"""
+
+
+def spoken(event: Event) -> str:
+    return f"say({encode(event)!r})"
+
+
+DISK_FULL = spoken(Refused("DISK_FULL", "Full."))
+DONE = spoken(Done(IndexRun(JobSummary(added=1), 1, 1)))
+ANSWERS = f"""
+for request in requests():
+    kind = request["type"]
+    if kind == "Index": {DONE}
+    if kind == "Compare": {spoken(Compared(stale=True))}
+    if kind == "Verify": {spoken(Verified(vectors_whole=True))}
+    if kind == "WarmUp": {spoken(WarmedUp())}
+"""
+
+
+class Kept:
+    """A keeper whose processes run a test's own source code."""
+
+    def __init__(self, folder: Path, source: str, *arguments: str) -> None:
+        self._pids = folder / "pids"
+        self.crashes: list[tuple[str, CrashReport]] = []
+        self.background = Background(lambda report: self.crashes.append(("server", report)))
+        command = (sys.executable, "-I", "-c", _SPEAKS + source, str(self._pids), *arguments)
+        self.keeper = Keeper(
+            self.background, lambda *crash: self.crashes.append(crash), command=command
+        )
+
+    @property
+    def pids(self) -> list[int]:
+        """Return the IDs of the started processes."""
+        return [int(pid) for pid in self._pids.read_text().split()] if self._pids.exists() else []
+
+    async def started(self, processes: int) -> None:
+        """Wait until a number of processes have started."""
+        await eventually_async(lambda: len(self.pids) >= processes)
+
+    async def run(self, task: IndexTask = TASK) -> Any:
+        return await self.keeper.run(Index(task), lambda _: None)
+
+
+@pytest.fixture
+def speaking(tmp_path: Path) -> Any:
+    """Return a function that opens a keeper whose processes run a source."""
+
+    @asynccontextmanager
+    async def opened(source: str, *arguments: str) -> AsyncIterator[Kept]:
+        kept = Kept(tmp_path, source, *arguments)
+        try:
+            async with kept.background:
+                yield kept
+        finally:
+            await kept.keeper.close()
+            assert not [pid for pid in kept.pids if alive(pid)]
+
+    return opened
+
+
+async def test_a_process_that_ends_by_itself_is_not_killed(tmp_path: Path, speaking: Any):
+    """A kill at its end would lose its exit status, and asyncio would warn."""
+    ended = tmp_path / "ended"
+    source = (
+        f"next(requests()); {DISK_FULL}\nsys.stdin.read()\ntime.sleep(0.1)\n"
+        "open(sys.argv[2], 'w').close()"
+    )
+    async with speaking(source, str(ended)) as kept:
+        with pytest.raises(Failed, match="DISK_FULL"):
+            await kept.run()
+    assert ended.exists()
+
+
+async def test_an_error_keeps_its_class_and_details(speaking: Any):
+    refusals = [
+        Refused("VAULT_NOT_FOUND", "Gone.", {"a": 1}),
+        Refused("INDEX_LOCKED", "Busy."),
+    ]
+    source = f"next(requests()); {spoken(refusals[0])}; next(requests()); {spoken(refusals[1])}"
+    async with speaking(source + "\nsys.stdin.read()") as kept:
+        with pytest.raises(Misconfigured) as gone:
+            await kept.run()
+        assert (gone.value.code, gone.value.details) == ("VAULT_NOT_FOUND", {"a": 1})
+        with pytest.raises(Busy, match="INDEX_LOCKED"):
+            await kept.run()
+        assert len(kept.pids) == 1
+
+
+async def test_no_run_is_given_to_a_process_in_which_a_run_has_failed(speaking: Any):
+    """Threads of the full-text engine may still be at work there."""
+    async with speaking(f"for _ in requests(): {DISK_FULL}") as kept:
+        for _ in range(2):
+            with pytest.raises(Failed, match="DISK_FULL"):
+                await kept.run()
+        assert len(kept.pids) > 1
+
+
+async def test_runs_and_checks_share_one_process(speaking: Any):
+    async with speaking(ANSWERS) as kept:
+        for _ in range(3):
+            assert (await kept.run()).summary == JobSummary(added=1)
+            assert await kept.keeper.ask(Compare(TASK)) == Compared(stale=True)
+            assert await kept.keeper.ask(Verify(TASK)) == Verified(vectors_whole=True)
+            assert await kept.keeper.ask(WarmUp()) == WarmedUp()
+        assert len(kept.pids) == 1
+
+
+async def test_concurrent_runs_take_turns(speaking: Any):
+    """Each run starts after the previous one has ended, in the same process."""
+    source = f"""
+for request in requests():
+    {spoken(Phase("scan", 0, None))}
+    time.sleep(0.1)
+    {spoken(Phase("store", 0, None))}
+    {DONE}
+"""
+    heard: list[str] = []
+    async with speaking(source) as kept:
+        await asyncio.gather(
+            *(kept.keeper.run(Index(TASK), lambda event: heard.append(event.name)) for _ in "abc")
+        )
+        assert heard == ["scan", "store"] * 3
+        assert len(kept.pids) == 1
+
+
+@pytest.mark.parametrize("after", ["a rebuild", "a large run"])
+async def test_a_process_that_uses_much_memory_is_replaced(speaking: Any, after: str):
+    large = spoken(Done(IndexRun(JobSummary(added=MANY_NOTES + 1), 1, 1)))
+    source = ANSWERS if after == "a rebuild" else ANSWERS.replace(DONE, large)
+    rebuilding = IndexTask(**{**TASK_FIELDS, "rebuild": after == "a rebuild"})
+    async with speaking(source) as kept:
+        await kept.run(rebuilding)
+        await kept.started(2)  # the next process is ready before it is needed
+        assert await kept.keeper.ask(WarmUp()) == WarmedUp()
+        assert len(kept.pids) == 2
+
+
+TASK_FIELDS = {name: getattr(TASK, name) for name in IndexTask.__dataclass_fields__}
+
+
+async def test_a_late_answer_is_not_used_for_the_next_request(speaking: Any):
+    source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(0.5); ')
+    async with speaking(source) as kept:
+        asking = asyncio.create_task(kept.keeper.ask(Compare(TASK)))
+        await asyncio.sleep(0.2)
+        asking.cancel()
+        await asyncio.wait([asking])
+        assert await kept.keeper.ask(Verify(TASK)) == Verified(vectors_whole=True)
+
+
+async def test_a_hanging_process_is_killed(speaking: Any):
+    async with asyncio.timeout(PATIENCE):
+        async with speaking(f"next(requests()); {DISK_FULL}\ntime.sleep(600)") as kept:
+            with pytest.raises(Failed, match="DISK_FULL"):
+                await kept.run()
+
+
+async def test_a_cancelled_run_ends_its_process_and_the_next_starts_another(speaking: Any):
+    source = ANSWERS.replace(DONE, "time.sleep(600)")
+    async with asyncio.timeout(PATIENCE):
+        async with speaking(source) as kept:
+            running = asyncio.create_task(kept.run())
+            await kept.started(1)
+            await asyncio.sleep(0.1)
+            running.cancel()
+            await asyncio.wait([running])
+            assert running.cancelled()
+            assert not alive(kept.pids[0])
+            assert await kept.keeper.ask(Compare(TASK)) == Compared(stale=True)
+
+
+async def test_a_job_does_not_wait_for_a_hanging_check(speaking: Any):
+    source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(600); ')
+    async with asyncio.timeout(PATIENCE):
+        async with speaking(source) as kept:
+            asking = asyncio.create_task(kept.keeper.ask(Compare(TASK)))
+            await kept.started(1)
+            assert (await kept.run()).revision == 1
+            assert not asking.done()
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            await kept.run()
+            assert len(kept.pids) == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: int):
+    """Checks, cancellations and process starts while the server stops."""
+    source = ANSWERS.replace("    kind =", "    time.sleep(0.02)\n    kind =")
+    async with speaking(source) as kept:
+        for turn in range(4):
+            works: list[Coroutine[Any, Any, Any]] = [
+                *(kept.keeper.ask(question) for question in (Compare(TASK), WarmUp())),
+                *(kept.run() for _ in range(2)),
+            ]
+            tasks = [asyncio.create_task(work) for work in works]
+            await asyncio.sleep(0.03 * ((seed + turn) % 5))
+            tasks[(seed + turn) % len(tasks)].cancel()
+            if turn == 3:
+                break
+            await asyncio.wait(tasks)
+            await kept.started(1)
+            living = [pid for pid in kept.pids if alive(pid)]
+            assert len(living) <= 2
+        await kept.keeper.close()  # while they run
+        await asyncio.wait(tasks)
+
+
+@posix("signals of POSIX")
+async def test_a_run_succeeds_after_the_idle_process_died(speaking: Any):
+    async with speaking(ANSWERS) as kept:
+        await kept.run()
+        os.kill(kept.pids[0], signal.SIGKILL)
+        assert (await kept.run()).revision == 1
+
+
+@LINUX
+async def test_an_idle_process_that_dies_is_replaced(speaking: Any):
+    async with speaking(ANSWERS) as kept:
+        await kept.run()
+        os.kill(kept.pids[0], signal.SIGKILL)
+        await kept.started(2)
+        assert alive(kept.pids[1])
+
+
+async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
+    speaking: Any, monkeypatch: pytest.MonkeyPatch
+):
+    from vault_agent.freshness import indexer as keeper_process
+
+    pauses: list[float] = []
+
+    def no_pause(deaths: int) -> float:
+        pauses.append(pause_seconds(deaths))
+        return 0.0 if len(pauses) < 9 else 60.0
+
+    monkeypatch.setattr(keeper_process, "pause_seconds", no_pause)
+    async with speaking("sys.exit(1)") as kept:
+        with pytest.raises(Failed, match="INDEXER_FAILED"):
+            await kept.run()
+        await eventually_async(lambda: len(pauses) >= 9)
+        assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+        assert await kept.keeper.ask(Compare(TASK)) is None  # it starts no process either
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"canary\n", b"{}\n", b"x" * (5 * MAX_EVENT_BYTES) + b"\n"],
+    ids=["no JSON", "no event", "too long"],
+)
+async def test_invalid_messages_fail_the_run_and_end_the_process(speaking: Any, line: bytes):
+    """The last line is one that our sender never sends."""
+    said = f"say({line[:1]!r} * {len(line) - 1} + b'\\n')" if len(line) > 99 else f"say({line!r})"
+    async with speaking(f"next(requests()); {said}; sys.stdin.read()") as kept:
+        with pytest.raises(Failed, match="INDEXER_FAILED") as failure:
+            await kept.run()
+        assert "canary" not in str(failure.value)
+
+
+async def test_a_process_crash_is_reported_by_type_and_line(speaking: Any):
+    report = CrashReport("ValueError", ("vault_agent.indexing.index:7",))
+    source = f"next(requests()); {spoken(Crashed('keeper', report))}"
+    async with speaking(source) as kept:
+        with pytest.raises(Failed, match=r"ValueError at vault_agent\.indexing\.index:7"):
+            await kept.run()
+        assert kept.crashes == [("keeper", report)]
+
+
+async def test_a_worker_crash_is_reported_and_the_run_continues(speaking: Any):
+    report = CrashReport("MemoryError")
+    source = ANSWERS.replace(DONE, f"{spoken(Crashed('worker', report))}; {DONE}")
+    async with speaking(source) as kept:
+        assert (await kept.run()).revision == 1
+        assert kept.crashes == [("worker", report)]
+
+
+def test_the_event_loop_can_end_before_grandchild_processes(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    heir = [sys.executable, "-c", "import time; time.sleep(3)"]
+    source = f"import subprocess\nsubprocess.Popen({heir!r})\nnext(requests()); {DISK_FULL}"
+
+    async def fail() -> None:
+        kept = Kept(tmp_path, source)
+        async with kept.background:
+            with pytest.raises(Failed, match="DISK_FULL"):
+                await kept.run()
+        await kept.keeper.close()
+
+    asyncio.run(fail())
+    gc.collect()
+    assert capfd.readouterr().err == ""
+
+
+async def test_a_failed_background_task_does_not_affect_others():
+    crashes: list[CrashReport] = []
+
+    async def fail(error: Exception) -> None:
+        raise error
+
+    reached = asyncio.Event()
+
+    async def go_on() -> None:
+        await asyncio.sleep(0.05)
+        reached.set()
+
+    async with Background(crashes.append) as background:
+        background.spawn(fail, ValueError("secret canary"))
+        background.spawn(fail, Failed("DISK_FULL", "no room"))
+        background.spawn(go_on)
+        await reached.wait()
+    assert [crash.error_type for crash in crashes] == ["ValueError"]
+    assert "canary" not in str(crashes)

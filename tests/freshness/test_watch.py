@@ -1,0 +1,443 @@
+"""A watched vault in this process, with a real watcher and a real indexing process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+import unicodedata
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests import endpoint as misbehaviour
+from tests.clocks import PATIENCE
+from tests.endpoint import EmbeddingEndpoint
+from tests.vaults.test_open_vault import processes
+from tests.waiting import eventually_async
+
+from vault_agent.app import open_app
+from vault_agent.config import Config
+from vault_agent.errors import NotFound
+from vault_agent.freshness import debounce as waiting
+from vault_agent.freshness import indexer as keeper_process
+from vault_agent.freshness import watch as module
+from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import JobKind, JobState, Trigger
+from vault_agent.model.search import SearchQuery
+from vault_agent.model.watch import Revision, WatchState
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from vault_agent.vaults.open_vault import OpenVault
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
+QUICK = {"enabled": True, "removal_grace_ms": 300, "quiet_ms": 50}
+
+
+@pytest.fixture(autouse=True)
+def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pause less between runs and after failures. `test_debounce.py` has the times."""
+    monkeypatch.setattr(waiting, "SECONDS_BETWEEN_RUNS", 0.05)
+    monkeypatch.setattr(waiting, "WAITS_AFTER_FAILURES", (0.3, 1.0))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = tmp_path / "vault"
+    made.mkdir()
+    for number in range(20):
+        (made / f"{number}.md").write_text(f"# Note {number}\n\n[[{number + 1}]]\n")
+    return made
+
+
+@asynccontextmanager
+async def watched(
+    root: Path, *, embedding: Any = None, **settings: Any
+) -> AsyncIterator[OpenVault]:
+    """Open a watched vault and wait until it has looked at everything and has no job."""
+    config = Config(
+        vault={"root": root},
+        index={"dir": root.parent / "data"},
+        watch={**QUICK, **settings},
+        **({"embedding": embedding} if embedding else {}),
+    )
+    async with open_app(config) as app:
+        vault = app.vaults.default
+        await eventually_async(lambda: vault.watch.status().last_scan_at is not None)
+        await eventually_async(lambda: vault.jobs.running is None)
+        yield vault
+
+
+async def hits(vault: OpenVault, text: str) -> list[str]:
+    return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
+
+
+async def found(vault: OpenVault, text: str, *paths: str) -> None:
+    """Wait until a search finds a text in these notes only."""
+
+    async def finds() -> bool:
+        return await hits(vault, text) == list(paths)
+
+    await eventually_async(finds)
+
+
+async def test_edits_are_searched_without_a_command_and_are_no_jobs(root: Path):
+    async with watched(root) as vault:
+        jobs = {job.id for job in await vault.jobs.list()}
+        (root / "New.md").write_text("quinces")
+        await found(vault, "quinces", "New.md")
+        (root / "New.md").rename(root / "Newer.md")
+        await found(vault, "quinces", "Newer.md")
+        (root / "folder").mkdir()
+        (root / "Newer.md").rename(root / "folder" / "Newer.md")
+        await found(vault, "quinces", "folder/Newer.md")
+        (root / "folder").rename(root / "moved")
+        await found(vault, "quinces", "moved/Newer.md")
+        (root / "moved" / "Newer.md").unlink()
+        await found(vault, "quinces")
+        await eventually_async(lambda: vault.watch.batches[0].removed)
+        kinds = [(each.added, each.renamed, each.removed) for each in vault.watch.batches]
+        assert kinds.count((0, 1, 0)) == 3
+        assert kinds.count((0, 0, 1)) == 1
+        assert all(each.trigger is Trigger.WATCH for each in vault.watch.batches[:-1])
+        assert {job.id for job in await vault.jobs.list()} == jobs
+        status = vault.watch.status()
+        assert (status.state, status.mode, status.pending) == (WatchState.WATCHING, "events", 0)
+        assert status.save_to_hit_ms is not None
+        assert vault.watch.warnings() == ()
+
+
+async def test_a_note_that_is_replaced_is_never_missing(root: Path):
+    async with watched(root, removal_grace_ms=2_000) as vault:
+        (root / "3.md").write_text("quinces")
+        await found(vault, "quinces", "3.md")
+        for turn in range(8):
+            (root / "3.md").unlink()
+            assert await hits(vault, "quinces") == ["3.md"]
+            await asyncio.sleep(0.1)
+            (root / "3.md").write_text(f"quinces pears{turn}")
+            assert await hits(vault, "quinces") == ["3.md"]
+            await asyncio.sleep(0.1)
+        await found(vault, "pears7", "3.md")
+        assert all(each.removed == 0 for each in vault.watch.batches)
+        with pytest.raises(NotFound):
+            await vault.texts.chunk(identify("none.md"), 0)
+
+
+async def test_a_name_in_another_spelling_is_one_note(root: Path):
+    (root / "Caf\u00e9.md").write_text("quinces")
+    async with watched(root) as vault:
+        names = ["caf\u00e9.md", unicodedata.normalize("NFD", "caf\u00e9.md")]
+        before = root / "Caf\u00e9.md"
+        for name in names:
+            before.rename(root / name)
+            before = root / name
+            await found(vault, "quinces", name)
+        assert all(each.removed == 0 for each in vault.watch.batches)
+
+
+async def test_files_of_other_programs_start_no_run(root: Path):
+    async with watched(root) as vault:
+        before = len(vault.watch.batches)
+        for name in (".git", "node_modules"):
+            (root / name).mkdir()
+        for number in range(200):
+            (root / ".git" / f"{number}.md").write_text("x")
+            (root / "node_modules" / f"{number}.md").write_text("x")
+            (root / f".syncthing.{number}.md.tmp").write_text("x")
+        (root / "note.md~").write_text("x")
+        (root / "3.md").write_text("quinces")
+        await found(vault, "quinces", "3.md")
+        (root / "4.md").write_text("pears")  # a run that had begun before has ended by then
+        await found(vault, "pears", "4.md")
+        await eventually_async(lambda: len(vault.watch.batches) >= before + 2)
+        assert len(vault.watch.batches) == before + 2
+
+
+async def test_changes_made_before_the_start_are_found(root: Path):
+    async with watched(root):
+        pass
+    (root / "New.md").write_text("quinces")
+    (root / "3.md").unlink()
+    async with watched(root) as vault:
+        await found(vault, "quinces", "New.md")
+        started, *_ = [job for job in await vault.jobs.list() if job.trigger is Trigger.START]
+        *_, ended = [job async for job in vault.jobs.watch(started.id)]
+        assert ended.summary is not None
+        assert ended.summary.added == 1
+
+
+async def test_polling_finds_changes_too(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "poll_pause", lambda *_: 0.1)
+    async with watched(root, mode="poll") as vault:
+        assert vault.watch.state is WatchState.POLLING
+        (root / "New.md").write_text("quinces")
+        await found(vault, "quinces", "New.md")
+        (root / "New.md").unlink()
+        await found(vault, "quinces")
+        assert {job.trigger for job in await vault.jobs.list()} >= {Trigger.SCAN}
+        await eventually_async(lambda: any(each.removed for each in vault.watch.batches))
+        scans = vault.watch.status().everything["scan"]
+        count = len(await vault.jobs.list())
+        await eventually_async(lambda: vault.watch.status().everything["scan"] > scans + 3)
+        assert len(await vault.jobs.list()) == count  # scans that find nothing are no jobs
+
+
+@LINUX
+async def test_a_killed_watcher_is_replaced_and_nothing_is_lost(root: Path):
+    async with watched(root) as vault:
+        [pid] = [pid for pid in processes() if "watcher" in command_of(pid)]
+        os.kill(pid, signal.SIGKILL)
+        (root / "New.md").write_text("quinces")
+        await found(vault, "quinces", "New.md")
+        assert vault.watch.status().restarts == 1
+        assert vault.watch.state is WatchState.WATCHING
+
+
+@LINUX
+async def test_a_stopped_watcher_is_announced_and_replaced(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "SILENCE_SECONDS", 2.0)
+    async with watched(root) as vault:
+        [pid] = [pid for pid in processes() if "watcher" in command_of(pid)]
+        os.kill(pid, signal.SIGSTOP)
+        (root / "New.md").write_text("quinces")
+        await eventually_async(lambda: vault.watch.state is not WatchState.WATCHING)
+        await found(vault, "quinces", "New.md")
+        assert processes() & {pid} == set()
+
+
+@LINUX
+async def test_a_killed_indexing_process_loses_nothing(root: Path):
+    async with watched(root) as vault:
+        for turn in range(4):
+            for pid in processes():
+                if "keeper" in command_of(pid):
+                    os.kill(pid, signal.SIGKILL)
+            (root / "New.md").write_text(f"quinces{turn}")
+            await found(vault, f"quinces{turn}", "New.md")
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+async def test_a_vault_that_goes_and_comes_back_loses_nothing(root: Path):
+    async with watched(root) as vault:
+        notes = (await vault.health()).notes
+        root.rename(root.with_name("unmounted"))
+        await eventually_async(lambda: vault.watch.state is WatchState.AWAY)
+        for _ in range(20):  # the comparison of notes and index adds no second warning
+            await asyncio.sleep(0.02)
+            health = await vault.health()
+            assert [warning.code for warning in health.warnings] == ["VAULT_NOT_FOUND"]
+        assert (health.status, health.notes) == ("degraded", notes)
+        (root.with_name("unmounted") / "New.md").write_text("quinces")
+        root.with_name("unmounted").rename(root)
+        await found(vault, "quinces", "New.md")
+        assert (await vault.health()).notes == notes + 1
+
+
+async def test_a_copy_of_the_vault_in_its_place_is_accepted_and_another_folder_is_not(
+    root: Path,
+):
+    async with watched(root) as vault:
+        root.rename(root.with_name("unmounted"))
+        root.mkdir()
+        (root / "Other.md").write_text("quinces")
+        await eventually_async(lambda: vault.watch.state is WatchState.AWAY)
+        assert (await vault.health()).notes == 20
+        root.rename(root.with_name("other"))
+        root.mkdir()
+        for number in range(1, 21):  # restored from a backup, with one change
+            (root / f"{number}.md").write_text(f"# Note {number}\n\npears")
+        await eventually_async(lambda: vault.watch.state is WatchState.WATCHING)
+        await eventually_async(lambda: len(vault.watch.batches) > 1)
+        await found(vault, "quinces")
+        (root / "20.md").write_text("apricots")
+        await found(vault, "apricots", "20.md")
+
+
+async def test_a_user_job_runs_beside_the_watch_and_its_trigger_is_kept(root: Path):
+    async with watched(root) as vault:
+        (root / "New.md").write_text("quinces")
+        job = await vault.submit(JobKind.REINDEX)
+        async for state in vault.jobs.watch(job.id):
+            last = state
+        assert (last.state, last.trigger) == (JobState.SUCCEEDED, Trigger.USER)
+        (root / "Newer.md").write_text("pears")
+        await found(vault, "pears", "Newer.md")
+        await found(vault, "quinces", "New.md")
+
+
+async def test_a_failing_run_is_a_job_and_is_tried_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    impatient = "from vault_agent.store import layout; layout.WRITER_WAIT_SECONDS = 0.01; "
+    *python, main = keeper_process.COMMAND
+    monkeypatch.setattr(keeper_process, "COMMAND", (*python, impatient + main))
+    async with watched(root) as vault:
+        directory = vault._directory
+        await eventually_async(lambda: vault.jobs.running is None)
+        with directory.writing():
+            (root / "New.md").write_text("quinces")
+            await eventually_async(lambda: any(each.error for each in vault.watch.batches))
+            assert vault.watch.batches[0].error == "INDEX_LOCKED"
+            assert vault.watch.status().pending == 1
+        await found(vault, "quinces", "New.md")
+        failed = [job for job in await vault.jobs.list() if job.state is JobState.FAILED]
+        assert [job.trigger for job in failed[:1]] == [Trigger.WATCH]
+        assert vault.watch.status().everything["failure"] >= 1
+
+
+async def test_new_revisions_are_news_once_they_are_searched(root: Path):
+    async with watched(root) as vault:
+        news = vault.news.follow(vault.news.last_id)
+        (root / "New.md").write_text("quinces")
+        item = None
+        while not isinstance(item, Revision):  # the first job may end only now
+            item = (await asyncio.wait_for(anext(news), PATIENCE)).item
+        assert (item.added, item.note_ids, item.complete) == (1, (identify("New.md"),), True)
+        assert await hits(vault, "quinces") == ["New.md"]
+
+
+async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
+    async with EmbeddingEndpoint() as endpoint:
+        embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
+        async with watched(root, embedding=embedding, embed_delay_seconds=3) as vault:
+            await eventually_async(lambda: complete(vault))
+            before = len(endpoint.texts)
+            for turn in range(5):
+                (root / "New.md").write_text(f"quinces {turn}")
+                await found(vault, f'"quinces {turn}"', "New.md")
+            await eventually_async(lambda: "New\n\nquinces 4" in endpoint.texts[before:])
+            await eventually_async(lambda: complete(vault))
+            sent = [text for text in endpoint.texts[before:] if text.startswith("New\n")]
+            assert len(sent) == len(set(sent))
+            assert "quinces 4" in sent[-1]
+            assert len(sent) < 5  # what was replaced before the delay is never sent
+
+
+async def complete(vault: OpenVault) -> bool:
+    return (await vault.health()).embeddings_share == 1
+
+
+async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
+    async with EmbeddingEndpoint() as endpoint:
+        endpoint.latency = 3.0
+        embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
+        async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
+            await eventually_async(lambda: endpoint.texts)  # the first job embeds
+            (root / "New.md").write_text("quinces")
+            await found(vault, "quinces", "New.md")
+            assert not await complete(vault)
+
+
+async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "_EMBED_RETRIES", (0.2, 0.5))
+    async with EmbeddingEndpoint() as endpoint:
+        embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
+        async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
+            await eventually_async(lambda: complete(vault))
+            endpoint.always = misbehaviour.status(500)
+            for turn in range(3):
+                (root / "New.md").write_text(f"quinces pears{turn}")
+                await found(vault, f"pears{turn}", "New.md")
+            endpoint.always = None
+            before = len(endpoint.requests)
+            last = "New\n\nquinces pears2"
+            await eventually_async(lambda: any(last in each for each in endpoint.requests[before:]))
+            await eventually_async(lambda: complete(vault))
+            sent = [text for each in endpoint.requests[before:] for text in each]
+            saved = [text for text in sent if "quinces" in text]
+            assert len(set(saved)) == len(saved)
+
+
+async def test_a_run_that_takes_long_is_a_job_that_can_be_cancelled(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "SECONDS_UNTIL_JOB", 0.1)
+    monkeypatch.setattr(waiting, "WAIT_AFTER_CANCELLATION", 0.5)
+    async with watched(root) as vault:
+        with vault._directory.writing():  # the run waits for it
+            (root / "New.md").write_text("quinces")
+            await eventually_async(lambda: vault.jobs.running)
+            job = vault.jobs.running
+            assert job is not None
+            assert job.trigger is Trigger.WATCH
+            ended = await vault.jobs.cancel(job.id)
+            assert ended.state is JobState.CANCELLED
+            await eventually_async(
+                lambda: "JOB_CANCELLED" in [batch.error for batch in vault.watch.batches]
+            )
+            assert vault.watch.status().pending == 1
+        await found(vault, "quinces", "New.md")
+
+
+async def test_a_watch_that_misses_events_polls_and_warns(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "OLD_SECONDS", 0.0)
+    async with watched(root) as vault:
+        with monkeypatch.context() as deaf:
+            deaf.setattr(vault.watch._waiting, "add", lambda *_: None)
+            for turn in range(20):  # what a scan reads that had begun before it is not missed
+                missed = vault.watch.status().missed
+                (root / "New.md").write_text(f"quinces{turn}")
+                await asyncio.sleep(0.05)
+                vault.watch._scan_at = 0.0
+                vault.watch._wake.set()
+                await found(vault, f"quinces{turn}", "New.md")
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(2.0):
+                        await eventually_async(lambda: vault.watch.status().missed > missed)  # noqa: B023
+                if vault.watch.status().missed == 2:
+                    break
+            await eventually_async(lambda: vault.watch.state is WatchState.POLLING)
+        assert vault.watch.status().missed == 2
+        health = await vault.health()
+        assert (health.status, health.watch.reason) == ("ok", "WATCH_DEAF")
+        assert "WATCH_DEAF" in [warning.code for warning in health.warnings]
+
+
+async def test_a_change_that_waits_too_long_is_a_warning_of_searches(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "BEHIND_SECONDS", 0.1)
+    async with watched(root, quiet_ms=800) as vault:
+        (root / "New.md").write_text("quinces")
+        await eventually_async(vault.watch.warnings)
+        answer = await vault.search(SearchQuery("note"))
+        [warning] = [each for each in answer.warnings if each.code == "INDEX_BEHIND"]
+        assert warning.details["pending"] == 1
+        assert (await vault.health()).status == "ok"
+        await found(vault, "quinces", "New.md")
+        await eventually_async(lambda: not vault.watch.warnings())
+
+
+async def test_a_watched_vault_stops_quickly(root: Path):
+    async with watched(root) as vault:
+        (root / "New.md").write_text("quinces")
+        await asyncio.sleep(0.2)
+        began = time.monotonic()
+        assert vault.watch.is_live
+    assert time.monotonic() - began < PATIENCE / 4
+
+
+async def test_a_vault_that_is_not_watched_starts_no_watcher(root: Path):
+    config = Config(vault={"root": root}, index={"dir": root.parent / "data"})
+    async with open_app(config) as app:
+        assert app.vaults.default.watch.status().state is WatchState.OFF
+        if sys.platform == "linux":
+            assert not [pid for pid in processes() if "watcher" in command_of(pid)]

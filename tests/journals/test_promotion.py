@@ -1,0 +1,322 @@
+"""Notes that are promoted to the global vault: the copy, the marks, and the way back."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.vaults.world import World, indexed
+
+from vault_agent.api.caller import OWNER as CALLER
+from vault_agent.api.graph import LOCAL_GRAPH
+from vault_agent.api.links import LINKS
+from vault_agent.api.operation import perform
+from vault_agent.config.registry import Role
+from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
+from vault_agent.markdown.keys import read_keys
+from vault_agent.model.identifiers import identify
+from vault_agent.model.memory import RecallQuery
+from vault_agent.model.search import SearchQuery
+from vault_agent.model.writing import Writer
+from vault_agent.wire.base import parse_strings
+from vault_agent.wire.graph import LocalGraphRequest
+from vault_agent.wire.links import LinksRequest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.app import App
+    from vault_agent.model.promotion import Demoted, Promoted
+
+OWNER = Writer()
+JOURNAL = """\
+---
+id: journal-2026-02-13-abc12345
+type: journal
+title: Parse costs with a regex
+updated: 2026-02-13T10:00:00Z
+tags: [parsing]
+links: [modules/costs]
+files: [src/costs.py]
+model: tiny
+status: complete
+---
+
+# Parse costs with a regex
+
+The [[modules/costs|cost module]] reads streamed output. See [[retry]] and ![[chart.png]].
+"""
+COPY = "patterns/parse-costs-with-a-regex.md"
+ON: dict[str, Any] = {"memory": {"enabled": True}, "write": {"quiet_seconds": 0}}
+
+
+class Vaults:
+    """A project `shop`, another one, and the global vault."""
+
+    def __init__(self, world: World, app: App) -> None:
+        self.world, self.app = world, app
+        self.shop = world.folder / "projects/shop/.vault-agent/vault"
+        self.shared = world.folder / "global"
+
+    async def promote(self, path: str = "journals/costs.md", **how: Any) -> Promoted:
+        async with self.app.vaults.open("project:shop") as vault:
+            return await self.app.promotion.promote(vault, identify(path), OWNER, **how)
+
+    async def undo(self, path: str = "journals/costs.md", **how: Any) -> Demoted:
+        async with self.app.vaults.open("project:shop") as vault:
+            return await self.app.promotion.undo(vault, identify(path), OWNER, **how)
+
+    async def refused(self, code: str, **how: Any) -> VaultAgentError:
+        with pytest.raises(VaultAgentError) as caught:
+            await self.promote(**how)
+        assert caught.value.code == code
+        return caught.value
+
+    async def add(self, path: str, text: str, *, name: str = "project:shop") -> None:
+        root = self.shop if name == "project:shop" else self.shared
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+        async with self.app.vaults.open(name) as vault:
+            await vault.index_paths([path])
+
+    def copies(self) -> list[str]:
+        return sorted(
+            each.relative_to(self.shared).as_posix()
+            for each in self.shared.rglob("*.md")
+            if ".trash" not in each.parts
+        )
+
+    def original(self) -> dict[str, Any]:
+        return dict(read_keys((self.shop / "journals/costs.md").read_bytes()))
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Vaults]:
+    world = World(folder)
+    world.write(world.default, {"Bread.md": "# Bread\n"})
+    world.project("shop", {"journals/costs.md": JOURNAL, "modules/costs.md": "# Costs\n"})
+    world.project("other", {"notes/x.md": "# Something else\n"})
+    world.registered(Role.GLOBAL, "global", {"patterns/retry.md": "# Retry\n\nTry again.\n"})
+    async with world.app(**ON) as app:
+        for name in ("project:shop", "global"):
+            async with app.vaults.open(name) as vault:
+                await indexed(vault)
+        yield Vaults(world, app)
+
+
+async def test_a_promoted_note_is_found_from_another_project(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        done = await vaults.promote()
+        assert done.created
+        assert done.copy.path == COPY
+        found = await vaults.app.several.search(
+            ["project:other", "global"], SearchQuery("streamed output regex")
+        )
+        first = found.hits[0]
+        assert (first.vault, first.path) == ("global", COPY)
+        both = await vaults.app.several.search(
+            ["project:shop", "global"], SearchQuery("streamed output regex")
+        )
+        [hit] = [
+            each for each in both.hits if "regex" in each.path or each.path.startswith("journals")
+        ]
+        assert (hit.vault, hit.also[0].note_id) == ("project:shop", done.copy.note_id)
+        # The copy knows its origin, and has no links to nowhere.
+        text = (vaults.shared / COPY).read_text()
+        values = read_keys(text.encode())
+        assert str(values["id"]).startswith("pattern-")
+        assert (values["type"], values["project"]) == ("pattern", "shop")
+        assert values["tags"] == ["parsing", "project/shop"]
+        assert values["source_files"] == ["src/costs.py"]
+        assert str(values["promoted_from"]).endswith(":journal-2026-02-13-abc12345")
+        assert not {"files", "model", "status", "promoted"} & set(values)
+        assert values["links"] == []
+        assert text.endswith(
+            "The cost module reads streamed output. See [[retry]] and chart.png.\n"
+        )
+        # The original names its copy, and keeps its body.
+        text = (vaults.shop / "journals/costs.md").read_text()
+        assert text.partition("\n---\n")[2] == JOURNAL.partition("\n---\n")[2]
+        values = vaults.original()
+        assert (values["promoted"], values["promoted_to"]) == (True, f"global:{COPY}")
+        assert values["links"] == ["modules/costs", f"global:{COPY}"]
+        # Again it changes nothing.
+        before = (vaults.shop / "journals/costs.md").read_bytes()
+        again = await vaults.promote()
+        assert (again.created, again.outdated, again.copy) == (False, False, done.copy)
+        assert (vaults.shop / "journals/costs.md").read_bytes() == before
+        assert vaults.copies() == [COPY, "patterns/retry.md"]
+
+
+async def test_the_copy_of_a_note_without_an_id_is_not_recalled_beside_it(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        await vaults.add("patterns/hail.md", "---\ntags: [hail]\n---\n# Hail\n\nCover it.\n")
+        done = await vaults.promote("patterns/hail.md")
+        for name in ("project:shop", "global"):
+            async with vaults.app.vaults.open(name) as vault:
+                await indexed(vault)
+        async with vaults.app.vaults.open("project:shop") as vault:
+            query = RecallQuery(tags=("hail",), explain=True)
+            found = await vaults.app.memory.recall(vault, query)
+        assert [(each.vault, each.path) for each in found.notes] == [
+            ("project:shop", "patterns/hail.md")
+        ]
+        left = {each.note_id: each.left_out for each in found.left_out if each.vault == "global"}
+        assert left[done.copy.note_id] == "duplicate"
+
+
+async def test_an_update_follows_the_original_but_never_replaces_an_edit(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        first = await vaults.promote()
+        marked = (vaults.shop / "journals/costs.md").read_text()
+        await vaults.add("journals/costs.md", marked + "\nMore insight.\n")
+        assert (await vaults.promote()).outdated
+        assert "More insight" not in (vaults.shared / COPY).read_text()
+        done = await vaults.promote(update=True)
+        assert (done.updated, done.outdated, done.copy) == (True, False, first.copy)
+        copy = (vaults.shared / COPY).read_text()
+        assert copy.endswith("More insight.\n")
+        await vaults.add(COPY, copy + "Mine.\n", name="global")
+        assert not (await vaults.promote(update=True)).updated  # nothing has changed since
+        await vaults.add("journals/costs.md", marked + "\nAnother insight.\n")
+        await vaults.refused("PROMOTE_EDITED", update=True)
+        assert (vaults.shared / COPY).read_text() == copy + "Mine.\n"
+
+
+async def test_undo_gives_back_the_same_bytes(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        await vaults.promote()
+        done = await vaults.undo()
+        assert done.changed
+        assert (vaults.shared / str(done.trash_path)).is_file()
+        assert vaults.copies() == ["patterns/retry.md"]
+        assert (vaults.shop / "journals/costs.md").read_text() == JOURNAL
+        assert not (await vaults.undo()).changed
+        assert (await vaults.promote()).created
+
+
+async def test_undo_keeps_what_was_written_meanwhile(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        await vaults.promote()
+        marked = (vaults.shop / "journals/costs.md").read_text()
+        changed = marked.replace("links: [modules/costs,", "links: [modules/costs, x,") + "More.\n"
+        await vaults.add("journals/costs.md", changed)
+        await vaults.undo()
+        values = vaults.original()
+        assert not {"promoted", "promoted_to"} & set(values)
+        assert values["links"] == ["modules/costs", "x"]
+        assert (vaults.shop / "journals/costs.md").read_text().endswith("More.\n")
+
+
+async def test_an_edited_copy_is_only_left_never_removed(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        await vaults.promote()
+        await vaults.add(COPY, (vaults.shared / COPY).read_text() + "Mine.\n", name="global")
+        with pytest.raises(VaultAgentError) as caught:
+            await vaults.undo()
+        assert caught.value.code == "PROMOTE_EDITED"
+        assert vaults.original()["promoted"] is True
+        done = await vaults.undo(keep=True)
+        assert (done.changed, done.trash_path) == (True, None)
+        assert COPY in vaults.copies()
+        assert (vaults.shop / "journals/costs.md").read_text() == JOURNAL
+
+
+async def test_a_note_that_may_not_be_promoted_stays_where_it_is(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        secret = "password: " + "hunter2x9\n"
+        await vaults.add("notes/keys.md", f"# Keys\n\nfine\n{secret}")
+        error = await vaults.refused("PROMOTE_SECRETS", path="notes/keys.md", force=True)
+        assert error.details["secrets"] == [{"kind": "password", "line": 4}]
+        assert "hunter2x9" not in error.message
+        assert vaults.copies() == ["patterns/retry.md"]
+        await vaults.add("notes/broken.md", "---\ntitle: [a\n---\n# Broken\n")
+        await vaults.refused("FRONTMATTER_INVALID", path="notes/broken.md")
+        assert vaults.copies() == ["patterns/retry.md"]
+        promotion = vaults.app.promotion
+        with pytest.raises(Forbidden):
+            await promotion.promote(vaults.app.vaults.default, identify("Bread.md"), OWNER)
+        async with vaults.app.vaults.open("global") as vault:
+            with pytest.raises(InvalidRequest):
+                await promotion.promote(vault, identify("patterns/retry.md"), OWNER)
+        with pytest.raises(NotFound):
+            await vaults.promote(path="nothing.md")
+
+
+async def test_a_note_like_one_of_the_global_vault_needs_force(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        words = " ".join(f"word{number}" for number in range(60))
+        await vaults.add("patterns/again.md", f"# Other words\n\n{words}\n", name="global")
+        await vaults.add("notes/same.md", f"# A title\n\n{words} more\n")
+        await vaults.add("patterns/retry.md", "# Retry\n\nQuite different.\n")
+        by_text = await vaults.refused("PROMOTE_SIMILAR", path="notes/same.md")
+        assert [(each["path"], each["by"]) for each in by_text.details["similar"]] == [
+            ("patterns/again.md", "text")
+        ]
+        by_title = await vaults.refused("PROMOTE_SIMILAR", path="patterns/retry.md")
+        assert [each["by"] for each in by_title.details["similar"]] == ["title"]
+        done = await vaults.promote(path="patterns/retry.md", force=True)
+        assert done.copy.path == "patterns/retry-2.md"
+
+
+async def test_what_a_crash_left_is_completed_by_the_next_promotion(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        await vaults.promote()
+        (vaults.shop / "journals/costs.md").write_text(JOURNAL)  # the second write never happened
+        done = await vaults.promote()
+        assert not done.created
+        assert vaults.original()["promoted_to"] == f"global:{COPY}"
+        assert vaults.copies() == [COPY, "patterns/retry.md"]
+
+
+async def test_a_copy_that_no_index_knows_is_found_by_its_place(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        copy = (await vaults.promote()).copy
+        text = (vaults.shared / COPY).read_bytes()
+        await vaults.undo()
+        (vaults.shared / COPY).write_bytes(text)  # as after a crash before it was indexed
+        done = await vaults.promote()
+        assert (done.created, done.copy) == (False, copy)
+        assert vaults.original()["promoted_to"] == f"global:{COPY}"
+
+
+async def test_a_check_mends_all_that_a_crash_left(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        await vaults.promote()
+        await vaults.add("journals/costs.md", JOURNAL)
+        await vaults.add(
+            "notes/lost.md", "---\npromoted: true\npromoted_to: global:gone.md\n---\n# L\n"
+        )
+        found = await vaults.app.promotion.check(OWNER)
+        assert {(each.path, each.problem, each.mended) for each in found} == {
+            ("journals/costs.md", "unmarked", True),
+            ("notes/lost.md", "missing", False),
+        }
+        assert vaults.original()["promoted_to"] == f"global:{COPY}"
+        async with vaults.app.vaults.open("project:shop") as vault:
+            await vault.index_paths(["journals/costs.md"])
+        assert [each.problem for each in await vaults.app.promotion.check(OWNER)] == ["missing"]
+
+
+async def test_links_into_the_global_vault_are_edges_of_the_graph(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        copy = (await vaults.promote()).copy
+        text = (vaults.shop / "journals/costs.md").read_text()
+        await vaults.add("journals/costs.md", text + "\n[[global:retry]] and [[global:none]].\n")
+        asked = {"noteId": identify("journals/costs.md")}
+        async with vaults.app.vaults.open("project:shop") as vault:
+            sent = parse_strings(LocalGraphRequest, asked)
+            graph = (await perform(LOCAL_GRAPH, vault, CALLER, sent)).reply.data
+            sent = parse_strings(LinksRequest, asked)
+            links = (await perform(LINKS, vault, CALLER, sent)).reply.data.links
+    near = {node.path: (node.vault, node.distance) for node in graph.nodes}
+    assert near[copy.path] == ("global", 1)
+    assert near["patterns/retry.md"] == ("global", 1)
+    pairs = {(graph.nodes[a].path, graph.nodes[b].path) for a, b in graph.edges}
+    assert ("journals/costs.md", copy.path) in pairs
+    assert len(graph.edges) == len(graph.weights)
+    where = {link.target: (link.status, link.vault) for link in links}
+    assert where["global:retry"] == ("resolved", "global")
+    assert where["global:none"] == ("unresolved", None)

@@ -1,0 +1,377 @@
+"""Sessions of agents: their events are taken once, in any order, and their ends are passed on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from contextlib import asynccontextmanager, closing, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.vaults.world import World
+from tests.waiting import eventually_async
+
+from vault_agent.config.rules import vault_identity
+from vault_agent.errors import Failed, Forbidden, NotFound
+from vault_agent.journals import sessions as module
+from vault_agent.journals.events import to_json
+from vault_agent.journals.sessions import open_session_record
+from vault_agent.journals.spool import damaged, spool, waiting
+from vault_agent.model.sessions import Delivered, Offer, SessionEvent
+from vault_agent.vaults.known import KnownVaults
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from vault_agent.journals.sessions import Sessions
+    from vault_agent.model.sessions import Session
+
+NOON = 1_790_000_000.0
+ID = "0f0e0d0c-1111-4222-8333-444455556666"
+OTHER = "another-session"
+
+
+class Recorder:
+    """Delivers and writes journals by noting what it was asked."""
+
+    def __init__(self) -> None:
+        self.delivered: list[str] = []
+        self.ends: list[Session] = []
+        self.failures = 0
+        self.forever = False
+
+    async def deliver(self, session: Session, event: SessionEvent) -> Offer:
+        self.delivered.append(event.event)
+        if self.forever:
+            await asyncio.sleep(PATIENCE)
+        return Offer(Delivered(f"for {session.session_id}", None))
+
+    async def forget_before(self, moment: float) -> None:
+        pass
+
+    async def starts(self, session: Session) -> str | None:
+        return "c0ffee"
+
+    async def message(self, session: Session) -> str | None:
+        return "A draft waits."
+
+    async def ended(self, session: Session) -> None:
+        self.ends.append(session)
+        if self.failures:
+            self.failures -= 1
+            raise Failed("DISK_FULL", "The disk is full.")
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.time = NOON + 100
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.02)
+    world = World(tmp_path)
+    world.project("one", {})
+    world.project("two", {})
+    return world
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@asynccontextmanager
+async def opened(
+    world: World, clock: Callable[[], float], parts: Recorder | None = None, *, start: bool = True
+) -> AsyncIterator[Sessions]:
+    known = KnownVaults(world.registry)
+    async with open_session_record(
+        world.data, known, now=clock, idle_seconds=1_800, deliver_seconds=0.2
+    ) as sessions:
+        sessions.delivery = parts
+        sessions.journals = parts
+        if start:
+            sessions.start()
+            await eventually_async(lambda: sessions.leads)
+        yield sessions
+
+
+def event(world: World, kind: str, at: float = 0.0, **fields: object) -> SessionEvent:
+    made = {
+        "agent": "claude-code",
+        "event": kind,
+        "name": kind,
+        "session_id": ID,
+        "cwd": str(world.folder),
+        "at": NOON + at,
+        "vault": vault_identity(world.folder / "projects/one/.vault-agent/vault"),
+        **fields,
+    }
+    return SessionEvent(**made)  # type: ignore[arg-type]
+
+
+async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clock):
+    parts = Recorder()
+    async with opened(world, clock, parts) as sessions:
+        brought = await sessions.take(event(world, "start", model="m-1", title="Costs"))
+        assert brought.brought == Delivered(f"for {ID}", "A draft waits.")
+        await sessions.take(event(world, "prompt", 1, prompt="make it faster"))
+        await sessions.take(event(world, "stop", 2, last_message="Done: it is faster."))
+        await sessions.take(event(world, "end", 3, reason="logout"))
+        await eventually_async(lambda: parts.ends)
+        session = parts.ends[0]
+        assert (session.prompts, session.model, session.title) == (1, "m-1", "Costs")
+        assert (session.state, session.end_reason) == ("ended", "logout")
+        assert (session.started_at, session.ended_at) == (NOON, NOON + 3)
+        assert parts.delivered == ["start", "prompt"]
+        texts = await sessions.texts(session)
+        assert [each.prompt or each.last_message for each in texts] == [
+            "make it faster",
+            "Done: it is faster.",
+        ]
+        found = await sessions.get(ID)
+        assert found is not None
+        assert found.start_commit == "c0ffee"
+        assert await sessions.of_project(session.vault) == (found,)
+        await sessions.forget_texts(found)
+        assert await sessions.texts(found) == []
+
+
+async def test_prompts_and_messages_are_not_in_the_database(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        await sessions.take(event(world, "prompt", prompt="CANARY-1"))
+        await sessions.take(event(world, "stop", last_message="CANARY-2"))
+        await sessions.take(event(world, "compact", summary="CANARY-3"))
+    path = world.data / "sessions.db"
+    assert b"CANARY" not in path.read_bytes()
+    assert os.name == "nt" or path.stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT prompts FROM session").fetchall() == [(1,)]
+
+
+async def test_an_event_that_comes_twice_counts_once(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        for at in (0, 0, 1.5):  # two hooks of one event, and one sent again
+            await sessions.take(event(world, "prompt", at, prompt="go on"))
+        await sessions.take(event(world, "prompt", 20, prompt="go on"))  # said again
+        found = await sessions.get(ID)
+        assert found is not None
+        assert found.prompts == 2
+
+
+async def test_what_waits_in_the_spool_is_taken_in_order(world: World, clock: Clock):
+    folder = world.data / "spool"
+    for at, kind in enumerate(("start", "prompt", "stop", "end")):
+        spool(folder, event(world, kind, at, prompt="first" if kind == "prompt" else None))
+    spool(folder, event(world, "end", 3))  # twice
+    (folder / "00000000000000000001-x.json").write_bytes(b'{"version": 1')
+    (folder / "00000000000000000002-x.json").write_bytes(b'{"version": 99, "agent": "codex"}')
+    parts = Recorder()
+    async with opened(world, clock, parts) as sessions:
+        await eventually_async(lambda: parts.ends)
+        assert [each.prompts for each in parts.ends] == [1]
+        assert sessions.damaged == damaged(folder) == 2
+        assert parts.delivered == []  # nobody would read it
+    assert list(waiting(folder)) == []
+
+
+@pytest.mark.parametrize("registry", ["away", "unreadable", "broken", "emptied"])
+async def test_events_wait_until_the_list_of_vaults_names_theirs_again(
+    world: World, clock: Clock, registry: str, monkeypatch: pytest.MonkeyPatch
+):
+    folder, away = world.data / "spool", world.registry.with_suffix(".away")
+    looks = 0
+    real = KnownVaults.entries
+
+    def entries(known: KnownVaults) -> object:
+        nonlocal looks
+        looks += 1
+        return real(known)
+
+    monkeypatch.setattr(KnownVaults, "entries", entries)
+    waits = event(world, "prompt", 1, prompt="first")
+    world.registry.rename(away)
+    if registry == "unreadable":
+        world.registry.symlink_to(world.registry)  # it fails for every user
+    elif registry != "away":
+        world.registry.write_text("[[vault" if registry == "broken" else "")
+    spool(folder, waits)
+    async with opened(world, clock) as sessions:
+        await eventually_async(lambda: looks > 2)
+        assert await sessions.get(ID) is None
+        assert len(list(folder.rglob("*.json"))) == 1
+        away.replace(world.registry)
+        session = await eventually_async(lambda: sessions.get(ID))
+        assert session is not None
+        assert session.prompts == 1
+        await eventually_async(lambda: not list(folder.rglob("*.json")))
+
+
+@pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.long)])
+async def test_many_waiting_events_are_taken_once_each(world: World, clock: Clock, number: int):
+    folder = world.data / "spool"
+    folder.mkdir(parents=True)
+    for at in range(number):  # as `spool` writes them, without waiting for the disk
+        each = event(world, "prompt", at, session_id=f"s{at % 100}")
+        (folder / f"{at:020d}-00000000.json").write_bytes(to_json(each))
+    clock.time = NOON + 10_000
+    async with opened(world, clock) as sessions:
+        for _ in range(5):  # of the longest wait
+            with suppress(TimeoutError):
+                await eventually_async(lambda: not list(folder.glob("*.json")))
+        counts = [
+            found.prompts for n in range(100) if (found := await sessions.get(f"s{n}")) is not None
+        ]
+    assert counts == [number // 100] * 100
+
+
+async def test_events_may_come_in_another_order(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        await sessions.take(event(world, "prompt", 5, prompt="hello"))
+        await sessions.take(event(world, "end", 9.5, reason="logout"))
+        await sessions.take(event(world, "stop", 10))  # its hook ran longer than that of the end
+        await sessions.take(event(world, "start", 0))
+        found = await sessions.get(ID)
+        assert found is not None
+        assert (found.started_at, found.ended_at, found.state) == (NOON, NOON + 9.5, "ended")
+
+
+async def test_a_resumed_session_is_open_again_and_ends_again(world: World, clock: Clock):
+    parts = Recorder()
+    async with opened(world, clock, parts) as sessions:
+        await sessions.take(event(world, "start"))
+        await sessions.take(event(world, "end", 10))
+        await eventually_async(lambda: len(parts.ends) == 1)
+        await sessions.take(event(world, "start", 60, source="resume"))
+        found = await sessions.get(ID)
+        assert found is not None
+        assert (found.state, found.ended_at) == ("open", None)
+        await sessions.take(event(world, "end", 70))
+        await eventually_async(lambda: len(parts.ends) == 2)
+        assert parts.ends[1].ended_at == NOON + 70
+
+
+async def test_a_session_without_events_ends_unless_its_transcript_grows(
+    world: World, clock: Clock, tmp_path: Path
+):
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text("{}")
+    parts = Recorder()
+    async with opened(world, clock, parts) as sessions:
+        await sessions.take(event(world, "start", transcript_path=str(transcript)))
+        os.utime(transcript, (NOON + 1_700, NOON + 1_700))
+        await sessions.take(event(world, "start", 1, session_id=OTHER))
+        clock.time = NOON + 1_900
+        await eventually_async(lambda: [each.session_id for each in parts.ends] == [OTHER])
+        found = await sessions.get(ID)
+        assert found is not None
+        assert found.state == "open"
+        clock.time = NOON + 1_700 + 1_801
+        await eventually_async(lambda: len(parts.ends) > 1)
+        assert (parts.ends[1].session_id, parts.ends[1].end_reason) == (ID, "idle")
+        assert parts.ends[1].ended_at == NOON + 1_700
+        await sessions.take(event(world, "stop", 3_500))  # it was at work all the time
+        found = await sessions.get(ID)
+        assert found is not None
+        assert found.state == "open"
+
+
+async def another_ends(world: World, sessions: Sessions, parts: Recorder, at: float = 10) -> None:
+    """End a later session. The ends that wait have been passed on by then."""
+    await sessions.take(event(world, "start", at, session_id=OTHER))
+    await sessions.take(event(world, "end", at + 1, session_id=OTHER))
+    await eventually_async(lambda: OTHER in [each.session_id for each in parts.ends])
+
+
+async def test_an_end_is_passed_on_until_it_is_taken_also_after_a_restart(
+    world: World, clock: Clock
+):
+    parts = Recorder()
+    parts.failures = 1_000
+    async with opened(world, clock, parts) as sessions:
+        await sessions.take(event(world, "start"))
+        await sessions.take(event(world, "end", 1))
+        await eventually_async(lambda: len(parts.ends) >= 2)
+    again = Recorder()
+    async with opened(world, clock, again) as sessions:
+        await eventually_async(lambda: again.ends)
+        await another_ends(world, sessions, again)
+        assert [each.session_id for each in again.ends] == [ID, OTHER]  # it was taken
+    third = Recorder()
+    async with opened(world, clock, third) as sessions:
+        await another_ends(world, sessions, third, at=20)
+        assert [each.session_id for each in third.ends] == [OTHER]
+
+
+async def test_an_unexpected_error_stops_no_later_session(world: World, clock: Clock):
+    class Broken(Recorder):
+        calls = 0
+
+        async def forget_before(self, moment: float) -> None:
+            self.calls += 1
+            raise RuntimeError
+
+    parts = Broken()
+    async with opened(world, clock, parts) as sessions:
+        await eventually_async(lambda: parts.calls)
+        await sessions.take(event(world, "start"))
+        await sessions.take(event(world, "end", 1))
+        await eventually_async(lambda: parts.ends)
+
+
+async def test_a_delivery_that_takes_too_long_is_left_out(world: World, clock: Clock):
+    parts = Recorder()
+    parts.forever = True
+    async with opened(world, clock, parts) as sessions:
+        assert (await sessions.take(event(world, "prompt", prompt="hello"))).brought == Delivered()
+        assert await sessions.get(ID) is not None
+
+
+async def test_only_events_of_trusted_projects_are_taken(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        with pytest.raises(NotFound):
+            await sessions.take(event(world, "start", vault="0" * 32))
+        other = world.folder / "projects/two/.vault-agent"
+        (other / "config.toml").write_text(f'[vault]\nuid = "{"1" * 32}"\n')
+        with pytest.raises(Forbidden):
+            await sessions.take(event(world, "start", vault=vault_identity(other / "vault")))
+        assert await sessions.get(ID) is None
+
+
+async def test_another_project_gets_nothing_of_the_session(world: World, clock: Clock):
+    parts = Recorder()
+    other = vault_identity(world.folder / "projects/two/.vault-agent/vault")
+    async with opened(world, clock, parts) as sessions:
+        await sessions.take(event(world, "start"))
+        assert await sessions.take(event(world, "prompt", 1, vault=other)) == Offer()
+        assert parts.delivered == ["start"]
+
+
+async def test_of_two_servers_one_takes_the_events_of_both(world: World, clock: Clock):
+    async with opened(world, clock) as first, opened(world, clock, start=False) as second:
+        second.start()
+        assert await second.take(event(world, "start")) == Offer()
+
+        await eventually_async(lambda: not list(waiting(world.data / "spool")))
+        assert await first.get(ID) is not None
+        assert not second.leads
+
+
+async def test_times_in_the_future_become_now(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        await sessions.take(event(world, "start", 50_000))
+        clock.time = NOON + 50  # the clock was set back
+        await sessions.take(event(world, "end", 50, reason="logout"))
+        found = await sessions.get(ID)
+        assert found is not None
+        assert (found.state, found.ended_at) == ("ended", NOON + 50)
+        assert found.started_at <= found.last_event_at <= NOON + 50

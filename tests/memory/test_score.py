@@ -1,0 +1,171 @@
+"""Scores: what two notes are compared by, and which of them are taken."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from vault_agent.memory.score import (
+    Candidate,
+    Frequencies,
+    Scored,
+    Signals,
+    choose,
+    content_words,
+    is_signal,
+    needed_share,
+    rank,
+)
+from vault_agent.model.memory import RecallWeights
+
+TODAY = date(2026, 3, 1)
+MANY = Frequencies(1_000, {"src/cost.py": 1, "Makefile": 900, "src/a/b.py": 3}, {"parsing": 2})
+
+
+def note(name: str, **fields: object) -> Candidate:
+    given = {"type": "note", "updated": TODAY, **fields}
+    return Candidate("p", name, f"{name}.md", name, **given)  # type: ignore[arg-type]
+
+
+def ranked(*notes: Candidate, signals: Signals, **options: float) -> list[Scored]:
+    return rank(
+        notes, signals, MANY, today=TODAY, weights=RecallWeights(), recency_days=14, **options
+    )
+
+
+def names(found: list[Scored]) -> list[str]:
+    return [each.candidate.note_id for each in found]
+
+
+def test_a_rare_file_in_common_beats_a_common_one():
+    rare = note("rare", files=("src/cost.py",))
+    common = note("common", files=("Makefile",))
+    found = ranked(common, rare, signals=Signals(files=("src/cost.py", "Makefile")))
+    assert names(found) == ["rare", "common"]
+    assert found[0].reasons == ("file:src/cost.py",)
+    assert found[0].tag == pytest.approx(1, abs=0.1)
+
+
+def test_many_common_files_are_no_more_than_the_rarest():
+    one = note("one", files=("src/cost.py",))
+    two = note("two", files=("src/cost.py", "Makefile", "src/a/b.py"))
+    found = ranked(one, two, signals=Signals(files=("src/cost.py", "Makefile", "src/a/b.py")))
+    assert found[0].tag == found[1].tag
+
+
+@pytest.mark.parametrize(
+    ("has", "kind", "share"),
+    [
+        ("src/a/b.py", "note", 1.0),
+        ("./src/a/b.py", "note", 1.0),
+        ("src\\a\\b.py", "note", 1.0),
+        ("other/a/b.py", "note", 0.8),
+        ("src/a/c.py", "note", 0.4),
+        ("src/a", "module", 0.8),
+        ("src/a", "note", 0.0),
+        ("src/x/b.py", "note", 0.0),
+        ("b.py", "note", 0.0),
+    ],
+)
+def test_files_are_near_by_path_name_and_folder(has: str, kind: str, share: float):
+    [found] = ranked(note("n", files=(has,), type=kind), signals=Signals(files=("src/a/b.py",)))
+    rarity = ranked(note("n", files=(has,)), signals=Signals(files=(has,)))[0].tag
+    assert found.tag == pytest.approx(share * rarity)
+
+
+def test_tags_are_compared_without_letter_case():
+    [found] = ranked(note("n", tags=("Parsing",)), signals=Signals(tags=("parsing",)))
+    assert found.reasons == ("tag:Parsing",)
+
+
+def test_recency_halves_in_its_days_and_the_future_is_today():
+    notes = [note(str(days), updated=TODAY - timedelta(days)) for days in (0, 14, 28, -5)]
+    found = {each.candidate.note_id: each for each in ranked(*notes, signals=Signals())}
+    assert [found[name].recency for name in ("0", "14", "28", "-5")] == [1, 0.5, 0.25, 1]
+    assert found["14"].score == pytest.approx(0.5)
+    [unknown] = ranked(note("n", updated=None), signals=Signals())
+    assert unknown.recency == 0
+
+
+def test_a_missing_signal_gives_its_weight_to_the_others():
+    file = note("n", files=("src/cost.py",), updated=None)
+    [found] = ranked(file, signals=Signals(files=("src/cost.py",)))
+    assert found.score == pytest.approx(0.4 / 0.6 * found.tag)
+    words = note("n", found=0.9, updated=None)
+    [found] = ranked(words, signals=Signals(words=True))
+    assert found.score == pytest.approx(0.4 / 0.6)
+
+
+def test_a_prompt_that_no_note_is_about_is_no_signal():
+    both = note("n", found=0.9, files=("src/cost.py",), updated=None)
+    [found] = ranked(both, signals=Signals(files=("src/cost.py",), words=False))
+    [by_file] = ranked(both, signals=Signals(files=("src/cost.py",)))
+    assert (found.semantic, found.reasons) == (0, ("file:src/cost.py",))
+    assert found.relevance == by_file.relevance == pytest.approx(found.tag)
+
+
+def test_more_words_need_a_smaller_share_and_more_passages_a_larger_one():
+    shares = [needed_share(words, 1_000) for words in (3, 10, 60)]
+    assert shares == sorted(shares, reverse=True)
+    assert needed_share(10, 100) < needed_share(10, 10_000)
+    assert needed_share(10, 0) == needed_share(10, 30) > 0
+    assert needed_share(3, 1_000_000) < 1
+    assert needed_share(0, 0) > 0
+
+
+def test_a_global_note_counts_a_tenth_less_and_only_by_type():
+    own = note("own", found=0.9)
+    shared = note("shared", found=0.9, from_global=True, type="pattern")
+    journal = note("journal", found=0.9, from_global=True, type="journal")
+    found = ranked(shared, own, journal, signals=Signals(words=True))
+    assert names(found) == ["own", "shared"]
+    assert found[1].score == pytest.approx(0.9 * found[0].score)
+
+
+def test_what_is_only_new_is_not_taken():
+    new, related = note("new"), note("old", found=0.9, updated=TODAY - timedelta(400))
+    chosen, left = choose(ranked(new, related, signals=Signals(words=True)), least=0.35, most=5)
+    assert names(chosen) == ["old"]
+    assert [each.why for each in left] == ["relevance"]
+
+
+def test_journals_do_not_crowd_out_other_notes():
+    journals = [note(f"j{i}", type="journal", found=0.9 - i / 100) for i in range(6)]
+    others = [note(f"n{i}", found=0.5) for i in range(2)]
+    found = ranked(*journals, *others, signals=Signals(words=True))
+    chosen, left = choose(found, least=0.3, most=5)
+    assert names(chosen) == ["j0", "j1", "j2", "n0", "n1"]
+    assert {each.why for each in left} == {"journals"}
+    chosen, _ = choose(ranked(*journals, signals=Signals(words=True)), least=0.3, most=5)
+    assert len(chosen) == 5
+
+
+def test_of_two_notes_with_almost_one_text_the_newer_is_taken():
+    text = " ".join(f"word{i}" for i in range(100))
+    old = note("old", found=0.9, text=text, updated=TODAY - timedelta(3))
+    new = note("new", found=0.8, text=f"{text} end")
+    other = note("other", found=0.7, text="something else entirely, of five words")
+    chosen, left = choose(ranked(old, new, other, signals=Signals(words=True)), least=0.3, most=5)
+    assert names(chosen) == ["new", "other"]
+    assert [(each.scored.candidate.note_id, each.why) for each in left] == [("old", "duplicate")]
+
+
+def test_the_order_depends_on_nothing_but_notes_and_signals():
+    notes = [note(name, found=0.9) for name in "cab"]
+    signals = Signals(words=True)
+    assert names(ranked(*notes, signals=signals)) == names(ranked(*notes[::-1], signals=signals))
+
+
+@pytest.mark.parametrize("prompt", ["", "continue", "fix the bug", "update the docs", "yes please"])
+def test_a_prompt_without_a_subject_is_no_signal(prompt: str):
+    assert not is_signal(prompt)
+
+
+@pytest.mark.parametrize("prompt", ["parse streaming cost updates", "修复日志轮转的问题"])
+def test_a_prompt_with_a_subject_is_one(prompt: str):
+    assert is_signal(prompt)
+
+
+def test_words_that_name_a_subject_are_folded():
+    assert content_words("Fix the Überlauf of PARSERS, parsers") == {"uberlauf", "parsers"}

@@ -1,0 +1,64 @@
+"""Secrets in the forms of vendors, settings, commands and messages are removed, and no others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.harmless_texts import harmless
+from tests.secret_forms import CONTEXTS, FORMS, HIDDEN, VENDORS, Form, Planted, made
+
+from vault_agent.redaction.redact import redact
+
+SEEDS = range(5)
+
+
+def left(planted: Planted, text: str) -> list[str]:
+    """Return the secrets of which a text still has twelve characters, or all."""
+    return [
+        each
+        for each in planted.secrets
+        if each in text or any(each[at : at + 12] in text for at in range(len(each) - 11))
+    ]
+
+
+def is_redacted(form: Form) -> bool:
+    planted = (made(form, seed) for seed in SEEDS)
+    return not any(left(each, redact(each.text).text) for each in planted)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.template[:40])
+def test_a_secret_in_a_documented_form_is_removed(form: Form):
+    for seed in SEEDS:
+        planted = made(form, seed)
+        done = redact(planted.text)
+        assert left(planted, done.text) == [], done.text
+        assert done.found
+
+
+def test_there_are_enough_forms():
+    assert len(VENDORS) > 150
+    assert len(CONTEXTS) > 100
+    assert len(HIDDEN) > 10
+    assert len({each.template for each in FORMS}) == len(FORMS)
+
+
+@pytest.mark.parametrize("form", [*VENDORS, *CONTEXTS], ids=lambda form: form.template[:40])
+def test_a_secret_inside_other_text_is_removed_too(form: Form):
+    planted = made(form, 7)
+    shown = json.dumps({"output": f"first line\n{planted.text}\nlast line"})
+    quoted = json.dumps({"content": [{"text": shown}]})
+    for text in (f"I ran it.\n\n{planted.text}\n\nIt works.", shown, quoted):
+        done = redact(text).text
+        assert left(planted, done) == [], done
+        assert done.endswith(text[-4:])
+
+
+def test_of_harmless_texts_none_is_changed():
+    changed = [text for text in harmless(10_000) if redact(text).text != text]
+    assert changed == []
+
+
+def test_of_harmless_texts_in_one_piece_nothing_is_changed():
+    text = "\n".join(harmless(3_000, seed=1))
+    assert redact(text).text == text

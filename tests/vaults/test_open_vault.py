@@ -1,0 +1,268 @@
+"""A vault opened in this process with a real indexing process."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.warm import children, command_line
+
+from vault_agent.app import open_app
+from vault_agent.config import Config
+from vault_agent.errors import Failed, IndexUnavailable
+from vault_agent.freshness.background import Background
+from vault_agent.freshness.checks import sweep
+from vault_agent.freshness.indexer import Keeper
+from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Index, WarmUp
+from vault_agent.indexing.task import IndexTask
+from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import JobKind, JobState, Trigger
+from vault_agent.model.search import SearchQuery
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.system.crash import CrashReport
+    from vault_agent.vaults.open_vault import OpenVault
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = tmp_path / "vault"
+    made.mkdir()
+    (made / "Bread.md").write_text("# Bread\n\nflour\n")
+    (made / "jar.png").write_bytes(b"\x89PNG")
+    return made
+
+
+@asynccontextmanager
+async def opened(root: Path, **index: Any) -> AsyncIterator[OpenVault]:
+    """Open a vault and wait until its first jobs have ended."""
+    config = Config(vault={"root": root}, index={"dir": root.parent / "data", **index})
+    async with open_app(config) as app:
+        await settled(app.vaults.default)
+        yield app.vaults.default
+
+
+async def settled(vault: OpenVault) -> None:
+    if running := vault.jobs.running:
+        async for job in vault.jobs.watch(running.id):
+            last = job
+        assert last.state is JobState.SUCCEEDED, last
+
+
+def descriptors() -> int:
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - numbers
+
+
+@LINUX
+@pytest.mark.parametrize("call", ["note", "open_attachment"])
+async def test_cancelled_calls_leave_nothing_open(root: Path, call: str):
+    async with opened(root) as vault:
+
+        async def once() -> None:
+            if call == "note":
+                await vault.texts.note(identify("Bread.md"), allow_large=False)
+            else:
+                with await vault.texts.open_attachment("jar.png", allow_large=False):
+                    pass
+
+        await once()
+        before = descriptors()
+        for turn in range(300):
+            task = asyncio.create_task(once())
+            for _ in range(turn % 7):
+                await asyncio.sleep(0)
+            await asyncio.sleep(turn % 10 / 10_000)
+            task.cancel()
+            await asyncio.wait([task])
+        await asyncio.sleep(0.2)
+        assert descriptors() <= before + 2  # the loop's own threads may have started
+
+
+async def test_a_run_of_paths_is_searchable_and_not_a_job(root: Path):
+    async with opened(root) as vault:
+        jobs = await vault.jobs.list()
+        (root / "New.md").write_text("# New\n\nquinces\n")
+        run = await vault.index_paths(["New.md"])
+        assert run.summary.added == 1
+        assert (await vault.search(SearchQuery("quinces"))).hits
+        assert await vault.jobs.list() == jobs
+        await vault.wait_for(run.generation, run.revision)  # it has already
+
+
+async def test_waiting_for_a_revision_ends_with_the_run_that_publishes_it(root: Path):
+    async with opened(root) as vault:
+        first = await vault.index_paths([])
+        waiting = asyncio.create_task(vault.wait_for(first.generation, first.revision + 1))
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        (root / "New.md").write_text("quinces")
+        await vault.index_paths(["New.md"])
+        await asyncio.wait_for(waiting, 10)
+
+
+@LINUX
+async def test_runs_of_paths_and_jobs_take_turns(root: Path):
+    async with opened(root) as vault:
+        await vault.index_paths([])
+        before = processes()
+        runs = [asyncio.create_task(vault.index_paths(["Bread.md"])) for _ in range(3)]
+        job = await vault.submit(JobKind.INDEX)
+        await asyncio.gather(*runs)
+        await settled(vault)
+        assert (await vault.jobs.get(job.id)).state is JobState.SUCCEEDED
+        assert processes() == before
+
+
+def processes() -> set[int]:
+    """Return the child processes of this one."""
+    found: set[int] = set()
+    pending = [os.getpid()]
+    while pending:
+        parent = pending.pop()
+        below = children(parent)
+        pending += below
+        found |= below
+    return found
+
+
+@LINUX
+async def test_a_warning_about_a_very_long_path_is_cut(root: Path):
+    name = "\x01" * 250
+    async with opened(root) as vault:
+        folder = os.open(root, os.O_RDONLY)
+        for _ in range(40):  # far beyond what a path may hold in one call
+            os.mkdir(name, dir_fd=folder)
+            inner = os.open(name, os.O_RDONLY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        os.symlink("nowhere", "broken.md", dir_fd=folder)
+        os.close(folder)
+        job = await vault.submit(JobKind.INDEX)
+        await settled(vault)
+        [warning] = (await vault.jobs.get(job.id)).warnings
+        assert len(warning.details["path"]) == MAX_DETAIL_CHARACTERS
+
+
+@LINUX
+async def test_a_closed_vault_leaves_no_process(root: Path):
+    before = processes()
+    async with opened(root) as vault:
+        await asyncio.gather(vault.submit(JobKind.INDEX), vault.search(SearchQuery("flour")))
+    left = processes() - before
+    # Python's resource tracker ends with this process.
+    assert not [pid for pid in left if b"resource_tracker" not in command_line(pid)]
+
+
+async def test_the_first_index_run_has_the_start_as_trigger(root: Path):
+    async with opened(root) as vault:
+        [job] = await vault.jobs.list()
+    assert job.trigger is Trigger.START
+
+
+@pytest.mark.parametrize("at_start", [True, False])
+async def test_a_start_updates_the_index_if_configured(root: Path, at_start: bool):
+    async with opened(root):
+        pass
+    (root / "New.md").write_text("quinces")
+    async with opened(root, at_start=at_start) as vault:
+        [newest, *_] = jobs = await vault.jobs.list()
+        assert len(jobs) == 1 + at_start
+        assert newest.trigger is Trigger.START
+        assert bool((await vault.search(SearchQuery("quinces"))).hits) is at_start
+
+
+@asynccontextmanager
+async def real_keeper() -> AsyncIterator[tuple[Keeper, list[tuple[str, CrashReport]]]]:
+    crashes: list[tuple[str, CrashReport]] = []
+    background = Background(lambda report: crashes.append(("server", report)))
+    keeper = Keeper(background, lambda *crash: crashes.append(crash))
+    try:
+        async with background:
+            yield keeper, crashes
+    finally:
+        await keeper.close()
+
+
+TASK = IndexTask(
+    root="/nowhere",
+    directory="/\0secret canary",  # no folder can have this name
+    vault="id",
+    exclude=(),
+    max_note_bytes=1,
+    fingerprint="f",
+    rebuild=False,
+    parallel=1,
+)
+
+
+async def test_a_crash_of_the_indexing_process_is_reported_by_type_and_line_only():
+    async with real_keeper() as (keeper, crashes):
+        with pytest.raises(Failed, match="INDEXER_FAILED") as failure:
+            await keeper.run(Index(TASK), lambda _: None)
+        assert "ValueError at vault_agent.system.files:" in failure.value.message
+        [(process, report), *_] = crashes
+        assert (process, report.error_type) == ("keeper", "ValueError")
+        assert report.frames[0].startswith("vault_agent.indexing.keeper:")
+        assert "canary" not in f"{failure.value.message} {crashes}"
+
+
+async def test_a_missing_vault_raises_its_own_error(tmp_path: Path):
+    task = replace(TASK, directory=str(tmp_path / "index"))
+    async with real_keeper() as (keeper, crashes):
+        with pytest.raises(Exception, match="VAULT_NOT_FOUND") as failure:
+            await keeper.run(Index(task), lambda _: None)
+        assert type(failure.value).__name__ == "Misconfigured"
+        assert await keeper.ask(Compare(task)) is not None
+        assert await keeper.ask(WarmUp()) is not None
+        assert crashes == []
+
+
+async def test_a_job_fails_if_its_index_cannot_be_searched(root: Path):
+    """An unchanged run does not read the full text, so it does not notice the damage."""
+    async with opened(root):
+        pass
+    [meta] = (root.parent / "data").glob("**/fulltext-1/notes/meta.json")
+    meta.write_bytes(os.urandom(200))
+    config = Config(vault={"root": root}, index={"dir": root.parent / "data"})
+    async with open_app(config) as app:
+        vault = app.vaults.default
+        job = await vault.submit(JobKind.INDEX)
+        last = [state async for state in vault.jobs.watch(job.id)][-1]
+        assert last.state is JobState.FAILED
+        assert last.error is not None
+        assert last.error.code == "INDEX_INCOMPATIBLE"
+        await vault.submit(JobKind.REINDEX)
+        await settled(vault)
+        assert (await vault.search(SearchQuery("flour"))).hits
+
+
+async def test_sweeping_keeps_a_revision_that_the_server_does_not_serve_yet(root: Path):
+    async with opened(root) as vault:
+        [served] = (root.parent / "data").glob("**/fulltext-1")
+        published = served.with_name("fulltext-2")
+        published.mkdir()
+        sweep(vault._index, vault._directory)
+        assert published.is_dir()
+
+
+async def test_a_refused_index_keeps_no_tracebacks(root: Path):
+    async with opened(root) as vault:
+        await vault._index.refuse(IndexUnavailable("INDEX_INCOMPATIBLE", "Damaged."), 1)
+        for _ in range(5):
+            with pytest.raises(IndexUnavailable) as refused:
+                await vault.search(SearchQuery("flour"))
+        assert vault._index.refusal is not None
+        assert vault._index.refusal.__traceback__ is None
+        assert refused.value is not vault._index.refusal

@@ -1,0 +1,261 @@
+"""Searches over several vaults give what one index of all of them would give."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.endpoint import EmbeddingEndpoint
+from tests.vaults.world import World, indexed
+
+from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.api.operation import perform
+from vault_agent.api.operations import SEARCH
+from vault_agent.config.registry import Role
+from vault_agent.errors import NotFound, VaultAgentError
+from vault_agent.model.identifiers import identify
+from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
+from vault_agent.wire.requests import SearchBody
+
+if TYPE_CHECKING:
+    from vault_agent.app import App
+    from vault_agent.model.search import Hit
+
+NOTES = Path(__file__).parent.parent.parent / "fixtures" / "vault"
+QUERIES = (
+    "sourdough starter",
+    "frost",
+    "how do I keep a starter alive in winter",
+    "telescope mirror",
+    '"late frost" -greenhouse',
+    "tag:garden soil",
+    "path:Bakery flour",
+    "Welcome",
+    "starterr",
+    "the garden",
+)
+HALVES = ["one", "two"]
+
+
+def notes() -> dict[str, str]:
+    return {
+        path.relative_to(NOTES).as_posix(): path.read_text("utf-8") for path in NOTES.rglob("*.md")
+    }
+
+
+def split(every: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    ordered = sorted(every, key=identify)
+    return (
+        {path: every[path] for path in ordered[: len(ordered) // 3]},
+        {path: every[path] for path in ordered[len(ordered) // 3 :]},
+    )
+
+
+async def ready(app: App, *names: str) -> None:
+    for name in names:
+        async with app.vaults.open(name) as vault:
+            await indexed(vault)
+
+
+def shown(hits: tuple[Hit, ...]) -> list[tuple[str, int | None, str]]:
+    return [(hit.path, hit.chunk_index, hit.snippet) for hit in hits]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def halves(world: World) -> dict[str, str]:
+    """Register two vaults with a part of the notes each, and all notes as the default vault."""
+    every = notes()
+    world.write(world.default, every)
+    for name, part in zip(HALVES, split(every), strict=True):
+        world.registered(Role.OTHER, name, part)
+    return every
+
+
+async def test_two_halves_rank_as_the_whole(world: World):
+    halves(world)
+    async with world.app() as app:
+        await ready(app, *HALVES)
+        for text in QUERIES:
+            query = SearchQuery(text, limit=20)
+            whole = await app.vaults.default.search(query)
+            parts = await app.several.search(HALVES, query)
+            assert shown(parts.hits) == shown(whole.hits), text
+            assert [hit.score for hit in parts.hits] == pytest.approx(
+                [hit.score for hit in whole.hits], abs=2e-5
+            ), text
+            assert whole.hits, text
+
+
+async def test_two_halves_filter_as_the_whole(world: World):
+    halves(world)
+    many = tuple(f"*{letter}*" for letter in "aeio")
+    async with world.app() as app:
+        await ready(app, *HALVES)
+        for filters in (
+            Filters(paths=("Garden",)),
+            Filters(paths=many),
+            Filters(tags=("garden",)),
+            Filters(paths=("Bakery", "Kitchen"), after="2000-01-01"),
+        ):
+            for text in ("water soil flour", "the"):
+                query = SearchQuery(text, limit=30, filters=filters)
+                whole = await app.vaults.default.search(query)
+                parts = await app.several.search(HALVES, query)
+                assert shown(parts.hits) == shown(whole.hits), (filters, text)
+
+
+async def test_all_words_match_as_in_the_whole(world: World):
+    halves(world)
+    async with world.app() as app:
+        await ready(app, *HALVES)
+        query = SearchQuery("frost garden", every_word=True, limit=20)
+        whole = await app.vaults.default.search(query)
+        parts = await app.several.search(HALVES, query)
+        assert {hit.path for hit in parts.hits} == {hit.path for hit in whole.hits}
+        assert whole.hits
+
+
+async def test_vectors_of_two_halves_rank_as_the_whole(world: World):
+    halves(world)
+    async with EmbeddingEndpoint() as endpoint:
+        embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
+        async with world.app(embedding=embedding) as app:
+            await ready(app, *HALVES)
+            for mode in (Mode.EMBEDDING, Mode.HYBRID):
+                for text in QUERIES[:4]:
+                    query = SearchQuery(text, mode=mode, limit=10)
+                    whole = await app.vaults.default.search(query)
+                    parts = await app.several.search(HALVES, query)
+                    assert [h.path for h in parts.hits] == [h.path for h in whole.hits], text
+                    assert parts.used_mode is mode
+
+
+async def test_pages_follow_each_other(world: World):
+    halves(world)
+    async with world.app() as app:
+        await ready(app, *HALVES)
+        query = SearchQuery("the garden", limit=4)
+        first = await app.several.search(HALVES, query)
+        second = await app.several.search(HALVES, replace(query, offset=4, revision=first.revision))
+        both = await app.several.search(HALVES, replace(query, limit=8))
+        assert first.has_more
+        assert shown(first.hits + second.hits) == shown(both.hits)
+
+
+async def test_related_notes_are_of_all_vaults(world: World):
+    world.project("app", {"modules/parser.md": "# Parser\n\ntokens grammar syntax tree lexer\n"})
+    world.registered(
+        Role.GLOBAL,
+        "global",
+        {
+            "patterns/lexer.md": "# Lexer pattern\n\ntokens grammar syntax lexer\n",
+            "patterns/tea.md": "# Tea\n\nleaves water\n",
+            # The same row number as the note that is asked for.
+            "a.md": "# Trees\n\nsyntax tree grammar\n",
+        },
+    )
+    async with world.app() as app:
+        names = ["project:app", "global"]
+        await ready(app, *names)
+        asked = RelatedQuery(identify("modules/parser.md"), limit=5)
+        found = await app.several.related(names, asked, home=app.vaults.default)
+        assert [(hit.vault, hit.path) for hit in found.hits[:2]] == [
+            ("global", "patterns/lexer.md"),
+            ("global", "a.md"),
+        ]
+        assert all(hit.path != "modules/parser.md" for hit in found.hits)
+        only = replace(asked, linked=Linked.ONLY)
+        assert not (await app.several.related(names, only, home=app.vaults.default)).hits
+
+
+async def test_a_note_in_two_vaults_comes_once_with_the_projects_first(world: World):
+    text = "# Retry\n\nexponential backoff with jitter\n"
+    world.project(
+        "app",
+        {
+            "notes/same.md": text,
+            "notes/id.md": "---\nid: note-1\n---\n# Backoff one\n\nbackoff\n",
+            "notes/promoted.md": "---\npromoted_to: global:patterns/p.md\n---\n# B\n\nbackoff",
+        },
+    )
+    world.registered(
+        Role.GLOBAL,
+        "global",
+        {
+            "notes/copy.md": text.replace(" ", "  "),
+            "notes/other.md": "---\nid: note-1\n---\n# Backoff two\n\nbackoff and more\n",
+            "patterns/p.md": "# Backoff pattern\n\nbackoff is a pattern\n",
+            "notes/own.md": "# Own\n\nbackoff elsewhere\n",
+        },
+    )
+    async with world.app() as app:
+        names = ["global", "project:app"]
+        await ready(app, *names)
+        found = await app.several.search(names, SearchQuery("backoff", limit=20))
+        also = {hit.path: [(each.vault, each.note_id) for each in hit.also] for hit in found.hits}
+        assert also == {
+            "notes/same.md": [("global", identify("notes/copy.md"))],
+            "notes/id.md": [("global", identify("notes/other.md"))],
+            "notes/promoted.md": [("global", identify("patterns/p.md"))],
+            "notes/own.md": [],
+        }
+
+
+async def test_equal_notes_of_one_vault_all_stay(world: World):
+    world.project("app", {"a.md": "# Same\n\nquinces\n", "b.md": "# Same\n\nquinces\n"})
+    world.registered(Role.GLOBAL, "global", {"c.md": "# Quince\n\nquinces grow\n"})
+    async with world.app() as app:
+        names = ["project:app", "global"]
+        await ready(app, *names)
+        found = await app.several.search(names, SearchQuery("quinces"))
+        assert {hit.path for hit in found.hits} == {"a.md", "b.md", "c.md"}
+
+
+async def test_a_vault_that_fails_is_left_out(world: World):
+    gone = world.project("gone", {"a.md": "quinces"})
+    world.project("app", {"b.md": "quinces"})
+    async with world.app() as app:
+        await ready(app, "project:app")
+        gone.rename(gone.with_name("elsewhere"))
+        found = await app.several.search(["project:gone", "project:app"], SearchQuery("quinces"))
+        assert [hit.path for hit in found.hits] == ["b.md"]
+        (warning,) = [each for each in found.warnings if each.code == "VAULT_SKIPPED"]
+        assert warning.details == {"vault": "project:gone", "code": "VAULT_NOT_FOUND"}
+        with pytest.raises(VaultAgentError, match="VAULT_NOT_FOUND"):
+            await app.several.search(["project:gone"], SearchQuery("quinces"))
+        with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
+            await app.several.search(["project:app", "nothing"], SearchQuery("quinces"))
+
+
+async def test_a_search_sees_new_revisions_and_leaves_no_files(world: World):
+    root = world.project("app", {"b.md": "quinces"})
+    world.registered(Role.GLOBAL, "global", {"c.md": "more quinces"})
+    async with world.app() as app:
+        names = ["project:app", "global"]
+        await ready(app, *names)
+        before = await app.several.search(names, SearchQuery("quinces"))
+        (root / "new.md").write_text("quinces again")
+        async with app.vaults.open("project:app") as vault:
+            await vault.index_paths(["new.md"])
+        after = await app.several.search(names, SearchQuery("quinces"))
+        assert (len(before.hits), len(after.hits)) == (2, 3)
+        assert before.revision != after.revision
+        assert not list(app.vaults.default.workplace.glob("combined-*"))
+
+
+async def test_an_agent_knows_one_vault(world: World):
+    world.project("app", {"a.md": "quinces"})
+    async with world.app() as app:
+        await ready(app, "project:app")
+        agent = Caller(CallerKind.AGENT, "helper")
+        body = SearchBody(query="quinces", vaults=("project:app",))
+        with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
+            await perform(SEARCH, app.vaults.default, agent, body)
+        found = await perform(SEARCH, app.vaults.default, OWNER, body)
+        assert [each.path for each in found.reply.data.results] == ["a.md"]

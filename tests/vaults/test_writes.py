@@ -1,0 +1,178 @@
+"""Writes of an open vault: found by searches, told, off unless enabled."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.waiting import eventually_async
+
+from vault_agent.app import open_app
+from vault_agent.config import Config
+from vault_agent.errors import Busy, Misconfigured
+from vault_agent.markdown.edit import append
+from vault_agent.model.jobs import JobKind, JobState
+from vault_agent.model.search import SearchQuery
+from vault_agent.model.writing import LoggedWrite, Right, Write
+from vault_agent.store.layout import IndexDirectory
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.vaults.open_vault import OpenVault
+
+CREATE = Write(operation="create", right=Right.CREATE)
+APPEND = Write(operation="append", right=Right.APPEND, retries=True)
+WRITE = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = tmp_path / "vault"
+    made.mkdir()
+    (made / "Bread.md").write_text("# Bread\n\nflour\n")
+    return made
+
+
+@asynccontextmanager
+async def opened(root: Path, **sections: Any) -> AsyncIterator[OpenVault]:
+    """Open a vault and wait until its first jobs have ended and it may be written."""
+    config = Config(
+        vault={"root": root},
+        index={"dir": root.parent / "data"},
+        **{"write": WRITE, **sections},
+    )
+    async with open_app(config) as app:
+        vault = app.vaults.default
+        if running := vault.jobs.running:
+            async for job in vault.jobs.watch(running.id):
+                last = job
+            assert last.state is JobState.SUCCEEDED, last
+        if config.write.enabled:
+            await vault.writing.ready()
+        yield vault
+
+
+async def found(vault: OpenVault, text: str) -> list[str]:
+    return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
+
+
+async def test_a_reply_waits_until_searches_find_the_change(root: Path):
+    async with opened(root) as vault:
+        made = await vault.writing.create("New/Jam.md", CREATE, b"quinces\n")
+        assert made.index.indexed
+        assert made.warnings == ()
+        assert await found(vault, "quinces") == ["New/Jam.md"]
+        await vault.writing.edit("Bread.md", APPEND, lambda note: append(note, "semolina\n"))
+        assert await found(vault, "semolina") == ["Bread.md"]
+        moved = await vault.writing.remove("Bread.md", Write(operation="x", right=Right.EDIT))
+        assert moved.index.indexed
+        assert await found(vault, "semolina") == []
+
+
+async def test_a_reply_that_waits_no_longer_says_so(root: Path):
+    async with opened(root) as vault:
+        at_once = Write(operation="create", right=Right.CREATE, wait_ms=0)
+        made = await vault.writing.create("Jam.md", at_once, b"quinces\n")
+        assert not made.index.indexed
+        assert [each.code for each in made.warnings] == ["INDEX_PENDING"]
+        second = await vault.writing.create("Pie.md", CREATE, b"apples\n")  # the same revision
+        assert second.index.indexed
+        assert await found(vault, "quinces") == ["Jam.md"]
+
+
+async def test_writes_at_the_same_time_are_few_revisions(root: Path):
+    async with opened(root) as vault:
+        made = await asyncio.gather(
+            *(vault.writing.create(f"{n}.md", CREATE, b"quinces\n") for n in range(12))
+        )
+        assert len({each.index.revision for each in made}) < 6
+        # A reply waits no longer than some seconds for the index, and a page has ten hits.
+        await eventually_async(lambda: found(vault, "quinces"), lambda paths: len(paths) == 10)
+
+
+async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
+    async with opened(root) as vault:
+        jobs = len(await vault.jobs.list())
+        job = await vault.submit(JobKind.REINDEX)
+        made = await vault.writing.create("Jam.md", CREATE, b"quinces\n")
+        assert made.index.indexed or [w.code for w in made.warnings] == ["INDEX_PENDING"]
+        async for _ in vault.jobs.watch(job.id):
+            pass
+        await eventually_async(lambda: vault.writes.mark() is not None)
+        assert await found(vault, "quinces") == ["Jam.md"]
+        assert len(await vault.jobs.list()) == jobs + 1
+
+
+async def test_own_writes_do_not_make_the_index_stale(root: Path):
+    async with opened(root) as vault:
+        await vault.writing.create("Jam.md", CREATE, b"quinces\n")
+        await eventually_async(lambda: vault.writes.mark() is not None)
+        vault._checks._next_comparison = 0.0
+        answer = await vault.search(SearchQuery("quinces"))
+        await eventually_async(lambda: not vault._checks._comparing)
+        answer = await vault.search(SearchQuery("quinces"))
+        assert [each.code for each in answer.warnings] == []
+        (root / "Bread.md").write_text("# Bread\n\nmore flour\n")
+        vault._checks._next_comparison = 0.0
+        await vault.search(SearchQuery("quinces"))
+        await eventually_async(lambda: not vault._checks._comparing)
+        assert vault._checks.stale  # somebody else's change is
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the watch starts too slowly there")
+async def test_the_watch_does_not_index_own_writes_again(root: Path):
+    async with opened(root, watch={"enabled": True}) as vault:
+        await vault.watch.settled(60)
+        await eventually_async(lambda: vault.watch.is_live and len(vault.watch.batches) > 0)
+        batches = len(vault.watch.batches)
+        for number in range(5):
+            await vault.writing.create(f"{number}.md", CREATE, b"quinces\n")
+        (root / "Bread.md").write_text("# Bread\n\nsemolina\n")
+        await eventually_async(lambda: len(vault.watch.batches) > batches)
+        assert await found(vault, "semolina") == ["Bread.md"]
+        seen = vault.watch.batches[: len(vault.watch.batches) - batches]
+        assert sum(batch.changed for batch in seen) == 1
+        assert sum(batch.added for batch in seen) == 0
+        assert len(seen) <= 2  # new folders and files of others may be looked at
+
+
+async def test_writes_are_news(root: Path):
+    async with opened(root) as vault:
+        news = vault.news.follow(vault.news.last_id)
+        made = await vault.writing.create("Jam.md", CREATE, b"quinces\n")
+        while not isinstance(item := (await anext(news)).item, LoggedWrite):
+            pass
+        assert (item.write_id, item.files[0].path) == (made.write_id, "Jam.md")
+        await news.aclose()
+
+
+async def test_health_tells_how_the_vault_is_written(root: Path):
+    async with opened(root) as vault:
+        state = (await vault.health()).write
+        assert (state.enabled, state.state) == (True, "ready")
+        assert state.atomicity in ("exchange", "link", "rename")
+        assert state.conflicts == 0
+
+
+async def test_a_second_server_does_not_write(root: Path, tmp_path: Path):
+    async with opened(root) as vault:
+        with pytest.raises(Busy, match="INDEX_LOCKED"), vault._directory.changing_notes():
+            pass
+    directory = IndexDirectory(next((tmp_path / "data/indexes").iterdir()))
+    with directory.changing_notes(), pytest.raises(Busy, match="INDEX_LOCKED"):
+        async with opened(root):
+            pass
+
+
+async def test_writing_is_off_unless_enabled(root: Path, tmp_path: Path):
+    async with opened(root, write={"folders": ["."]}) as vault:
+        with pytest.raises(Misconfigured, match="FEATURE_DISABLED"):
+            _ = vault.writing
+        assert not (await vault.health()).write.enabled
+    made = {path.name for path in (tmp_path / "data").rglob("*")}
+    assert not made & {"writes.db", "writes", "write.lock"}

@@ -1,0 +1,107 @@
+"""What the server writes by itself: in project and global vaults only, by its own switch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.vaults.world import World
+
+from vault_agent.api.caller import OWNER
+from vault_agent.api.operation import perform
+from vault_agent.api.writing import WRITE_NOTE
+from vault_agent.config.access import changes_notes, require_key
+from vault_agent.config.registry import Role
+from vault_agent.errors import Forbidden, Misconfigured, Unauthorized
+from vault_agent.model.writing import Right, Write
+from vault_agent.wire.writing import WriteNoteBody
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vault_agent.vaults.open_vault import OpenVault
+
+OWN = Write(operation="promote", right=Right.CREATE, by_itself=True)
+ON: dict[str, Any] = {"memory": {"enabled": True}}
+WRITABLE = ("project:shop", "global")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    made.write(made.default, {"Bread.md": "# Bread\n"})
+    made.project("shop", {"notes/Costs.md": "# Costs\n"})
+    made.registered(Role.GLOBAL, "global", {"patterns/Retry.md": "# Retry\n"})
+    made.registered(Role.OTHER, "recipes", {"Cake.md": "# Cake\n"})
+    return made
+
+
+def files(world: World) -> set[str]:
+    return {each.relative_to(world.folder).as_posix() for each in world.folder.rglob("*.md")}
+
+
+async def refused(vault: OpenVault) -> None:
+    with pytest.raises(Forbidden) as caught:
+        _ = vault.writes.by_itself
+    assert caught.value.code == "VAULT_READ_ONLY"
+
+
+async def test_it_writes_where_writing_operations_stay_refused(world: World):
+    request = WriteNoteBody(mode="create", path="notes/Mine.md", content="x\n")
+    async with world.app(**ON) as app:
+        for name in WRITABLE:
+            async with app.vaults.open(name) as vault:
+                writing = vault.writes.by_itself
+                await writing.ready()
+                made = await writing.create("notes/Own.md", OWN, b"# Own\n")
+                assert made.undoable
+                assert not (await vault.health()).write.enabled
+                with pytest.raises(Misconfigured) as caught:
+                    await perform(WRITE_NOTE, vault, OWNER, request)
+                assert caught.value.details == {"setting": "write.enabled"}
+                with pytest.raises(Misconfigured):
+                    _ = vault.writing
+    assert files(world) >= {
+        "projects/shop/.vault-agent/vault/notes/Own.md",
+        "global/notes/Own.md",
+    }
+
+
+async def test_it_never_writes_the_default_vault_or_one_without_a_role(world: World):
+    before = files(world)
+    async with world.app(**ON) as app:
+        await refused(app.vaults.default)
+        async with app.vaults.open("recipes") as vault:
+            await refused(vault)
+    assert files(world) == before
+
+
+@pytest.mark.parametrize("sections", [{}, {**ON, "vaults": {"enabled": False}}])
+async def test_without_its_switches_it_writes_nowhere(world: World, sections: dict[str, Any]):
+    async with world.app(**sections) as app:
+        await refused(app.vaults.default)
+        if app.vaults.has_several:
+            for name in WRITABLE:
+                async with app.vaults.open(name) as vault:
+                    await refused(vault)
+
+
+async def test_the_folders_and_rights_of_the_default_vault_do_not_limit_it(world: World):
+    write = {"enabled": True, "folders": ["Inbox"], "allow": ["append"]}
+    async with world.app(**ON, write=write) as app, app.vaults.open("global") as vault:
+        await vault.writes.by_itself.ready()
+        await vault.writes.by_itself.create("patterns/Own.md", OWN, b"# Own\n")
+        with pytest.raises(Forbidden) as caught:
+            await vault.writing.create(
+                "patterns/Mine.md", Write(operation="x", right=Right.CREATE), b""
+            )
+        assert caught.value.code == "WRITE_NOT_ALLOWED"
+
+
+def test_its_switches_need_a_key_as_writing_does(world: World, tmp_path: Path):
+    assert not changes_notes(world.config())
+    assert not changes_notes(world.config(**ON, vaults={"enabled": False}))
+    config = world.config(**ON)
+    assert changes_notes(config)
+    with pytest.raises(Unauthorized):
+        require_key(config, tmp_path / "other.toml")

@@ -1,0 +1,75 @@
+"""Registered vaults, and a library that knows them, for tests of several vaults."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.app import open_app
+from vault_agent.config import Config
+from vault_agent.config.project import OURS, VAULT
+from vault_agent.config.project_file import ensure_project_file
+from vault_agent.config.registry import Registered, Role, add_vault, new_uid
+from vault_agent.vaults.known import KnownVaults
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+    from pathlib import Path
+
+    from vault_agent.app import App
+    from vault_agent.vaults.open_vault import OpenVault
+
+
+class World:
+    """A folder with a default vault, a list of vaults, and their index folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.registry = self.folder / "config" / "vaults.toml"
+        self.data = self.folder / "data"
+        self.default = self.folder / "notes"
+        self.default.mkdir(parents=True)
+
+    def write(self, root: Path, notes: Mapping[str, str]) -> Path:
+        """Write notes into a vault, and return its folder."""
+        root.mkdir(parents=True, exist_ok=True)
+        for path, text in notes.items():
+            note = root / path
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.write_text(text)
+        return root
+
+    def project(self, name: str, notes: Mapping[str, str], *, register: bool = True) -> Path:
+        """Make a project with a vault, and return the vault's folder."""
+        folder = self.folder / "projects" / name
+        root = self.write(folder / OURS / VAULT, notes)
+        uid = ensure_project_file(folder, name).uid or ""
+        if register:
+            add_vault(Registered(root, Role.PROJECT, name, uid), self.registry)
+        return root
+
+    def registered(self, role: Role, name: str, notes: Mapping[str, str]) -> Path:
+        """Make a vault of another role, and return its folder."""
+        root = self.write(self.folder / name, notes)
+        add_vault(Registered(root, role, name, new_uid()), self.registry)
+        return root
+
+    def config(self, **sections: Any) -> Config:
+        vaults = {"enabled": True, **sections.pop("vaults", {})}
+        return Config(
+            vault={"root": self.default}, index={"dir": self.data}, vaults=vaults, **sections
+        )
+
+    @asynccontextmanager
+    async def app(self, **sections: Any) -> AsyncIterator[App]:
+        async with open_app(self.config(**sections), known=KnownVaults(self.registry)) as app:
+            await indexed(app.vaults.default)
+            yield app
+
+
+async def indexed(vault: OpenVault) -> OpenVault:
+    """Wait until no job runs."""
+    while (job := vault.jobs.running) is not None:
+        async for _ in vault.jobs.watch(job.id):
+            pass
+    return vault
