@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
+
+from vault_agent.server.openapi import describe
 
 from .conftest import run
 
 # Refused on purpose although valid in JSON Schema (`limit: 1.0`), and a job that is
 # still there after DELETE, which cancels.
 ON_PURPOSE = "positive_data_acceptance,use_after_free"
+
+
+def test_every_reference_leads_to_a_schema():
+    document = describe()
+    references = re.findall(r'"\$ref": "([^"]+)"', json.dumps(document))
+    assert {each.removeprefix("#/components/schemas/") for each in references} <= set(
+        document["components"]["schemas"]
+    )
 
 
 @pytest.mark.long

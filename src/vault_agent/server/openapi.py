@@ -157,11 +157,14 @@ _CONDITIONS: list[dict[str, Any]] = [
 def _parameters(route: Route) -> list[dict[str, Any]]:
     schema = route.request.model_json_schema(by_alias=True)
     rules, required = schema.get("properties", {}), schema.get("required", ())
+    definitions = schema.get("$defs", {})
     found = []
     for name in (*route.in_path, *route.in_query):
         inside, rule = name in route.in_path, rules[name]
         place = "path" if inside else "query"
         needed = inside or name in required
+        if reference := rule.pop("$ref", None):
+            rule |= definitions[reference.rpartition("/")[2]]
         parameter = {"name": name, "in": place, "required": needed, "schema": rule}
         if description := rule.pop("description", None):
             parameter["description"] = description
