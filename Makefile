@@ -32,7 +32,7 @@ ARGS ?=
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test pytest lint format bench long browser vendor recording screens build lock clean
+.PHONY: help demo test pytest lint format bench long browser vendor recording screens docs build lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -80,6 +80,9 @@ browser:  ## Install a browser for the tests of the web page, where apt can
 
 vendor: $(NPM)  ## Build the vendored files of the web page
 	$(BIN)/node web/build.mjs
+
+docs: $(VENV)/.dev  ## Write the pages of the documentation that are made from the program
+	$(BIN)/python -m tests.reference
 
 recording: $(VENV)/.dev  ## Record the demo for the README
 	$(BIN)/python docs/images/record.py

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.reference import CODES_PAGE, NOT_DESCRIBED, pages
 
 from vault_agent.indexing.check_links import check_links
 from vault_agent.markdown.parse import parse_note
@@ -88,3 +89,13 @@ def test_the_demo_vault_parses_without_a_warning():
     notes, _ = read_vault(ROOT / "fixtures" / "vault")
     assert len(notes) >= 40
     assert [warning for note in notes.values() for warning in note.warnings] == []
+
+
+def test_the_pages_made_from_the_program_are_those_of_now():
+    """`make docs` writes them."""
+    for path, text in pages().items():
+        assert (ROOT / path).read_text("utf-8") == text, f"{path}: run `make docs`"
+
+
+def test_every_code_is_described():
+    assert NOT_DESCRIBED not in (ROOT / CODES_PAGE).read_text("utf-8")

@@ -12,18 +12,27 @@ if TYPE_CHECKING:
 
 
 class Exit(IntEnum):
-    """The exit codes. Their meaning never changes."""
+    """The exit codes with their meanings, which never change."""
 
-    SUCCESS = 0
-    FAILURE = 1
-    USAGE = 2  # or configuration
-    AUTHENTICATION = 3
-    NOT_FOUND = 4  # a note, a chunk, an attachment, a job or the index
-    BUSY = 5
-    LINKS_FOUND = 6  # a check of links found broken ones
-    NOTE_CHANGED = 7  # a write was refused because the note has changed
-    INTERRUPTED = 130  # 128 + SIGINT, as in shells
-    NO_READER = 141  # 128 + SIGPIPE: the reader of our output has closed it
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str) -> Exit:
+        """Make a member from its number and its meaning."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    SUCCESS = 0, "success"
+    FAILURE = 1, "failure"
+    USAGE = 2, "usage or configuration"
+    AUTHENTICATION = 3, "authentication"
+    NOT_FOUND = 4, "not found: a note, a chunk, an attachment, a job or the index"
+    BUSY = 5, "busy"
+    LINKS_FOUND = 6, "`links check` found broken links"
+    NOTE_CHANGED = 7, "a write was refused because the note has changed, or is being changed"
+    INTERRUPTED = 130, "interrupted by Ctrl-C"  # 128 + SIGINT, as in shells
+    NO_READER = 141, "the reader of the output has closed it"  # 128 + SIGPIPE
 
 
 SUCCESS = Exit.SUCCESS

@@ -1,0 +1,32 @@
+"""The pages of the documentation that are made from the program.
+
+`make docs` writes them. A test compares them with what the program says now.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reference import codes, commands, routes, settings
+
+ROOT = Path(__file__).parents[2]
+_PAGES = {
+    "docs/reference/cli.md": commands.page,
+    "docs/reference/config.md": settings.page,
+    "docs/reference/routes.md": routes.page,
+    "config.example.toml": settings.example,
+}
+CODES_PAGE = "docs/reference/codes.md"
+NOT_DESCRIBED = codes.NOT_DESCRIBED
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page, by its path in the repository."""
+    made = {path: page() for path, page in _PAGES.items()}
+    return {**made, CODES_PAGE: codes.page((ROOT / CODES_PAGE).read_text("utf-8"))}
+
+
+def write() -> None:
+    """Write all pages."""
+    for path, text in pages().items():
+        (ROOT / path).write_text(text, "utf-8", newline="\n")

@@ -1,0 +1,103 @@
+"""The page of commands, made from their help."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+from tests.reference.markdown import joined, sentence, table, wrapped
+
+from vault_agent.cli.command import GlobalOption, Invocation
+from vault_agent.cli.exits import Exit
+from vault_agent.cli.run import MORE, NAME, SECTIONS, program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_HEAD = """\
+# Commands
+
+`make docs` writes this page from the help of the program: `vault-agent COMMAND --help` prints
+the same. [Use the command line](../how-to/use-the-command-line.md) says how notes are named, what
+commands print, and what they do inside a project.
+
+## Every command
+
+These options are valid before and after the command."""
+
+
+def page() -> str:
+    """Return the page."""
+    context = click.Context(program, info_name=NAME, obj=Invocation())
+    everywhere = [each for each in program.params if isinstance(each, click.Option)]
+    parts = [_HEAD, _options(everywhere), *_exit_codes()]
+    for title, names in {**SECTIONS, "More": MORE}.items():
+        parts.append(f"## {title}")
+        for name in names:
+            command = program.get_command(context, name)
+            assert command is not None
+            parts += _command(command, click.Context(command, info_name=name, parent=context))
+    return joined(parts)
+
+
+def _exit_codes() -> tuple[str, str]:
+    rows = [(str(int(code)), code.meaning) for code in Exit]
+    return "The exit code of a command is one of these:", table(("Code", "Meaning"), rows)
+
+
+def _command(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Yield the parts of a command, and of those below it."""
+    arguments = [
+        each.make_metavar(context) for each in command.params if isinstance(each, click.Argument)
+    ]
+    path = context.command_path.removeprefix(f"{NAME} ")
+    yield f"### `{' '.join((path, *arguments))}`"
+    yield from _help(command.help or "")
+    yield _options(
+        [
+            each
+            for each in command.params
+            if isinstance(each, click.Option) and not isinstance(each, GlobalOption)
+        ]
+    )
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _command(below, click.Context(below, info_name=name, parent=context))
+
+
+def _help(text: str) -> Iterator[str]:
+    """Yield the paragraphs of a help text. A backspace before one keeps its lines."""
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        kept, _, lines = paragraph.partition("\n")
+        if kept.strip() == "\b":
+            yield "\n".join(["```sh", *(line.strip() for line in lines.splitlines()), "```"])
+        else:
+            yield wrapped(" ".join(paragraph.replace("\f", "").split()))
+
+
+def _options(options: Sequence[click.Option]) -> str:
+    return table(("Option", "Meaning"), [_option(each) for each in options if not each.hidden])
+
+
+def _option(option: click.Option) -> tuple[str, str]:
+    names = [f"`{name}`" for name in (*option.opts, *option.secondary_opts)]
+    if not (option.is_flag or option.count):
+        names[-1] = f"{names[-1][:-1]} {option.metavar or _values(option)}`"
+    text = sentence(option.help) if option.help else ""
+    if option.multiple and "epeat" not in text:
+        text += " Repeatable."
+    is_value = isinstance(option.default, str | int) and not option.is_flag
+    if is_value and "Default" not in text:
+        text += f" Default: {option.default}."
+    return ", ".join(names), text.strip()
+
+
+def _values(option: click.Option) -> str:
+    if isinstance(option.type, click.Choice):
+        return "|".join(map(str, option.type.choices))
+    if isinstance(option.type, click.types.IntParamType):
+        return "N"
+    return "PATH" if isinstance(option.type, click.Path) else "TEXT"

@@ -1,0 +1,114 @@
+"""The page of settings and the example of the config file, made from the table of settings."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import textwrap
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic_core import to_jsonable_python
+from tests.reference.markdown import joined, sentence, table, wrapped
+
+from vault_agent.config.keys import KEYS, SECTIONS, Key
+from vault_agent.config.settings import Config
+
+_HEAD = """\
+# Configuration
+
+`make docs` writes this page from the program's table of settings.
+[Configure it](../how-to/configure.md) says where settings come from, and what else can be set."""
+
+_EXAMPLE = """\
+# All settings of vault-agent, with their defaults. `make docs` writes this file.
+# Copy it to the path that `vault-agent config path` prints, or use
+# `vault-agent config set KEY VALUE`.
+#
+# A flag overrides an environment variable, which overrides this file, which overrides the default.
+# The environment variable for vault.root is VAULT_AGENT_VAULT_ROOT, and so on."""
+
+_EMPTY: dict[str, Any] = {
+    "vault.root": "~/Notes",
+    "server.endpoint": "http://127.0.0.1:8787",
+    "server.api_key": "",
+    "index.dir": "~/.local/share/vault-agent",
+    "vaults.global_root": "",
+    "embedding.model": "",
+    "chat.model": "",
+    "embedding.query_prefix": "",
+    "embedding.document_prefix": "",
+}
+"""What the example shows for settings that have no default."""
+
+
+def page() -> str:
+    """Return the page."""
+    parts = [_HEAD]
+    for section in SECTIONS:
+        parts += [f"## `[{section}]`", wrapped(_about(section))]
+        rows = [(f"`{key.name}`", _shown(key), _meaning(key)) for key in _keys(section)]
+        parts.append(table(("Key", "Default", "Meaning"), rows))
+    return joined(parts)
+
+
+def example() -> str:
+    """Return the example. Each setting is a comment."""
+    parts = [_EXAMPLE]
+    for section in SECTIONS:
+        parts.append(f"[{section}]")
+        for key in _keys(section):
+            default = _EMPTY[key.name] if _default(key) is None else _default(key)
+            comment = textwrap.fill(_meaning(key), 98, initial_indent="# ", subsequent_indent="# ")
+            parts.append(f"{comment}\n# {key.option} = {json.dumps(default, ensure_ascii=False)}")
+    return joined(parts)
+
+
+def _keys(section: str) -> list[Key]:
+    return [key for key in KEYS.values() if key.section == section]
+
+
+def _about(section: str) -> str:
+    return inspect.getdoc(type(getattr(Config(), section))) or ""
+
+
+def _default(key: Key) -> Any:
+    return to_jsonable_python(getattr(getattr(Config(), key.section), key.option))
+
+
+def _shown(key: Key) -> str:
+    default = _default(key)
+    if isinstance(default, list):
+        return ", ".join(f"`{each}`" for each in default) or "none"
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    if isinstance(default, float):
+        return f"`{default:g}`"
+    return "none" if default is None else f"`{default}`"
+
+
+def _meaning(key: Key) -> str:
+    return " ".join(filter(None, (sentence(key.summary), key.help, *_needs(key), _limits(key))))
+
+
+def _needs(key: Key) -> list[str]:
+    needs = [f"It needs {each}." for each in key.needs]
+    return needs + [f"Without {each} it does nothing." for each in key.idle_without]
+
+
+def _limits(key: Key) -> str:
+    """Return the values that are allowed, as a sentence."""
+    field = type(getattr(Config(), key.section)).model_fields[key.option]
+    if get_origin(field.annotation) is Literal:
+        return f"One of {', '.join(f'`{value}`' for value in get_args(field.annotation))}."
+    limits = {
+        name: getattr(each, name)
+        for each in field.metadata
+        for name in ("ge", "gt", "le")
+        if hasattr(each, name)
+    }
+    if "le" not in limits:
+        return ""
+    high = f"{limits['le']:,}"
+    if "ge" in limits:
+        return f"{limits['ge']:,} to {high}."
+    return f"Over {limits['gt']:,}, at most {high}." if "gt" in limits else f"At most {high}."
