@@ -37,7 +37,7 @@ UNITS = (
 )  # fmt: skip
 """Hostile pieces of text. `{}` is the number of the repetition."""
 
-CHARACTERS = 12_000
+CHARACTERS = 6_000
 TODAY = date(2026, 1, 2)
 
 
@@ -100,7 +100,7 @@ def test_rendering_takes_linear_time(unit: str):
     assert_linear(lambda times: repeated(unit, times), html_of)
 
 
-@pytest.mark.parametrize(("unit", "size"), [("==a== *b* ", 4), ("^[a] ", 4), ("\\*", 16)])
+@pytest.mark.parametrize(("unit", "size"), [("==a== *b* ", 8), ("^[a] ", 4), ("\\*", 16)])
 def test_rendering_a_large_hostile_note_takes_linear_time(unit: str, size: int):
     assert_linear(lambda times: repeated(unit, size * times), html_of)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from tests.clocks import assert_linear
 
 from vault_agent.markdown import links, parse
 from vault_agent.markdown.anchors import anchor_key
@@ -121,14 +120,7 @@ def test_links_over_the_limit_are_only_counted():
     ["[[b]]\n", "[a](b.md) ", "<https://a.bc> ", "[x][r] ", "- [ ] t ^b\n", "é [[b|c]] #t "],
 )
 def test_parsing_links_takes_linear_time(unit):
-    def cost(count: int) -> float:
-        text = unit * count + "\n\n[r]: x.md\n"
-        times = []
-        for _ in range(4):
-            begin = time.process_time()
-            parse_note(text, path="a.md")
-            times.append(time.process_time() - begin)
-        return min(times)
-
-    cost(1_000)
-    assert cost(16_000) < 10 * cost(4_000)
+    assert_linear(
+        lambda times: unit * (4_000 * times) + "\n\n[r]: x.md\n",
+        lambda text: parse_note(text, path="a.md"),
+    )
