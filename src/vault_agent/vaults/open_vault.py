@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import Failed, IndexUnavailable
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from vault_agent.writing.write import Writing
 
 Reply = TypeVar("Reply")
+Options = ParamSpec("Options")
 
 MAX_ATTEMPTS = 5
 _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
@@ -152,22 +153,22 @@ class OpenVault:
             on_crash=shared.on_crash,
             own_among=self.writes.own_among,
         )
-        self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
+        self.links = Links(self.read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
         self.layout = GraphLayout(
             directory.positions, lambda: keeper.ask(LayOut(task)), self.links.revision, background
         )
-        self.typing = TypingHelp(self._read, self._open_vault, background)
+        self.typing = TypingHelp(self.read, self._open_vault, background)
         self.pages = Pages(
-            self._read,
+            self.read,
             self._open_vault,
             self.secret,
             task.vault,
             address,
             allowance=shared.texts,
         )
-        self.texts = Texts(self._read, self._open_vault, shared.texts, warnings=self.warnings)
+        self.texts = Texts(self.read, self._open_vault, shared.texts, warnings=self.warnings)
         self.lists = Lists(
-            self._read,
+            self.read,
             (task.root, str(config.vault.root)),
             warnings=self._checks.warnings,
             regex_seconds=config.search.regex_seconds,
@@ -208,14 +209,12 @@ class OpenVault:
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
-        answer = await self._read(
-            lambda now: search_page(
-                now,
-                query,
-                embedder=self._embeddings.embedder,
-                warnings=self.warnings(),
-                indexing=self.jobs.is_indexing,
-            )
+        answer = await self.read(
+            search_page,
+            query,
+            embedder=self._embeddings.embedder,
+            warnings=self.warnings(),
+            indexing=self.jobs.is_indexing,
         )
         if answer.hits or self.watch.is_live:
             return answer
@@ -223,15 +222,12 @@ class OpenVault:
 
     async def related(self, query: RelatedQuery) -> Answer:
         """Return candidates that are similar to a note or chunk."""
-        embeddings = self._embeddings.embedder is not None
-        return await self._read(
-            lambda now: related(
-                now,
-                query,
-                embeddings=embeddings,
-                warnings=self.warnings(),
-                indexing=self.jobs.is_indexing,
-            )
+        return await self.read(
+            related,
+            query,
+            embeddings=self._embeddings.embedder is not None,
+            warnings=self.warnings(),
+            indexing=self.jobs.is_indexing,
         )
 
     async def health(self) -> Health:
@@ -460,12 +456,26 @@ class OpenVault:
         """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""
         return VaultRoot.open(self._task.root, self._exclusions, identity=self._task.vault)
 
-    async def _read(self, action: Callable[[Snapshot], Awaitable[Reply]]) -> Reply:
-        """Answer from the current snapshot. If a run replaces it meanwhile, try the next one."""
+    async def read(
+        self,
+        function: Callable[Concatenate[Snapshot, Options], Awaitable[Reply]],
+        *args: Options.args,
+        **options: Options.kwargs,
+    ) -> Reply:
+        """Return what `function(snapshot, *args, **options)` returns, for the current revision.
+
+        If a run replaces the revision meanwhile, it is called again with the next one. This is the
+        only place that does so.
+
+        Raises:
+            IndexUnavailable: why the index is not served.
+            Failed: `INTERNAL_ERROR` if the index changes faster than it can be read.
+            VaultAgentError: as `function`.
+        """
         for _ in range(MAX_ATTEMPTS):
             async with self.snapshot() as snapshot:
                 try:
-                    return await action(snapshot)
+                    return await function(snapshot, *args, **options)
                 except SnapshotOutdated:
                     pass
                 except IndexUnavailable:

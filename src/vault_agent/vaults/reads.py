@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
-from vault_agent.errors import Busy, Failed
-from vault_agent.store.current import SnapshotOutdated
+from vault_agent.errors import Busy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.writing.write import Writing
 
-_ATTEMPTS = 5
 _WAIT_SECONDS = 20.0
 
 _T = TypeVar("_T")
@@ -39,12 +38,9 @@ async def ready(vault: OpenVault, writing: Writing) -> None:
 
 async def ask(vault: OpenVault, read: Callable[[Connection], Awaitable[_T]]) -> _T:
     """Return what `read` finds in the index of a vault."""
-    for _ in range(_ATTEMPTS):
-        async with vault.snapshot() as snapshot:
-            try:
-                async with snapshot.connection() as connection:
-                    return await read(connection)
-            except SnapshotOutdated:
-                pass
-        await vault.refresh()
-    raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
+
+    async def of(snapshot: Snapshot) -> _T:
+        async with snapshot.connection() as connection:
+            return await read(connection)
+
+    return await vault.read(of)
