@@ -72,6 +72,17 @@ LAZY = {
     "journals": LAZY_EVENTS,
 }
 
+# Files that import each other, still. No new ones.
+CIRCLES = {
+    frozenset({"cli.terminal", "cli.wrap"}),
+    frozenset({"cli.command", "cli.completing", "cli.here"}),
+    frozenset({"client.exchange", "client.blocking", "client.looped"}),
+    frozenset(f"client.{name}" for name in ("client", "journals", "lists", "vaults", "writing")),
+    frozenset({"markdown.inline_notes", "markdown.tree"}),
+    frozenset({"search.combined", "search.lexical", "search.semantic"}),
+    frozenset({"store.fulltext.reader", "store.fulltext.union"}),
+}
+
 # Third-party and standard modules that belong to one room.
 # `text` uses only tantivy's stemmer: notes and queries must use the same one.
 OWNED_BY = {"aiosqlite": {"store"}, "sqlite3": {"store"}, "tantivy": {"store", "text"}}
@@ -153,6 +164,63 @@ def violations(module: Path, source: str) -> list[str]:
 def test_imports_follow_the_layers(module: Path):
     if room_of(module) != "__init__":
         assert violations(module, module.read_text("utf-8")) == []
+
+
+def file_imports() -> dict[str, set[str]]:
+    """Return the files that each file of the package imports, by dotted names."""
+    files = {}
+    for module in MODULES:
+        *parents, last = ("vault_agent", *module.relative_to(PACKAGE).with_suffix("").parts)
+        files[".".join(parents if last == "__init__" else (*parents, last))] = module
+    found: dict[str, set[str]] = {}
+    for file, module in files.items():
+        tree = ast.parse(module.read_text("utf-8"))
+        named = found[file] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for name, _, _ in imports(node, module):
+                    # `from a import b` means the file `a/b.py` where there is one, else `a`.
+                    whole = {f"{name}.{alias.name}" for alias in node.names}
+                    named |= (whole & files.keys()) or ({name} & files.keys())
+        named.discard(file)
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """Return the groups of files that import each other, also over others."""
+    reached: dict[str, set[str]] = {}
+    for start in graph:
+        seen: set[str] = set()
+        left = [start]
+        while left:
+            new = graph[left.pop()] - seen
+            seen |= new
+            left += new
+        reached[start] = seen
+    return {
+        frozenset({other for other in reached[file] if file in reached[other]})
+        for file in graph
+        if file in reached[file]
+    }
+
+
+def test_no_files_import_each_other():
+    found = [
+        {file.removeprefix("vault_agent.") for file in circle} for circle in circles(file_imports())
+    ]
+    assert [each for each in found if not any(each <= known for known in CIRCLES)] == []
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set()}, set()),
+        ({"a": {"b"}, "b": {"c"}, "c": {"b"}}, {frozenset("bc")}),
+        ({"a": {"b"}, "b": {"c"}, "c": {"a"}}, {frozenset("abc")}),
+    ],
+)
+def test_a_circle_is_found(graph: dict[str, set[str]], expected: set[frozenset[str]]):
+    assert circles(graph) == expected
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.relative_to(PACKAGE).as_posix())

@@ -10,7 +10,7 @@ from aiohttp import web
 from vault_agent.server.access import Access
 from vault_agent.server.body import MAX_BODY_BYTES
 from vault_agent.server.connection import Limits
-from vault_agent.server.events import JobStreams
+from vault_agent.server.events import JOB_STREAMS, JobStreams
 from vault_agent.server.gate import gate, stamp
 from vault_agent.server.keys import (
     ACCESS,
@@ -18,16 +18,14 @@ from vault_agent.server.keys import (
     APP,
     ASSETS,
     CONFIG,
-    JOB_STREAMS,
     LIMITS,
     LOG,
-    MCP,
     OPENAPI,
     SESSIONS,
     STOPPING,
     Activity,
 )
-from vault_agent.server.mcp import Endpoint, add_mcp
+from vault_agent.server.mcp import MCP, Endpoint, add_mcp
 from vault_agent.server.openapi import openapi_json
 from vault_agent.server.routes import add_routes
 from vault_agent.system.cancelling import in_thread

@@ -16,7 +16,7 @@ from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision
 from vault_agent.model.writing import LoggedWrite
-from vault_agent.server.keys import JOB_STREAMS, STOPPING
+from vault_agent.server.keys import STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.system.change import Change
 from vault_agent.wire.base import dump
@@ -100,6 +100,9 @@ class JobStreams:
             if not stream.followers:
                 del self._streams[job_id]
                 await stream.close()
+
+
+JOB_STREAMS = web.AppKey("job_streams", JobStreams)
 
 
 class JobStream:

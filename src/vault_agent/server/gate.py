@@ -25,13 +25,12 @@ from vault_agent.server.keys import (
     CALLER,
     CONFIG,
     LOG,
-    MCP,
     SESSIONS,
     TRACE,
     Trace,
 )
 from vault_agent.server.log import Level
-from vault_agent.server.mcp import agent_of, is_mcp
+from vault_agent.server.mcp import MCP, agent_of, is_mcp
 from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error, rpc_error_reply
 from vault_agent.server.ui import is_shell, needs_no_key
 from vault_agent.system.crash import describe_crash

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from vault_agent.app import App
     from vault_agent.config import Config
-    from vault_agent.server.events import JobStreams
-    from vault_agent.server.mcp import Endpoint
     from vault_agent.web.assets import Assets
     from vault_agent.web.sessions import Sessions
 
@@ -29,11 +27,9 @@ LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
 LOG = web.AppKey("log", EventLog)
 STOPPING = web.AppKey("stopping", asyncio.Event)
-JOB_STREAMS: web.AppKey[JobStreams] = web.AppKey("job_streams")
 OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
 APP: web.AppKey[App] = web.AppKey("app")
 CONFIG: web.AppKey[Config] = web.AppKey("config")
-MCP: web.AppKey[Endpoint] = web.AppKey("mcp")  # only if MCP is switched on
 ASSETS: web.AppKey[Assets] = web.AppKey("assets")
 SESSIONS: web.AppKey[Sessions] = web.AppKey("sessions")  # only with a key and the web page
 

@@ -17,7 +17,7 @@ from vault_agent.errors import Misconfigured, NotFound, Unsupported
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.body import MAX_BODY_BYTES, check_media, check_size, read_body
-from vault_agent.server.keys import APP, CONFIG, MCP, TRACE
+from vault_agent.server.keys import APP, CONFIG, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.turns import Turns
 
@@ -57,6 +57,9 @@ class Endpoint:
         self._importing.cancel()
         with suppress(asyncio.CancelledError):
             await self._importing
+
+
+MCP = web.AppKey("mcp", Endpoint)  # only if MCP is switched on
 
 
 def _make_server() -> Server[Any]:
