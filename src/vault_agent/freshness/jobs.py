@@ -163,6 +163,11 @@ class Jobs:
         jobs = (job for job in await self.list() if job.kind.indexes)
         return next((job for job in jobs if job.state.final), None)
 
+    async def were_cut_short(self) -> bool:
+        """Whether the newest job of the index ended before the index was complete."""
+        last = await self.last_finished()
+        return not (last is None or last.state is JobState.SUCCEEDED or last.index_finished)
+
     async def last_indexed(self) -> str | None:
         """Return when the newest job that read all notes ended, or None."""
         ended = (

@@ -28,7 +28,7 @@ from vault_agent.indexing.protocol import (
     Verify,
     Warned,
 )
-from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
+from vault_agent.model.jobs import JobKind, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
 from vault_agent.model.writing import IndexState
 from vault_agent.search.pages import search_page
@@ -204,8 +204,6 @@ class OpenVault:
     def workplace(self) -> Path:
         """The folder of the index, for files that live as long as a request."""
         return self._directory.path
-
-    # --- reading -------------------------------------------------------------------------------
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
@@ -420,13 +418,11 @@ class OpenVault:
             self.layout.renew()
             self._refreshed.announce()
 
-    # --- start, and internals -------------------------------------------------------------------
-
     async def start(self, *, took_over: bool = False) -> None:
         """Serve the existing index, or start to build the first one. Renew one of a moved vault."""
         await self.jobs.recover()
         await self._index.refresh()
-        self._checks.incomplete = await self._last_run_was_cut_short()
+        self._checks.incomplete = await self.jobs.were_cut_short()
         self._checks.indexed_at = await self.jobs.last_indexed()
         watched = self.config.watch.enabled
         if watched:
@@ -443,10 +439,6 @@ class OpenVault:
         at_start = took_over or (self.config.index.at_start and not watched)
         if self._index.has_other_exclusions or (self._index.meta is not None and at_start):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
-
-    def announce_query(self) -> None:
-        """Ask an embedding run to pause briefly, so that a search can use the endpoint."""
-        self.keeper.announce_query()
 
     async def listening_at(self, address: str, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
@@ -503,7 +495,3 @@ class OpenVault:
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
         return (*self._checks.warnings(), *self.watch.warnings())
-
-    async def _last_run_was_cut_short(self) -> bool:
-        last = await self.jobs.last_finished()
-        return not (last is None or last.state is JobState.SUCCEEDED or last.index_finished)
