@@ -133,6 +133,11 @@ async def test_a_cut_list_of_jobs_keeps_the_newest_and_counts_the_omitted():
     assert outcome.reply.warnings[-1].details["omitted"] == 100 - len(shown)
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a warning names more places than fit",
+    "message and count stay, fewer places",
+)
 def test_a_warning_with_many_places_keeps_what_it_says():
     places = [{"path": "folder/" * 10 + f"{number}.md", "line": 1} for number in range(50)]
     warning = Warning("LINKS_BROKEN", "50 links lead nowhere.", {"count": 50, "links": places})

@@ -34,6 +34,12 @@ def test_a_cursor_gives_its_position_back():
     assert decode_cursor(later, cursor, int, str, vault=VAULT) == Cursor((20, "path"), "7.1")
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a cursor that is forged, of 10 KB, or of another request or vault; a cursor of "
+    "an older revision or a removed note",
+    "400 `INVALID_CURSOR`; 410 `CURSOR_EXPIRED`",
+)
 def test_a_cursor_of_another_request_or_vault_is_refused():
     cursor = encode_cursor(Asked(name="x"), (20,), vault=VAULT)
     for sent, vault in ((Asked(name="y"), VAULT), (Asked(name="x"), "b" * 32)):

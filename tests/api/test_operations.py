@@ -33,6 +33,11 @@ class Switched:
         return f"done for the {caller.kind}"
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "an operation whose switch is off",
+    "403 `FEATURE_DISABLED` with the setting",
+)
 async def test_a_disabled_operation_does_not_run():
     switched = Switched("embedding.enabled")
     with pytest.raises(Misconfigured) as refused:

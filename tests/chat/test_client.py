@@ -57,6 +57,12 @@ async def test_a_question_is_answered(endpoint: ChatEndpoint):
     }
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "chat endpoint: down, slow, 500, half a reply, HTML, endless, redirect, public "
+    "address, echo, headings missing",
+    "the extract stays, `incomplete`, tried again; nothing leaves the allowed addresses",
+)
 async def test_every_misbehaviour_is_a_known_fault(endpoint: ChatEndpoint):
     for misbehave, reason in (
         (status(500, CANARY), "server_error"),

@@ -75,6 +75,11 @@ def entries(path: Path) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "an agent's settings have comments, other hooks, or are a link",
+    "every other byte stays; the link is followed",
+)
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES)
 @pytest.mark.parametrize("name", JSON_AGENTS)
 def test_hooks_go_in_and_out_and_all_else_stays(tmp_path: Path, name: str, text: str):
@@ -183,6 +188,11 @@ def test_agents_of_one_file_do_not_touch_each_other(tmp_path: Path):
     assert state("claude-code", path, command("claude-code")) == "installed"
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "an agent's settings file is damaged or of another form",
+    "unchanged, with an error",
+)
 @pytest.mark.parametrize(
     "text",
     ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"hooks": {"Stop": 1}}', "nope"],

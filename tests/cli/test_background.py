@@ -49,6 +49,12 @@ def found(environment: dict[str, str], name: str) -> Path:
     return path
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "`serve --background`, and the port is in use",
+    "the default port: a free one is taken, and commands find it; a chosen port: "
+    "`PORT_IN_USE`, and nothing starts",
+)
 async def test_a_server_in_the_background_is_found_and_stopped(
     environment: dict[str, str], vault: Path, run: Run
 ):
@@ -74,6 +80,11 @@ async def test_a_server_in_the_background_is_found_and_stopped(
     assert "No server runs" in (await run("serve", "--stop")).err
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a server is killed, and its record `server.address` stays",
+    "the record counts only while the server's lock is held",
+)
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by a POSIX signal")
 async def test_the_record_of_a_killed_server_is_harmless(
     environment: dict[str, str], vault: Path, run: Run
@@ -117,6 +128,11 @@ async def test_a_missing_vault_is_reported_and_leaves_no_folder(
     assert (await run("serve", "--background", "--stop")).code == 2
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a server ends while it starts in the background",
+    "the command reports the server's own error",
+)
 async def test_the_error_of_a_server_that_does_not_start_is_passed_on(tmp_path: Path):
     how = detached.Start(("serve", "--port", "99999"), {**os.environ, "HOME": str(tmp_path)})
     with pytest.raises(Misconfigured, match="must be a port") as error:

@@ -102,6 +102,11 @@ async def test_misuse_exits_with_2_and_suggests_a_correction(run: Run):
         assert orjson.loads(ended.out)["error"]["code"] in {"INVALID_REQUEST", "CONFIG_INVALID"}
 
 
+@pytest.mark.fault(
+    "Secrets and logs",
+    "a mistyped command contains a query or a key",
+    "the error repeats names, and no values",
+)
 @pytest.mark.parametrize(
     "line",
     [

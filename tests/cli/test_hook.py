@@ -206,6 +206,11 @@ def test_other_agents_have_names_of_their_own(world: World):
     assert [each["agent"] for each in server.events] == ["gemini"]
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "secrets in prompts",
+    "removed before the event is sent or stored",
+)
 def test_secrets_are_removed_before_anything_is_sent_or_stored(world: World):
     secret = "ghp_" + "a1B2" * 9
     with serving(accepted()) as server:
@@ -216,6 +221,11 @@ def test_secrets_are_removed_before_anything_is_sent_or_stored(world: World):
     assert event.prompt == "use [redacted: github] in ~/x"
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "no server, one that fails, hangs up, never ends its reply, or is another program",
+    "the agent goes on; the event waits in the spool",
+)
 @pytest.mark.parametrize(
     "answer",
     [
@@ -253,6 +263,12 @@ def test_a_refused_event_is_not_kept(world: World):
     assert world.spooled == []
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "a server that hangs",
+    "the hook gives up after `memory.hook_timeout_ms`, prints nothing and ends with "
+    "0; the event waits",
+)
 def test_a_server_that_hangs_is_given_up(world: World):
     with serving(None) as server:
         timeout = {"VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS": "100"}
@@ -260,6 +276,11 @@ def test_a_server_that_hangs_is_given_up(world: World):
     assert [each.event for each in world.spooled] == ["prompt"]
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "the agent never closes the hook's input",
+    "read until the JSON is whole",
+)
 def test_the_input_may_stay_open(world: World):
     with serving(accepted("text")) as server:
         process = subprocess.Popen(
@@ -282,6 +303,11 @@ def test_the_input_may_stay_open(world: World):
         process.stdout.close()
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "input that is empty, no JSON, deep, over 1 MiB, or with a hostile session ID",
+    "ignored; nothing is written",
+)
 @pytest.mark.parametrize(
     "given",
     [
@@ -304,6 +330,11 @@ def test_what_is_no_event_is_ignored(world: World, given: bytes):
     assert not world.data.exists()
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "wrong arguments, an unknown setting, a damaged config file",
+    "code 0, nothing printed",
+)
 def test_arguments_that_are_wrong_do_not_fail(world: World):
     for arguments in ((), ("--agent",), ("--nothing", "--agent", "codex"), ("--config", "/none")):
         done = subprocess.run(
@@ -330,6 +361,11 @@ def test_nothing_is_done_while_it_is_off(world: World):
     assert not world.data.exists()
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "a clone with a vault that is not trusted",
+    "one line at the start; nothing is sent or injected",
+)
 def test_a_vault_that_is_not_trusted_is_told_once_and_not_used(world: World):
     (world.config.with_name("vaults.toml")).unlink()
     with serving(accepted("text")) as server:
@@ -365,6 +401,11 @@ def test_the_commit_of_a_worktree_is_read_without_git(world: World):
     assert {each.vault for each in world.spooled} == {vault_identity(world.vault)}
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "kill -9 of the hook at any point",
+    "the event is in the spool whole or not at all",
+)
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX only")
 def test_an_event_is_spooled_whole_or_not_at_all(world: World):
     data = json.dumps(world.placed(PROMPT)).encode()

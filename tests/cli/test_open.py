@@ -200,6 +200,11 @@ async def test_a_path_with_a_line_is_the_chunk_with_that_line(server: FakeServer
         assert server.asked[-1][1] == f"/chunks/{NOTE}/{index}"
 
 
+@pytest.mark.fault(
+    "Paths",
+    "a server's reply names a path outside the vault",
+    "`open` opens nothing",
+)
 async def test_a_note_is_never_opened_outside_the_vault(
     vault: Path, server: FakeServer, run: Run, tmp_path: Path
 ):
@@ -215,6 +220,11 @@ async def test_a_note_is_never_opened_outside_the_vault(
     assert "VAULT_MISMATCH" in ended.err
 
 
+@pytest.mark.fault(
+    "Paths",
+    "the editor is missing or fails",
+    "`OPEN_FAILED`",
+)
 async def test_what_cannot_be_opened_is_said(vault: Path, run: Run):
     page = await run("open", "Stock", "--in", "ui")
     assert page.code == 2

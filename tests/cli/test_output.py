@@ -459,6 +459,11 @@ async def test_ctrl_c_at_the_key_prompt_ends_the_line(
 READS = (("search", "bones"), ("related", NOTE), ("get", "note", NOTE), ("jobs",))
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "the server at the address serves another vault",
+    "`VAULT_MISMATCH` on standard error",
+)
 @pytest.mark.parametrize("command", READS, ids=" ".join)
 async def test_a_server_with_another_vault_causes_a_warning(
     run: Run, server: FakeServer, tmp_path: Path, command: tuple[str, ...]

@@ -67,6 +67,11 @@ def test_other_systems_have_no_service(tmp_path: Path):
     assert "serve --background" in refused.value.message
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "systemd refuses a service",
+    "`SERVICE_FAILED` with its reason",
+)
 @on_linux
 async def test_a_service_is_installed_updated_and_removed(
     environment: dict[str, str], tmp_path: Path, run: Run

@@ -47,6 +47,12 @@ def test_a_task_file_is_read_with_the_keys_of_others(tmp_path: Path, name: str, 
 BOMB = "a: &a [canary]\n" + "\n".join(f"{n}: &x{n} [*a, *a]" for n in range(50))
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a task file with aliases, tags or deep nesting, over 1 MiB or 500 tasks, or with "
+    "an unknown key",
+    "refused with the line or key, without its content",
+)
 @pytest.mark.parametrize(
     ("name", "text", "rule"),
     [

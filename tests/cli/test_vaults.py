@@ -227,6 +227,11 @@ async def test_a_folder_is_added_and_forgotten(run: Run, home: Path):
     assert (home / "Recipes").is_dir()
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "a registered vault is missing or unmounted",
+    "`VAULT_NOT_FOUND` for it; nothing is removed",
+)
 async def test_a_missing_vault_is_reported_with_what_to_do(run: Run, home: Path):
     (home / "Recipes").mkdir()
     await run("vaults", "add", str(home / "Recipes"))
@@ -255,6 +260,11 @@ async def test_a_search_names_the_vaults_of_the_project(
     assert project.is_dir()
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "a clone brings a vault and settings",
+    "not indexed, not searched; its settings can switch nothing on",
+)
 async def test_a_vault_that_is_not_trusted_is_not_searched(
     run: Run, project: Path, server: FakeServer
 ):

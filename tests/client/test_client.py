@@ -228,6 +228,11 @@ async def read(client: Client, what: str) -> None:
             pass
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "another program at the server's address sends bytes without end",
+    "`SERVER_UNAVAILABLE` after 128 MiB",
+)
 @pytest.mark.parametrize("status", [b"200", b"404"])
 @pytest.mark.parametrize("what", ["a reply", "events", "a download"])
 async def test_an_endless_reply_is_not_read_completely(

@@ -97,6 +97,12 @@ BROKEN = {
 }
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a server's reply is not HTTP, is cut short, has a wrong length or broken chunks, "
+    "or has an endless head; a server that accepts a connection and stays silent",
+    "`SERVER_UNAVAILABLE`, for silence after the time limit; nothing of the reply is quoted",
+)
 @pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN)
 async def test_a_broken_reply_is_reported(reply: bytes, looped: bool):
     with pytest.raises(BrokenReply):

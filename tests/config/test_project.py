@@ -148,6 +148,11 @@ def test_the_environment_names_a_project(home: Path):
     assert find_project(home / "app", environ=inside, home=home) is None
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "a vault folder links out of its project; `.git` is a pipe or forged",
+    "refused, or no project",
+)
 @POSIX
 @pytest.mark.parametrize("linked", [".vault-agent", ".vault-agent/vault"])
 def test_a_vault_that_links_out_of_its_project_is_refused(home: Path, linked: str):

@@ -98,6 +98,11 @@ async def test_a_name_that_resolves_to_a_public_address_is_refused(monkeypatch):
     assert dialled == []
 
 
+@pytest.mark.fault(
+    "The embedding endpoint",
+    "a redirect; a proxy in the environment; a name that resolves to a public address",
+    "refused or ignored; no text leaves the machine",
+)
 async def test_a_redirect_is_refused_and_gets_no_text(endpoint, settings):
     async with EmbeddingEndpoint() as elsewhere:
         for code in (301, 302, 307, 308):

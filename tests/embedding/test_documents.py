@@ -34,6 +34,11 @@ async def test_texts_get_their_unit_vectors_in_order(endpoint, settings):
     assert np.linalg.norm(outcomes[0].vector) == pytest.approx(1)
 
 
+@pytest.mark.fault(
+    "The embedding endpoint",
+    "500, an overloaded endpoint, a loading model, a broken connection, a reply of a gigabyte",
+    "retried within limits, and visible in the job",
+)
 @pytest.mark.parametrize(
     "misbehaviour",
     [
@@ -105,6 +110,11 @@ async def test_a_huge_reply_is_not_read_completely(endpoint, settings, code):
             assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
 
 
+@pytest.mark.fault(
+    "The embedding endpoint",
+    "one text that always fails",
+    "found by splitting the batch; the rest is embedded",
+)
 @pytest.mark.parametrize(
     ("misbehaviour", "reason"),
     [
@@ -147,6 +157,11 @@ async def test_a_batch_too_large_is_halved_once_and_remembered(endpoint, setting
     assert sum(len(request) > 4 for request in endpoint.requests) <= 3
 
 
+@pytest.mark.fault(
+    "The embedding endpoint",
+    "the model is missing",
+    "the run ends at once and says how to get the model",
+)
 async def test_a_missing_model_ends_the_run_with_the_pull_command(endpoint, settings):
     async with HttpEmbedder(settings(model="nomic-embed-text")) as embedder:
         with pytest.raises(Unavailable, match="ollama pull nomic-embed-text") as caught:

@@ -30,6 +30,11 @@ def test_without_indices_the_order_counts():
     assert vectors_of(json.dumps(body).encode(), 2, None).tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.fault(
+    "The embedding endpoint",
+    "NaN, infinite or zero vectors; wrong count, order or dimension; an index out of range",
+    "refused, never stored",
+)
 @pytest.mark.parametrize(
     ("body", "count", "dimension"),
     [

@@ -73,6 +73,13 @@ def repaired(program: Program) -> set[int]:
     return set(ask_everything(program))
 
 
+@pytest.mark.fault(
+    "The index",
+    "a file of the index is truncated under a running server",
+    "the next search is refused (`INDEX_INCOMPATIBLE`) or answered, and the server "
+    "lives; vectors and `-shm` are repaired, else `reindex` cures. Not covered: a "
+    "truncation between the check of the size and the read ends the process",
+)
 @pytest.mark.parametrize("patterns", [MAPPED, pytest.param(OTHERS, marks=pytest.mark.long)])
 def test_a_server_survives_truncation_of_any_index_file(
     program: Program, patterns: tuple[str, ...]

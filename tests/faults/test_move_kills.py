@@ -19,6 +19,11 @@ KILLS = int(os.environ.get("VAULT_AGENT_TEST_KILLS", "8"))
 """How often the process is killed. More finds rarer faults."""
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a process killed in a move of 1,000 notes",
+    "finished, or never begun",
+)
 @pytest.mark.long
 async def test_moves_of_a_thousand_notes_that_are_killed(tmp_path: Path):
     await _kill_often(tmp_path, notes=1_000, kills=KILLS, seconds=6.0)

@@ -45,6 +45,11 @@ def use(program: Program) -> None:
             assert (refused.status, refused.code) == (403, "FEATURE_DISABLED"), path
 
 
+@pytest.mark.fault(
+    "Writing",
+    "writing is off",
+    "nothing of the vault is opened for writing, in any process",
+)
 @LINUX
 def test_nothing_of_the_vault_is_opened_to_change_it(program: Program, tmp_path: Path):
     notes = tmp_path / "notes"

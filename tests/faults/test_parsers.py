@@ -58,6 +58,11 @@ async def run_poisoned(vault: Vault) -> JobSummary:
     return await run(vault, parsers.poisoned)
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "a parser crashes, hangs or uses too much memory",
+    "one note is skipped with a warning; the job continues",
+)
 @pytest.mark.parametrize("poison", ["crash", "hang", "bomb", "raise"])
 @LINUX
 async def test_one_crashing_note_is_skipped_and_the_others_are_indexed(
@@ -94,6 +99,11 @@ async def test_a_parser_error_is_reported_by_type_and_line(vault: Vault):
     assert vault.heard.codes == ["NOTE_PARSER_CRASHED"]
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "another folder is mounted in the vault's place during a run",
+    "`VAULT_NOT_FOUND`; nothing is removed",
+)
 async def test_a_replaced_vault_folder_is_not_read(vault: Vault):
     """Like the mount point of an unmounted drive: no note counts as removed."""
     await vault.index()
@@ -186,6 +196,11 @@ async def test_a_vault_that_disappears_before_reading_keeps_its_notes(vault: Vau
     assert await vault.dump() == held
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "the server dies while a parser hangs",
+    "the parser process ends too",
+)
 @pytest.mark.parametrize("setup", ["stuck", "sleeping"])
 @LINUX
 def test_a_hanging_worker_ends_with_its_parent(setup: str):

@@ -26,6 +26,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("tracing"))
 
 
+@pytest.mark.fault(
+    "The index",
+    "the power fails",
+    "a published index and the vectors in its map were synced to disk before publication",
+)
 @pytest.mark.parametrize(("scenario", "number"), [("first", 1), ("reindex", 2)])
 def test_a_generation_is_synced_before_it_becomes_current(
     library: Path, tmp_path: Path, scenario: str, number: int
@@ -78,6 +83,11 @@ def test_vectors_are_synced_before_their_map(library: Path, tmp_path: Path):
     assert at_publications[-1] == set()
 
 
+@pytest.mark.fault(
+    "Writing",
+    "the power fails in a write",
+    "text, old text and log were synced before the note changed, its name before the reply",
+)
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
 def test_a_write_is_synced_before_a_note_changes_and_before_its_reply(
     library: Path, tmp_path: Path, operation: str

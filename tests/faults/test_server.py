@@ -121,6 +121,11 @@ def test_an_index_folder_that_cannot_be_created_ends_the_server_with_a_code(prog
     assert str(program.indexes) not in ended.stderr
 
 
+@pytest.mark.fault(
+    "The index",
+    "the index folder disappears, or cannot be created",
+    "reported with a code; the next start creates it again",
+)
 def test_a_deleted_index_folder_is_reported_and_recreated_at_the_next_start(program: Program):
     program.start()
     program.index()

@@ -72,6 +72,11 @@ async def until_appended(vault: Vault, path: str) -> None:
     )
 
 
+@pytest.mark.fault(
+    "Writing",
+    "the disk gets full in the middle of a move (real file system)",
+    "`DISK_FULL`, other writes `RECOVERY_PENDING`, and finished once there is room",
+)
 @pytest.mark.long
 async def test_a_move_that_fills_the_disk_is_finished_once_there_is_room(tmp_path: Path):
     with mounted(tmp_path / "vault", "4m"):
@@ -94,6 +99,11 @@ async def test_a_move_that_fills_the_disk_is_finished_once_there_is_room(tmp_pat
         assert vault.temporaries() == []
 
 
+@pytest.mark.fault(
+    "Writing",
+    "the disk is full before a move is logged",
+    "refused, nothing changed, and the room that it took is free again",
+)
 @pytest.mark.long
 async def test_a_move_that_is_refused_leaves_the_room_that_there_was(tmp_path: Path):
     """The bytes that it has kept before the disk was full are removed."""
@@ -110,6 +120,11 @@ async def test_a_move_that_is_refused_leaves_the_room_that_there_was(tmp_path: P
             assert await refused(vault.append("folder 0/0.md", "more\n")) == "done"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "the vault becomes read-only while it is served",
+    "403, no file changed; writes go on when it is not",
+)
 @pytest.mark.long
 async def test_a_disk_that_becomes_read_only_refuses_writes_until_it_is_not(tmp_path: Path):
     with mounted(tmp_path / "vault", "4m"):

@@ -16,6 +16,11 @@ INDEX = 'openat(AT_FDCWD</t>, "/t/data/index.db", O_RDWR|O_CREAT, 0600) = 8</t/d
 LOG = 'openat(AT_FDCWD</t>, "/t/data/writes.db", O_RDWR|O_CREAT, 0600) = 8</t/data/writes.db>\n'
 
 
+@pytest.mark.fault(
+    "Writing",
+    "any process of the program changes a vault while writing is off",
+    "found in a trace of all system calls",
+)
 @pytest.mark.parametrize(
     "change",
     [

@@ -92,6 +92,11 @@ def check_a_checkout(program: Program, *, notes: int) -> None:
     assert_nothing_is_left_to_find(program)
 
 
+@pytest.mark.fault(
+    "Watching",
+    "a checkout rewrites, moves and removes many notes",
+    "a few runs; a scan afterwards finds nothing",
+)
 def test_a_checkout_is_a_few_runs_and_loses_nothing(program: Program):
     check_a_checkout(program, notes=200)
 
@@ -189,6 +194,12 @@ def test_the_commands_tell_how_the_vault_is_watched(program: Program):
     assert job["trigger"] == "scan"
 
 
+@pytest.mark.fault(
+    "Agents",
+    "50,000 files are written while the watcher stands still; a million events of "
+    "excluded paths; a full disk during a run",
+    "all are found; no run; the watch goes on when there is room",
+)
 @pytest.mark.long
 def test_files_written_while_the_watcher_stands_still_are_found(program: Program):
     """More than the system's queue holds."""

@@ -39,6 +39,12 @@ def account(module: str, *arguments: object) -> dict[str, Any]:
 # --- kills ------------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(
+    "Writing",
+    "kill -9 at any moment of any write",
+    "the old file or the new one; several files are finished at the next start; no "
+    "temporary file stays",
+)
 @LINUX
 def test_a_few_killed_writers_leave_old_files_or_new_ones(tmp_path: Path):
     found = account("killed_writes", tmp_path, 5, 1)
@@ -57,6 +63,11 @@ def test_two_thousand_killed_writers_leave_old_files_or_new_ones(tmp_path: Path)
 # --- editors ----------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a person saves in place, truncating, by rename, or from a file held open for a second",
+    "their text is in the note, and ours is made of it anew, or both are kept",
+)
 def test_what_a_person_saves_at_the_same_time_is_never_lost(tmp_path: Path):
     found = account("saves", tmp_path, 120, 60, 1, 0.05)
     assert found["lost"] == []
@@ -106,6 +117,12 @@ def failed(
     return points
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a full or failing disk at each call of a write",
+    "`DISK_FULL` or `FILE_NOT_WRITABLE`; the old file, or the write is finished when "
+    "the disk works",
+)
 @NEEDS_COMPILER
 @pytest.mark.parametrize(
     ("operation", "error", "start"),
@@ -135,6 +152,11 @@ def test_each_failing_call_of_the_disk_leaves_the_old_file_or_the_new_one(
 # --- folders that are swapped -----------------------------------------------------------------
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a parent folder is swapped for a link to outside",
+    "nothing outside changes",
+)
 @LINUX
 def test_a_folder_that_becomes_a_link_to_outside_leads_nothing_there(tmp_path: Path):
     found = account("swapped", tmp_path, 300, 1)

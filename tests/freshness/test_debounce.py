@@ -60,6 +60,11 @@ def test_a_path_that_keeps_changing_does_not_delay_others(waiting: Waiting):
     assert (due, batch.paths) == (10.15, ("a.md",))
 
 
+@pytest.mark.fault(
+    "Watching",
+    "a note is saved every 100 ms for a minute",
+    "it is read at most once a second; there are at most two runs a second",
+)
 def test_a_note_that_is_saved_all_the_time_is_read_once_a_second(waiting: Waiting):
     starts, now = [], 0.0
     while now < 60:

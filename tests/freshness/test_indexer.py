@@ -249,6 +249,11 @@ async def test_a_job_does_not_wait_for_a_hanging_check(speaking: Any):
             assert len(kept.pids) == 2
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "questions, runs and a stop at the same time",
+    "no process is left behind",
+)
 @pytest.mark.parametrize("seed", range(4))
 async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: int):
     """Checks, cancellations and process starts while the server stops."""
@@ -280,6 +285,11 @@ async def test_a_run_succeeds_after_the_idle_process_died(speaking: Any):
         assert (await kept.run()).revision == 1
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "the idle indexing process dies, or keeps dying",
+    "it is started again, after growing pauses; a run in between does not fail",
+)
 @LINUX
 async def test_an_idle_process_that_dies_is_replaced(speaking: Any):
     async with speaking(ANSWERS) as kept:
@@ -309,6 +319,11 @@ async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
         assert await kept.keeper.ask(Compare(TASK)) is None  # it starts no process either
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "the indexing process sends something that is not a message",
+    "the run fails with `INDEXER_FAILED`; the process is ended",
+)
 @pytest.mark.parametrize(
     "line",
     [b"canary\n", b"{}\n", b"x" * (5 * MAX_EVENT_BYTES) + b"\n"],

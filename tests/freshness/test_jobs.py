@@ -82,6 +82,11 @@ async def test_a_second_job_is_refused_with_the_id_of_the_first(jobs: Jobs, work
     assert refusal.value.details == {"jobId": first.id}
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "two `POST /index` at once, or one while another job ends",
+    "one job; the other request gets 409 with its ID",
+)
 async def test_of_two_jobs_submitted_at_once_one_is_accepted(jobs: Jobs, work: Work):
     results = await asyncio.gather(
         *(jobs.submit(JobKind.INDEX, work.run) for _ in range(5)), return_exceptions=True

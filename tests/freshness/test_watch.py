@@ -112,6 +112,11 @@ async def test_edits_are_searched_without_a_command_and_are_no_jobs(root: Path):
         assert vault.watch.warnings() == ()
 
 
+@pytest.mark.fault(
+    "Watching",
+    "a program removes a note and writes it again, over and over",
+    "one note throughout, never missing",
+)
 async def test_a_note_that_is_replaced_is_never_missing(root: Path):
     async with watched(root, removal_grace_ms=2_000) as vault:
         (root / "3.md").write_text("quinces")
@@ -129,6 +134,11 @@ async def test_a_note_that_is_replaced_is_never_missing(root: Path):
             await vault.texts.chunk(identify("none.md"), 0)
 
 
+@pytest.mark.fault(
+    "Watching",
+    "a name changes its letter case or normal form",
+    "one note under the new name, reported as a rename",
+)
 async def test_a_name_in_another_spelling_is_one_note(root: Path):
     (root / "Caf\u00e9.md").write_text("quinces")
     async with watched(root) as vault:
@@ -188,6 +198,11 @@ async def test_polling_finds_changes_too(root: Path, monkeypatch: pytest.MonkeyP
         assert len(await vault.jobs.list()) == count  # scans that find nothing are no jobs
 
 
+@pytest.mark.fault(
+    "Watching",
+    "the watcher is killed",
+    "a new one starts after a second and looks at everything",
+)
 @LINUX
 async def test_a_killed_watcher_is_replaced_and_nothing_is_lost(root: Path):
     async with watched(root) as vault:
@@ -199,6 +214,11 @@ async def test_a_killed_watcher_is_replaced_and_nothing_is_lost(root: Path):
         assert vault.watch.state is WatchState.WATCHING
 
 
+@pytest.mark.fault(
+    "Watching",
+    "the watcher hangs",
+    "`WATCH_STOPPED` after 15 s, and a new one starts",
+)
 @LINUX
 async def test_a_stopped_watcher_is_announced_and_replaced(
     root: Path, monkeypatch: pytest.MonkeyPatch
@@ -213,6 +233,11 @@ async def test_a_stopped_watcher_is_announced_and_replaced(
         assert processes() & {pid} == set()
 
 
+@pytest.mark.fault(
+    "Watching",
+    "the indexing process is killed while the vault is watched",
+    "the run is done again",
+)
 @LINUX
 async def test_a_killed_indexing_process_loses_nothing(root: Path):
     async with watched(root) as vault:
@@ -231,6 +256,11 @@ def command_of(pid: int) -> str:
         return ""
 
 
+@pytest.mark.fault(
+    "Watching",
+    "the vault is unmounted, moved or replaced, and comes back",
+    "nothing is removed, and no descriptor is held; then everything is looked at",
+)
 async def test_a_vault_that_goes_and_comes_back_loses_nothing(root: Path):
     async with watched(root) as vault:
         notes = (await vault.health()).notes
@@ -279,6 +309,12 @@ async def test_a_user_job_runs_beside_the_watch_and_its_trigger_is_kept(root: Pa
         await found(vault, "quinces", "New.md")
 
 
+@pytest.mark.fault(
+    "Watching",
+    "a run of the watch fails (a full disk, a lock)",
+    "a failed job; the whole vault is looked at after 1, 5, 30, 300 s, and nothing by "
+    "paths before that succeeds",
+)
 async def test_a_failing_run_is_a_job_and_is_tried_again(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -310,6 +346,11 @@ async def test_new_revisions_are_news_once_they_are_searched(root: Path):
         assert await hits(vault, "quinces") == ["New.md"]
 
 
+@pytest.mark.fault(
+    "The embedding endpoint",
+    "a note is saved again while its text is embedded",
+    "the vector of the old text is not used; the new text follows",
+)
 async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
@@ -342,6 +383,11 @@ async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
             assert not await complete(vault)
 
 
+@pytest.mark.fault(
+    "The embedding endpoint",
+    "the endpoint is down or slow while notes of a watched vault change",
+    "text is fresh; each text is sent once when the endpoint is back",
+)
 async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -364,6 +410,11 @@ async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
             assert len(set(saved)) == len(saved)
 
 
+@pytest.mark.fault(
+    "Watching",
+    "a job of the watch is cancelled",
+    "its changes are looked at again after 30 s",
+)
 async def test_a_run_that_takes_long_is_a_job_that_can_be_cancelled(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -385,6 +436,11 @@ async def test_a_run_that_takes_long_is_a_job_that_can_be_cancelled(
         await found(vault, "quinces", "New.md")
 
 
+@pytest.mark.fault(
+    "Watching",
+    "events stop though files change",
+    "the next scan finds the changes; after two such scans the vault is polled (`WATCH_DEAF`)",
+)
 async def test_a_watch_that_misses_events_polls_and_warns(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):

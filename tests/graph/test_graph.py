@@ -72,6 +72,11 @@ def test_links_between_two_notes_are_one_edge_with_a_weight():
     assert [list(graph.weighted(note)) for note in (0, 1)] == [[(1, 2)], [(0, 1)]]
 
 
+@pytest.mark.fault(
+    "Links and the graph",
+    "a cycle, a note that links to itself, separate components, very many notes without a link",
+    "paths, depths, communities and PageRank end; ranks sum to 1",
+)
 @EVERY
 def test_pagerank_solves_its_equation_and_sums_to_one(size: int, edges: Edges):
     ranks = pagerank(graph_of(size, edges))
@@ -144,6 +149,11 @@ def test_a_path_over_the_limit_is_too_long():
     assert not none.value.apart
 
 
+@pytest.mark.fault(
+    "Links and the graph",
+    "a local graph that grows over its limit",
+    "the nearest and best connected notes, with `truncated`",
+)
 def test_the_nearest_and_best_connected_notes_come_first():
     graph = graph_of(6, [(0, 1, 1), (0, 2, 1), (2, 3, 1), (4, 2, 1), (5, 3, 1)])
     assert near(graph, 0, depth=1, limit=10).distances == {0: 0, 2: 1, 1: 1}

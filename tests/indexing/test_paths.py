@@ -184,6 +184,11 @@ async def test_a_moved_folder_is_reported_as_renames(vault: Vault, walks: list[b
     assert await state(vault) == await fresh_state(vault)
 
 
+@pytest.mark.fault(
+    "Paths",
+    "a run of paths gets a path that is outside the vault, hidden, excluded or malformed",
+    "ignored; nothing is read or removed",
+)
 @pytest.mark.parametrize(
     "path",
     [
@@ -216,6 +221,11 @@ async def test_a_symlinked_note_is_updated_under_both_names(vault: Vault):
     assert await leaves_what_a_whole_run_leaves(vault, "linked/New.md")
 
 
+@pytest.mark.fault(
+    "Paths",
+    "a changed path is, contains or is seen through a symbolic link",
+    "the run looks at everything",
+)
 async def test_new_removed_and_changed_symlinks_are_detected(vault: Vault):
     await vault.index()
     link = vault.root / "Link.md"
@@ -274,6 +284,11 @@ async def test_new_and_removed_attachments_update_links(vault: Vault):
     assert await leaves_what_a_whole_run_leaves(vault, "deep/jar.png")
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "a run of paths would remove all, or very many, notes",
+    "`VAULT_EMPTY`, or the run looks at everything first",
+)
 async def test_a_run_of_paths_never_empties_an_index(vault: Vault):
     await vault.index()
     before = await state(vault)
@@ -344,6 +359,11 @@ async def test_many_paths_are_indexed_in_one_run(vault: Vault, walks: list[bool]
     assert await state(vault) == await fresh_state(vault)
 
 
+@pytest.mark.fault(
+    "The index",
+    "the table of names by which links resolve is damaged",
+    "refused as damaged by the check of the whole index",
+)
 @pytest.mark.parametrize("damage", ["DELETE FROM name", "UPDATE name SET handle = handle + 1"])
 async def test_a_changed_link_key_is_detected_as_damage(vault: Vault, damage: str):
     await vault.index()
@@ -415,6 +435,11 @@ async def test_a_revision_is_published_before_its_segments_are_merged(
     assert merged == [1]
 
 
+@pytest.mark.fault(
+    "The index",
+    "merging full text fails or is killed after a run was published",
+    "the run stands; the next one merges",
+)
 async def test_a_failed_merge_does_not_fail_the_run(vault: Vault, monkeypatch: pytest.MonkeyPatch):
     await vault.index()
 

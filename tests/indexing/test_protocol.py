@@ -156,6 +156,11 @@ def test_an_error_with_an_unknown_code_becomes_failed():
     assert type(Refused("SOME_CODE", "A sentence.").error) is Failed
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "a warning or error that would not fit into a message",
+    "its texts are cut",
+)
 @pytest.mark.parametrize(
     "details",
     [

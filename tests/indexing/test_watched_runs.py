@@ -82,6 +82,11 @@ async def test_another_spelling_of_a_name_is_a_rename(vault: Vault, old: str):
     assert old not in await paths_of(vault)
 
 
+@pytest.mark.fault(
+    "Watching",
+    "a folder is moved, and moved back",
+    "renames",
+)
 async def test_a_moved_folder_is_renames_and_moves_back(vault: Vault):
     folder, moved = vault.root / "folder", vault.root / "moved"
     folder.rename(moved)
@@ -110,6 +115,11 @@ async def test_many_missing_notes_are_only_counted(vault: Vault, monkeypatch: py
     assert (run.missing, run.more_missing) == (("0.md", "1.md"), True)
 
 
+@pytest.mark.fault(
+    "Watching",
+    "a note disappears between the walk and the read",
+    "it stays for its grace",
+)
 async def test_a_note_that_vanishes_while_it_is_read_stays(vault: Vault):
     vault.write("3.md", "about to be replaced")
     with vault.parsing() as read:
@@ -137,6 +147,11 @@ async def test_a_run_in_another_folder_than_the_watched_one_is_refused(vault: Va
     assert len(await paths_of(vault)) == 12
 
 
+@pytest.mark.fault(
+    "Watching",
+    "an unreadable note in a watched vault",
+    "scans do not publish again and again for it",
+)
 async def test_an_unreadable_note_does_not_make_every_scan_publish(vault: Vault):
     vault.write("3.md", "changed")
     vault.unreadable.add("3.md")

@@ -131,6 +131,11 @@ def test_paths_are_passed_on_in_lines_of_limited_length(watched: Observed):
     assert watched.turns() == [SeenMuch("overflow")]
 
 
+@pytest.mark.fault(
+    "Watching",
+    "the computer sleeps, or the watcher is stopped for over 10 s",
+    "one look at the whole vault",
+)
 def test_a_pause_of_the_computer_means_that_anything_may_have_changed(watched: Observed):
     watched.wall += GAP_SECONDS + 3600  # asleep: only the wall clock has gone on
     assert watched.turns() == [SeenMuch("gap")]
@@ -139,6 +144,11 @@ def test_a_pause_of_the_computer_means_that_anything_may_have_changed(watched: O
     assert watched.turns(5) == []
 
 
+@pytest.mark.fault(
+    "Watching",
+    "the clock is set back or forward",
+    "at most one needless look",
+)
 def test_a_clock_set_back_causes_no_scan(watched: Observed):
     watched.wall -= 3600
     assert watched.turns(3) == []
@@ -275,6 +285,11 @@ def test_no_descriptor_of_the_vault_is_held_while_it_is_away(root: Path):
     eventually(lambda: held() == before)
 
 
+@pytest.mark.fault(
+    "Watching",
+    "a name that is not Unicode appears",
+    "the watch starts again and goes on",
+)
 def test_a_name_that_is_not_unicode_does_not_end_the_watch(root: Path):
     if sys.platform in ("darwin", "win32"):
         pytest.skip("names are Unicode there")

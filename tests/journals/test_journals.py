@@ -507,6 +507,11 @@ async def test_a_missing_transcript_is_tried_again(desk: Desk, monkeypatch: pyte
     assert front(desk.note())["files"] == sorted(made.edited)
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "kill -9 at any point of a session's journal",
+    "no session without its journal, none with two; a note edited meanwhile stays",
+)
 async def test_an_interrupted_server_finishes_the_journal(desk: Desk):
     made = made_session("claude-code", str(desk.project), 11)
     async with desk.app() as app:
@@ -546,6 +551,11 @@ async def test_modules_list_their_journals_where_that_is_wanted(desk: Desk):
     assert "## History\n" in module
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "the project's vault is away",
+    "the journal waits and is written when it is back",
+)
 async def test_a_vault_that_is_away_loses_no_journal(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(journals_module, "WAITS", (0.2,))
     made = made_session("claude-code", str(desk.project), 13)

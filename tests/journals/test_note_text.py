@@ -128,6 +128,11 @@ def parsed(draft: Draft):
     return note.decode(), parse_note(note.decode(), path=name.path)
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "transcript text with links, fences, HTML, escapes, tags, tasks",
+    "plain text in its section",
+)
 def test_no_link_tag_task_or_field_comes_of_foreign_text():
     told = Transcript(
         todos=(ToDo(HOSTILE, False),),

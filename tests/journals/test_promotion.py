@@ -167,6 +167,11 @@ async def test_the_copy_of_a_note_without_an_id_is_not_recalled_beside_it(tmp_pa
         assert left[done.copy.note_id] == "duplicate"
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "somebody changes a promoted note or its copy",
+    "an update never replaces a person's text; undo keeps what was written meanwhile",
+)
 async def test_an_update_follows_the_original_but_never_replaces_an_edit(tmp_path: Path):
     async with opened(tmp_path) as vaults:
         first = await vaults.promote()
@@ -224,6 +229,11 @@ async def test_an_edited_copy_is_only_left_never_removed(tmp_path: Path):
         assert (vaults.shop / "journals/costs.md").read_text() == JOURNAL
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "a note with secrets, or one whose frontmatter cannot be edited, is promoted",
+    "refused before anything is written; the error has no secret",
+)
 async def test_a_note_that_may_not_be_promoted_stays_where_it_is(tmp_path: Path):
     async with opened(tmp_path) as vaults:
         secret = "password: " + "hunter2x9\n"
@@ -261,6 +271,11 @@ async def test_a_note_like_one_of_the_global_vault_needs_force(tmp_path: Path):
         assert done.copy.path == "patterns/retry-2.md"
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "a crash between the two writes of a promotion, or before the copy is in the index",
+    "the next promotion and `vaults check` complete it; one copy",
+)
 async def test_what_a_crash_left_is_completed_by_the_next_promotion(tmp_path: Path):
     async with opened(tmp_path) as vaults:
         await vaults.promote()

@@ -158,6 +158,11 @@ async def test_prompts_and_messages_are_not_in_the_database(world: World, clock:
         assert connection.execute("SELECT prompts FROM session").fetchall() == [(1,)]
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "two hooks of one event; an event sent again after a timeout",
+    "one event",
+)
 async def test_an_event_that_comes_twice_counts_once(world: World, clock: Clock):
     async with opened(world, clock) as sessions:
         for at in (0, 0, 1.5):  # two hooks of one event, and one sent again
@@ -216,6 +221,11 @@ async def test_events_wait_until_the_list_of_vaults_names_theirs_again(
         await eventually_async(lambda: not list(folder.rglob("*.json")))
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "10,000 events wait; damaged ones, ones of a newer version, one twice",
+    "taken in order, once each; damaged ones aside with a count",
+)
 @pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.long)])
 async def test_many_waiting_events_are_taken_once_each(world: World, clock: Clock, number: int):
     folder = world.data / "spool"
@@ -234,6 +244,11 @@ async def test_many_waiting_events_are_taken_once_each(world: World, clock: Cloc
     assert counts == [number // 100] * 100
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "a stop that is told after the end; a start told last",
+    "one session with its true times",
+)
 async def test_events_may_come_in_another_order(world: World, clock: Clock):
     async with opened(world, clock) as sessions:
         await sessions.take(event(world, "prompt", 5, prompt="hello"))
@@ -260,6 +275,11 @@ async def test_a_resumed_session_is_open_again_and_ends_again(world: World, cloc
         assert parts.ends[1].ended_at == NOON + 70
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "a session without an end",
+    "ends after `journal.idle_minutes` without an event or a change of its transcript",
+)
 async def test_a_session_without_events_ends_unless_its_transcript_grows(
     world: World, clock: Clock, tmp_path: Path
 ):
@@ -292,6 +312,11 @@ async def another_ends(world: World, sessions: Sessions, parts: Recorder, at: fl
     await eventually_async(lambda: OTHER in [each.session_id for each in parts.ends])
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "a journal cannot be written at the end; the server is killed",
+    "tried again, also after a restart",
+)
 async def test_an_end_is_passed_on_until_it_is_taken_also_after_a_restart(
     world: World, clock: Clock
 ):
@@ -328,6 +353,11 @@ async def test_an_unexpected_error_stops_no_later_session(world: World, clock: C
         await eventually_async(lambda: parts.ends)
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "recall takes too long",
+    "the event is taken, nothing is injected",
+)
 async def test_a_delivery_that_takes_too_long_is_left_out(world: World, clock: Clock):
     parts = Recorder()
     parts.forever = True
@@ -336,6 +366,11 @@ async def test_a_delivery_that_takes_too_long_is_left_out(world: World, clock: C
         assert await sessions.get(ID) is not None
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "events of an unknown or untrusted vault over HTTP",
+    "404 or 403; nothing is stored",
+)
 async def test_only_events_of_trusted_projects_are_taken(world: World, clock: Clock):
     async with opened(world, clock) as sessions:
         with pytest.raises(NotFound):
@@ -347,6 +382,11 @@ async def test_only_events_of_trusted_projects_are_taken(world: World, clock: Cl
         assert await sessions.get(ID) is None
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "the agent goes on in another project",
+    "that one gets nothing of the session",
+)
 async def test_another_project_gets_nothing_of_the_session(world: World, clock: Clock):
     parts = Recorder()
     other = vault_identity(world.folder / "projects/two/.vault-agent/vault")
@@ -356,6 +396,11 @@ async def test_another_project_gets_nothing_of_the_session(world: World, clock: 
         assert parts.delivered == ["start"]
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "two servers with one data folder",
+    "one takes the events of both",
+)
 async def test_of_two_servers_one_takes_the_events_of_both(world: World, clock: Clock):
     async with opened(world, clock) as first, opened(world, clock, start=False) as second:
         second.start()
@@ -366,6 +411,11 @@ async def test_of_two_servers_one_takes_the_events_of_both(world: World, clock: 
         assert not second.leads
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "the clock is set back; times in the future",
+    "the times become now",
+)
 async def test_times_in_the_future_become_now(world: World, clock: Clock):
     async with opened(world, clock) as sessions:
         await sessions.take(event(world, "start", 50_000))

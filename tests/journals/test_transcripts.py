@@ -175,6 +175,12 @@ def test_long_lines_and_deep_objects_are_passed_over(tmp_path: Path):
     assert len(found.edited) == len(made.edited)
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "transcript: 5 GB, a line of 16 MiB, JSON 100,000 deep, FIFO, link, path outside, "
+    "cut or replaced while read",
+    "bounded time and memory; refused by its place; the journal comes from hooks and git",
+)
 def test_of_a_large_file_the_start_and_the_end_are_read(tmp_path: Path):
     first = Writer("claude-code", "/work/shop")
     first.prompt("The first prompt")

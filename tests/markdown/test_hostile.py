@@ -60,6 +60,12 @@ def notes(n: int) -> dict[str, str]:
     }
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a byte order mark, CRLF, NUL, an empty file, unclosed frontmatter, a gigabyte, "
+    "one line of 2 MB, 100,000 headings, 10,000 nested lists or quotes",
+    "indexed, or a warning; the time is proportional to the size",
+)
 @pytest.mark.parametrize("name", notes(1))
 def test_parsing_time_is_linear(name):
     assert_linear(lambda n: notes(n)[name], lambda text: parse_note(text, path="a.md"))

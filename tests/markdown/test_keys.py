@@ -172,6 +172,12 @@ def test_a_comment_alone_would_be_no_frontmatter():
     assert refused("---\n# why\nk: 1\n---\n", {}, ("k",)) == "FRONTMATTER_INVALID"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "hostile frontmatter: 64 KiB, 10,000 keys, deep, anchors, tabs, a key twice, a "
+    "fence in a text, unclosed, mixed line ends",
+    "edited exactly, or refused by a code",
+)
 @pytest.mark.parametrize(
     "yaml_text",
     [
@@ -254,6 +260,11 @@ def test_a_value_may_be_nested_but_not_too_deeply():
     assert refused("note", {"k": value}) == "INVALID_REQUEST"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "values with `: `, ` #`, line ends, emoji, 1 MB, 1,000 levels",
+    "they read back equal in YAML 1.1 and 1.2, or 400",
+)
 @pytest.mark.parametrize(
     "text",
     [

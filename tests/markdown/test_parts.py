@@ -74,6 +74,11 @@ def test_a_type_can_be_a_wikilink(written, types):
     assert parse_note(f"---\ntype: {written}\n---\n", path="a.md").types == types
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a note with too many tags, aliases, properties, tasks, headings or chunks",
+    "the first are kept, with a warning",
+)
 @pytest.mark.parametrize(
     ("text", "field", "code", "limit"),
     [

@@ -239,6 +239,11 @@ def check(count: int, seed: int) -> None:
         assert next_day(rule, start) == by_dateutil(rule, start), (text, start)
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "the next day of a recurring task at the end of a month or in a leap year",
+    "that of the Tasks plugin",
+)
 def test_dates_agree_with_dateutil():
     check(500, seed=1)
 

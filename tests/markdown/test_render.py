@@ -192,6 +192,11 @@ def test_code_names_its_language():
     assert '<div class="code" data-language="" data-line="5"><pre><code>indented\n' in html
 
 
+@pytest.mark.fault(
+    "The web page",
+    "footnotes in their place that never end, or within one another",
+    "shown as written, in linear time",
+)
 def test_footnotes_may_be_written_in_their_place():
     found = body(
         "One^[with *more* [[Note]] and [x]] and [^a], two^[second].\n\n"
@@ -284,6 +289,11 @@ def test_characters_that_stand_for_others_in_the_renderer_are_harmless():
     ]
 
 
+@pytest.mark.fault(
+    "The web page",
+    "deep quotes, 500 embeds, a circle of embeds, a note over 1 MiB",
+    "cut; 200; a link; `NOTE_TOO_LARGE_TO_RENDER`",
+)
 def test_deep_nesting_is_shown_without_its_marks():
     for text in ("> " * 10_000 + "deep", "*a " * 5_000, "- " * 5_000 + "deep", "[" * 20_000):
         assert Read(body(text)).open == []

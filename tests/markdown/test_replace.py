@@ -78,6 +78,11 @@ def test_line_ends_are_no_part_of_a_line():
     assert replaced("é\r\nb\rc", r"^[bé]$", "x", regex=True, expected_count=2) == "x\r\nx\rc"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a pattern that matches nothing, or whose replacement names no group or fills the memory",
+    "400; 400; 413",
+)
 @pytest.mark.parametrize(
     ("pattern", "replacement", "code"),
     [

@@ -216,6 +216,11 @@ def test_many_files_with_one_name_resolve_as_fast():
     )
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "thousands of notes share one alias, or differ by letter case only",
+    "links resolve in linear time",
+)
 def test_many_notes_with_one_alias_resolve_as_fast():
     def resolve_all(count: int) -> None:
         resolver = LinkResolver((f"n{number}/{number}.md", ["shared"]) for number in range(count))

@@ -129,6 +129,11 @@ def test_markup_and_links_of_headings_do_not_matter():
     assert after("# Title ^id\n", "append", "x", "Title") == "# Title ^id\nx"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a heading twice, in code, in a quote, underlined, with a block ID",
+    "exact or ambiguous, never a guess",
+)
 def test_several_headings_of_a_name_are_ambiguous():
     error = refused(NOTE, "append", "x", "Log")
     assert error.code == "HEADING_AMBIGUOUS"

@@ -56,6 +56,11 @@ def test_a_done_task_has_its_date_before_the_block_id(line: str, done: str):
     assert edited(f"{line}\r\nx\n", Status.DONE) == f"{done}\r\nx\n"
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "two done dates; a date in the middle; a no-break space before or in a field",
+    "the last one counts; text; kept as it is",
+)
 @pytest.mark.parametrize(
     ("line", "opened"),
     [
@@ -165,6 +170,11 @@ def test_a_recurring_task_gets_its_next_one_above(line: str, above: str):
     assert task_fields(done.partition("] ")[2]).done == str(TODAY)
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "a recurrence that is not supported, a day that does not exist, a year after 9999",
+    "`RECURRENCE_UNSUPPORTED`; the line is not touched",
+)
 @pytest.mark.parametrize(
     "line",
     [
@@ -230,6 +240,11 @@ def test_what_blocks_a_completed_task_is_told():
 MOVED = "- [ ] b\n- [ ] a 📅 2025-01-01\n- [ ] twice\n- [ ] twice\n"
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "the lines of a note have moved since the list",
+    "found by its hash; several equal lines: `TASK_AMBIGUOUS`",
+)
 @pytest.mark.parametrize(
     ("wanted", "line"),
     [
@@ -256,6 +271,11 @@ def test_a_task_that_moved_is_found_again(wanted: Wanted, line: int | str):
     assert found == line
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "a task line in code or in a comment",
+    "no task",
+)
 @pytest.mark.parametrize(
     "text",
     ["```\n- [ ] a\n```\n", "<!--\n- [ ] a\n-->\n", "%%\n- [ ] a\n%%\n", "\n    - [ ] a\n"],
@@ -266,6 +286,11 @@ def test_code_and_comments_have_no_tasks(text: str):
     assert refused.value.code == "TASK_NOT_FOUND"
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "inline code that goes on in the next line of a task",
+    "the task ends with its own line",
+)
 def test_code_across_two_lines_does_not_join_them():
     assert edited("- [ ] a `b\n  c` d\n", Status.DONE) == "- [x] a `b ✅ 2025-05-06\n  c` d\n"
 
@@ -363,6 +388,11 @@ _PIECES = st.sampled_from(
 _NOTES = st.lists(_PIECES, max_size=25).map("".join)
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "any text with tasks, line ends, comments and fences",
+    "no other line changes, or nothing does",
+)
 @settings(max_examples=300, deadline=None)
 @given(_NOTES, st.sampled_from(list(Status)), st.data())
 def test_only_the_line_of_the_task_changes(text: str, status: Status, data):

@@ -34,6 +34,11 @@ def test_places_are_filled(template: str, text: str):
     assert filled(template, **{"a": "1", "b c": "2"}) == text
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "a variable that contains places",
+    "they stay text",
+)
 def test_what_is_filled_in_is_not_filled_again():
     assert filled("{{var:a}}", a="{{title}} {{var:b}}") == "{{title}} {{var:b}}"
 
@@ -60,6 +65,11 @@ def test_other_letters_of_a_format_are_refused(form: str):
     assert refused.value.code == "TEMPLATE_UNSUPPORTED"
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "a template with `<% %>`; a format of dates that is not supported; a missing variable",
+    "refused, nothing is run or made",
+)
 @pytest.mark.parametrize(
     ("template", "code", "details"),
     [
@@ -107,6 +117,11 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "a title or variable with `: `, quotes, line ends, braces, in frontmatter",
+    "reads back as it was given, or is refused",
+)
 @pytest.mark.parametrize("value", HOSTILE)
 @pytest.mark.parametrize(
     "place",

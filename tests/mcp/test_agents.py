@@ -122,6 +122,11 @@ def test_a_scope_contains_its_folder_without_what_it_denies():
     assert Scope().contains("a.md")
 
 
+@pytest.mark.fault(
+    "Agents",
+    "`deny` in another letter case or normal form, with wildcards, or a note without its suffix",
+    "denied alike in searches, lists, reads and suggestions",
+)
 def test_a_scope_compares_paths_as_filters_do():
     scope = Scope("Büro", ("büro/Priv?t", "Büro/Tagebuch"))
     assert scope.contains("B\N{LATIN SMALL LETTER U WITH DIAERESIS}RO/a.md".lower())
@@ -145,6 +150,11 @@ def test_paths_are_relative_to_the_folder(desk):
     assert text.startswith('<note path="Work/Note 1.md"')
 
 
+@pytest.mark.fault(
+    "Agents",
+    "an agent names a note, folder or ID outside its folder",
+    "the same reply as in a vault that does not have it",
+)
 @pytest.mark.parametrize(
     "path",
     [
@@ -165,6 +175,11 @@ def test_what_lies_outside_does_not_exist(desk, oracle, path):
         assert desk.call_tool(tool, path=path) == oracle.call_tool(tool, path=path)
 
 
+@pytest.mark.fault(
+    "Agents",
+    "an agent lists tags and folders, or gathers context",
+    "names, counts and notes are those of its folder, as in a vault that holds only that",
+)
 @pytest.mark.parametrize("kind", ["tags", "folders"])
 @pytest.mark.parametrize("more", [{}, {"recursive": False}, {"limit": 1}, {"path": "Work"}])
 def test_tags_and_folders_are_counted_in_the_folder(desk, oracle, kind, more):
@@ -216,6 +231,11 @@ def test_random_calls_never_show_what_lies_outside(desk):
         assert "Outside" not in text
 
 
+@pytest.mark.fault(
+    "Agents",
+    "an agent's key on any route but `/mcp`",
+    "401",
+)
 def test_its_key_opens_its_endpoint_and_nothing_else(desk):
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     agent = {"Authorization": f"Bearer {desk.agent_key}"}
@@ -240,6 +260,11 @@ def test_its_key_opens_its_endpoint_and_nothing_else(desk):
     assert (status, body["error"]["data"]["code"]) == (404, "ROUTE_NOT_FOUND")
 
 
+@pytest.mark.fault(
+    "Agents",
+    "an agent's folder is missing",
+    "it is not added; the server does not start: `AGENT_FOLDER_NOT_FOUND`, exit 2",
+)
 def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     program = Agent(tmp_path)
     config = tmp_path / "config.toml"

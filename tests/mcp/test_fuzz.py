@@ -50,6 +50,11 @@ def message(chosen: random.Random, number: int) -> bytes:
     return bytes(line).replace(b"\n", b" ")
 
 
+@pytest.mark.fault(
+    "Agents",
+    "fuzzed JSON-RPC; random calls of an agent with one folder",
+    "refused without repeating the input; nothing of the outside is shown",
+)
 def test_mutated_messages_neither_end_nor_appear_in_a_reply(agent: Agent):
     chosen = random.Random(7)
     with relay(agent) as pipe:

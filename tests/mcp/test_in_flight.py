@@ -81,6 +81,11 @@ class Indexing:
         return await self.answer(query)
 
 
+@pytest.mark.fault(
+    "Agents",
+    "the client disconnects or cancels",
+    "the work stops, and nothing more is sent",
+)
 async def test_work_stops_when_the_client_has_gone():
     async with run(mcp={"enabled": True}) as server:
         slow = Slow(server.engine)
@@ -93,6 +98,11 @@ async def test_work_stops_when_the_client_has_gone():
             await slow.cancelled.wait()
 
 
+@pytest.mark.fault(
+    "Agents",
+    "the first index is being built",
+    "the call waits up to 10 s, then says how far it is",
+)
 async def test_a_call_waits_for_the_first_index():
     async with run(mcp={"enabled": True}) as server:
         Indexing(server.engine, questions=2)
@@ -153,6 +163,11 @@ async def test_progress_is_streamed_only_to_a_client_that_takes_a_stream(monkeyp
         assert last["id"] == 1
 
 
+@pytest.mark.fault(
+    "Agents",
+    "over 64 requests at work and 256 waiting",
+    "503 `SERVER_BUSY`",
+)
 async def test_requests_over_the_limit_wait_and_then_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mcp, "IN_FLIGHT", 1)
     monkeypatch.setattr(mcp, "WAITING", 1)
@@ -264,6 +279,11 @@ def test_a_cancelled_request_closes_its_connection_and_gets_no_reply(piped):
     assert lines[-1]["id"] == 6
 
 
+@pytest.mark.fault(
+    "Agents",
+    "a second request with an ID in flight, on standard input",
+    "−32600; the first request continues",
+)
 def test_a_second_request_with_an_id_in_flight_is_refused(piped):
     Waiting.asked.clear()
     piped.write({"jsonrpc": "2.0", "id": 9, "method": "slow"})

@@ -76,6 +76,11 @@ def test_the_tool_the_prompt_and_the_resource_recall(remembering: Scoped):
     assert content["text"].startswith("[Vault Memory] ")
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "an agent that sees one folder asks for memory",
+    "nothing outside its folder, also not the names of files",
+)
 def test_an_agent_recalls_only_what_it_sees(remembering: Scoped):
     failed, text = remembering.call_tool("get_agent_memory", prompt=f"{PROMPT} secret.py")
     assert not failed

@@ -148,6 +148,11 @@ def test_a_relay_in_a_project_without_its_vault_answers_from_no_other_one(here: 
     assert "VAULT_NOT_FOUND" in text or "decisions" in text  # the vault may still be open
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "an MCP request names an unknown vault or a folder",
+    "404 `VAULT_UNKNOWN`",
+)
 def test_an_unknown_vault_is_refused(here: Here):
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
     for name in ("project:other", "/etc", "..%2F"):

@@ -48,6 +48,11 @@ def test_an_unknown_revision_gets_the_newest_by_handshake(agent):
     assert reply["result"]["protocolVersion"] == LEGACY[0]
 
 
+@pytest.mark.fault(
+    "Agents",
+    "the version of the protocol is unknown; headers differ from the message",
+    "400 with −32022 and the known versions; 400 with −32020",
+)
 def test_the_version_error_and_discovery_name_the_same_revisions(agent):
     supported = agent.rpc("server/discover")["result"]["supportedVersions"]
     status, reply, _ = agent.post(PING, {"MCP-Protocol-Version": "2031-01-01"})
@@ -113,6 +118,12 @@ def test_an_unknown_tool_is_an_error_with_the_names_of_those_that_are(agent):
     assert CANARY not in json.dumps(reply)
 
 
+@pytest.mark.fault(
+    "Agents",
+    "a JSON-RPC message is malformed, a batch, too deep, has NaN, a repeated key or a "
+    "byte order mark",
+    "−32700 or −32600 with a null ID, without the input; the connection goes on",
+)
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -159,6 +170,11 @@ def test_only_json_must_be_accepted(agent):
     assert (status, reply["error"]["data"]["code"]) == (406, "NOT_ACCEPTABLE")
 
 
+@pytest.mark.fault(
+    "Agents",
+    "`/mcp` without a key, with a wrong key, a foreign Host or Origin",
+    "401, 421, 403 as a JSON-RPC error, before the body is read",
+)
 async def test_the_gate_refuses_in_json_rpc_without_an_id():
     async with run(mcp={"enabled": True}, server={"api_key": KEY}) as server:
         authority = {"Authorization": f"Bearer {KEY}"}

@@ -168,6 +168,12 @@ def no_server_ever(program: Agent) -> bool:
     return not list(program.home.rglob("server.address"))
 
 
+@pytest.mark.fault(
+    "Agents",
+    "a client connects while there is no server, no index or no vault",
+    "the relay answers the handshake and the lists itself; calls wait for the server, "
+    "or say what to do",
+)
 @pytest.mark.parametrize("where", ["no vault", "no server"])
 def test_the_handshake_and_the_lists_need_neither_a_vault_nor_a_server(alone, where):
     if where == "no vault":
@@ -215,6 +221,11 @@ def test_the_lists_are_those_of_the_running_server(alone):
         assert prompt["name"] == "ask_vault"
 
 
+@pytest.mark.fault(
+    "Agents",
+    "the server of another vault or user listens at the usual port, or where a killed server did",
+    "a relay does not use it",
+)
 def test_only_the_server_of_the_configured_vault_is_used(alone, agent):
     """Another user's or vault's server may listen where ours would."""
     alone.variables["VAULT_AGENT_SERVER_PORT"] = agent.endpoint.rpartition(":")[2]
@@ -239,6 +250,11 @@ def test_an_address_that_a_killed_server_left_behind_is_not_used(alone, agent):
     assert agent.endpoint not in noted.read_text()
 
 
+@pytest.mark.fault(
+    "Agents",
+    "a relay's input ends, a signal comes, or its parent is gone",
+    "it ends with 0",
+)
 def test_it_ends_with_its_input_at_once_and_with_code_0(agent):
     with relay(agent) as pipe:
         assert pipe.ask(PING) == {"jsonrpc": "2.0", "id": 1, "result": {}}
@@ -334,11 +350,21 @@ def test_many_requests_run_side_by_side(agent):
     assert all("Late frost" in reply["result"]["content"][0]["text"] for reply in replies)
 
 
+@pytest.mark.fault(
+    "Agents",
+    "a client uses a request's ID again as soon as it has the reply",
+    "it is answered",
+)
 def test_an_id_may_be_used_again_after_its_reply(agent):
     with relay(agent) as pipe:
         assert all("result" in pipe.ask(PING) for _ in range(300))
 
 
+@pytest.mark.fault(
+    "Agents",
+    "no server runs and several relays start; the server is killed",
+    "one server is started and shared; the next call starts another",
+)
 def test_a_server_is_started_if_none_runs_and_shared(alone):
     with relay(alone) as first, relay(alone) as second, relay(alone) as third:
         pipes = (first, second, third)
@@ -370,6 +396,11 @@ def note_other_version(program: Agent) -> int:
     return int(pid)
 
 
+@pytest.mark.fault(
+    "Agents",
+    "a relay meets a server of another version",
+    "one that a relay started is replaced; another one gets a warning",
+)
 def test_a_server_of_another_version_that_a_relay_started_is_replaced(alone):
     with relay(alone) as pipe:
         pipe.ask(PING)
@@ -405,6 +436,11 @@ def test_without_a_vault_the_error_says_what_to_do(alone):
     assert "vault-agent setup --folder" in reply["error"]["message"]
 
 
+@pytest.mark.fault(
+    "Agents",
+    "the server has MCP off; there is no vault",
+    "the error names the switch, or the command to run",
+)
 def test_a_server_without_mcp_is_named_with_the_switch(alone):
     alone.start()
     installed = alone.run("mcp", "install", "zed", "--print")

@@ -223,6 +223,12 @@ def test_the_outline_and_the_properties_are_read_alone(agent):
     assert text == "The note has no properties."
 
 
+@pytest.mark.fault(
+    "Agents",
+    "a long note, or one long line",
+    "pages within 24,000 bytes, cut at line ends or between characters; a cursor "
+    "expires when the note changes",
+)
 def test_the_pages_of_a_long_note_join_to_the_note(agent):
     found = pages(agent, path="Long")
     assert len(found) > 3
@@ -330,6 +336,11 @@ def test_fences_avoid_digits_that_the_text_contains(monkeypatch: pytest.MonkeyPa
     assert fenced("a.md", "1-1 of 1", "about 00000000\n").endswith("</note 11111111>")
 
 
+@pytest.mark.fault(
+    "Agents",
+    "a name has line breaks, direction marks, escape sequences or tag characters",
+    "shown as `\\u{…}`, and accepted back in that form",
+)
 def test_names_cannot_hide_or_add_anything():
     for name in (
         "a\nb",

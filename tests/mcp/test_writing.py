@@ -223,6 +223,11 @@ def test_the_hash_that_reading_shows_allows_to_overwrite(writers: Writers):
     assert writers.text("Over.md") == "two\n"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a section's hash is used for the whole note",
+    "`HASH_MISMATCH`",
+)
 def test_the_hash_of_a_section_is_good_for_that_section_only(writers: Writers):
     writers.write("Parts.md", "# Parts\n\n## A\n\none\n\n## B\n\ntwo\n")
     writers.use("", "vault_write", path="Parts.md", content="- x\n", mode="append", section="A")
@@ -311,6 +316,11 @@ def test_arguments_of_other_tools_are_explained(writers: Writers):
 # --- agents -----------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(
+    "Writing",
+    "an agent names a path outside its folder",
+    "refused; it learns nothing",
+)
 def test_an_agent_writes_in_its_folder_only(writers: Writers):
     writers.use("own", "vault_write", path="day.md", content="x\n")
     assert writers.text("claude/day.md") == "x\n"
@@ -476,6 +486,11 @@ def test_what_comes_as_whole_is_whole_and_parts_make_the_whole_to_the_byte(write
         assert all("content" not in each for each in replies) or len(replies) == 1
 
 
+@pytest.mark.fault(
+    "Agents",
+    "an agent writes a part of a long note back as the whole, or a copy of a reply",
+    "refused, with what to do",
+)
 @pytest.mark.parametrize(
     ("agent", "read", "write", "name"),
     [
@@ -637,6 +652,11 @@ def through(server: Dying, tool: str) -> str:
     return line
 
 
+@pytest.mark.fault(
+    "Writing",
+    "the server dies during a tool's call that may write",
+    "not repeated: `WRITE_OUTCOME_UNKNOWN`",
+)
 def test_a_write_is_not_repeated_when_the_server_dies():
     with Dying(replies=0) as server:
         reply = json.loads(through(server, "vault_write"))

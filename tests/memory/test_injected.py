@@ -267,6 +267,11 @@ async def test_notes_of_other_projects_never_come_and_cannot_be_put_first(world:
         assert refused.value.code == "NOTE_NOT_FOUND"
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "canaries in prompts",
+    "not in `sessions.db`, no log, no error",
+)
 async def test_what_is_asked_for_in_a_session_is_logged_without_the_prompt(world: World):
     async with opened(world) as (app, agent):
         async with app.vaults.open(agent.vault) as vault:
@@ -313,6 +318,11 @@ async def test_sessions_are_listed_newest_first_page_by_page(world: World):
         assert await agent.deliveries.store.sessions(limit=3, vaults=["other"]) == ()
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "`sessions.db` is damaged",
+    "set aside; a new one",
+)
 async def test_a_damaged_record_is_set_aside(world: World):
     async with opened(world) as (_, agent):
         await agent.starts()
@@ -368,6 +378,11 @@ async def without_leaks(world: World, deliveries: int) -> None:
     assert got >= deliveries // 3
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "another project with the same names, files and words",
+    "none of its text is delivered; its notes cannot be put first",
+)
 async def test_no_text_of_another_project_is_delivered(world: World):
     await without_leaks(world, 20)
 
@@ -377,6 +392,11 @@ async def test_no_text_of_another_project_is_in_ten_thousand_deliveries(world: W
     await without_leaks(world, 10_000)
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "the clock is set back between events of a session; dates in the future",
+    "the order stays; a note comes once; no negative age",
+)
 async def test_a_clock_that_was_set_back_confuses_nothing(world: World):
     async with opened(world) as (_, agent):
         agent.deliveries._now = lambda: 2_000_000.0
@@ -390,6 +410,11 @@ async def test_a_clock_that_was_set_back_confuses_nothing(world: World):
         assert await agent.starts("clear") == start
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "the project's vault is gone or forgotten",
+    "the log stays readable; `changed` is null; nothing is delivered",
+)
 async def test_a_note_whose_vault_is_gone_is_neither_changed_nor_the_same(world: World):
     async with opened(world) as (_, agent):
         await agent.starts()

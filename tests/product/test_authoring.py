@@ -42,6 +42,11 @@ def today() -> str:
     return str(datetime.now().astimezone().date())
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a line has another task than the list has shown",
+    "`TASK_NOT_FOUND`, nothing changed",
+)
 def test_the_task_of_a_listed_line_is_meant_and_no_other(served: Written):
     note = served.write("Listed.md", "- [ ] one\n- [ ] two\n")
     served.data("index")

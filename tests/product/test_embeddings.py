@@ -117,6 +117,11 @@ def test_nothing_is_sent_twice(shared: tuple[Program, Endpoint]):
     assert program.index()["summary"]["renamed"] == 1
 
 
+@pytest.mark.fault(
+    "The index",
+    "a damaged vector, or a damaged page of the vector database",
+    "found after the next start and discarded; the next run rebuilds it",
+)
 def test_a_damaged_vector_is_discarded_and_rebuilt(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
@@ -184,6 +189,11 @@ def test_warnings_say_when_a_running_job_makes_the_vectors(program: Program, end
     assert all("Run `vault-agent index`" in each for each in said())
 
 
+@pytest.mark.fault(
+    "The embedding endpoint",
+    "the endpoint is down during a search",
+    "lexical results at once, with a warning",
+)
 def test_search_is_lexical_when_the_endpoint_is_down(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
@@ -247,6 +257,11 @@ def test_a_missing_endpoint_is_a_warning_of_the_job(program: Program, endpoint: 
     assert program.search("sourdough", mode="lexical").data["results"]
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "embeddings fail, or the server is killed while it embeds",
+    "the index counts as complete, also after a restart",
+)
 def test_failed_required_embeddings_fail_the_job_but_not_the_index(
     program: Program, endpoint: Endpoint
 ):

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from tests.product.program import Program
 
 
+@pytest.mark.fault(
+    "The index",
+    "the process is killed at any moment",
+    "the next start serves the last complete index; no row or saved vector is lost",
+)
 @pytest.mark.parametrize("kind", ["index", "reindex"])
 def test_after_a_kill_the_old_index_serves_and_the_next_run_completes(program: Program, kind: str):
     program.fill(100)
@@ -72,6 +77,11 @@ def test_a_hanging_idle_process_does_not_delay_the_stop(program: Program):
     assert (code, wait_until_gone(running, PATIENCE)) == (0, [])
 
 
+@pytest.mark.fault(
+    "The index",
+    "two servers, or two writers, on one index",
+    "the second exits at once and says why",
+)
 def test_a_second_server_on_the_same_index_exits_with_the_reason(program: Program):
     program.start()
     second = program.run(
@@ -83,6 +93,11 @@ def test_a_second_server_on_the_same_index_exits_with_the_reason(program: Progra
     assert program.call("GET", "/health").status == 200
 
 
+@pytest.mark.fault(
+    "The index",
+    "a damaged page or file of the index",
+    "`INDEX_INCOMPATIBLE`; the whole index is set aside",
+)
 @pytest.mark.parametrize(
     "victim",
     # tests/store/test_check.py damages each kind of file, and a search meets terms below.
@@ -121,6 +136,11 @@ def test_damage_found_by_a_search_is_checked_and_the_index_set_aside(program: Pr
     assert program.call("GET", "/health").data["status"] == "error"
 
 
+@pytest.mark.fault(
+    "The index",
+    "`vault.exclude` changes, and the old index has notes that are excluded now",
+    "409 with `details.jobId` until a run has removed them; they are never shown",
+)
 def test_other_exclusions_take_effect_at_once_and_leave_search_available(program: Program):
     for folder in ("Kept", "Left"):
         program.write(f"{folder}/Note.md", f"# {folder}\n\nMarmalade of {folder}.\n")

@@ -104,6 +104,11 @@ def session(shop: Shop) -> tuple[Made, Path]:
     return made, path
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "canaries in prompts, output and keys",
+    "not in `sessions.db` and not in the log; secrets nowhere",
+)
 def test_a_session_leaves_a_draft_that_is_reviewed_and_nothing_else_of_its_text(shop: Shop):
     made, path = session(shop)
     shop.tell(made, path, "SessionStart", source="startup")

@@ -117,6 +117,11 @@ def test_a_cursor_continues_its_own_list_of_one_revision(program: Program):
     assert (expired.status, expired.code) == (410, "CURSOR_EXPIRED")
 
 
+@pytest.mark.fault(
+    "Links and the graph",
+    "`limit=50001`, `depth=6`, an unknown kind or measure, a bad date",
+    "400 `INVALID_LIMIT` or `INVALID_FILTER`",
+)
 def test_limits_and_filters_out_of_range_are_refused(linked: Program):
     for path, code in (
         ("/graph?limit=50001", "INVALID_LIMIT"),
@@ -134,6 +139,16 @@ def test_limits_and_filters_out_of_range_are_refused(linked: Program):
         assert (refused.status, refused.code) == (400, code), path
 
 
+@pytest.mark.fault(
+    "Secrets and logs",
+    "a web address with a password or token in a note",
+    "the secret is in no reply, output or log",
+)
+@pytest.mark.fault(
+    "Note contents",
+    "link text with control characters or direction marks",
+    "escaped in the terminal and in JSON",
+)
 def test_commands_show_links(linked: Program):
     shown = linked.run("links", "show", "Links.md")
     assert "[[Bread]]  → Bread.md" in shown.stdout
@@ -203,6 +218,16 @@ def test_equal_addresses_of_a_line_keep_their_order():
     assert [each["target"][-1] for each in found] == ["1", "2"]
 
 
+@pytest.mark.fault(
+    "Links and the graph",
+    "a mistyped path for `links check`",
+    "exit 4, with and without a server",
+)
+@pytest.mark.fault(
+    "Links and the graph",
+    "a vault has known broken links",
+    "`links check --baseline` leaves them out; only new ones exit with 6",
+)
 def test_a_check_of_links_fails_only_for_new_findings(program: Program):
     started(program)
     by_server = program.run("links", "check")

@@ -83,6 +83,12 @@ def test_search_ranks_results_and_does_not_echo_the_query(read: Program):
     assert "sourdough starter" not in json.dumps({**data, "results": []})
 
 
+@pytest.mark.fault(
+    "Queries",
+    "two Chinese or Japanese characters; a word in NFD; Cyrillic, Thai, emoji, "
+    "hashtags, `snake_case`, `camelCase`, file paths, versions",
+    "found",
+)
 @pytest.mark.parametrize(
     ("query", "path"),
     [
@@ -173,6 +179,11 @@ def test_a_new_job_can_be_submitted_as_soon_as_one_has_ended(indexed: Program):
         job_id = indexed.submit()  # which is accepted
 
 
+@pytest.mark.fault(
+    "The index",
+    "the vault is not mounted, or suddenly empty",
+    "nothing is removed from the index; the run reports it",
+)
 def test_a_suddenly_empty_vault_keeps_its_index(indexed: Program):
     for note in indexed.vault.rglob("*.md"):
         note.unlink()

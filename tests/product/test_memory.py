@@ -72,6 +72,11 @@ def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):
     assert tagged["notes"][0]["reasons"] == ["tag:parsing"]
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "a prompt that no note is about; a note that tells the agent what to do",
+    "nothing is recalled; its lines are indented data in the frame",
+)
 def test_what_no_note_is_about_recalls_nothing(program: Program):
     program.start()
     program.index()

@@ -24,6 +24,11 @@ def open_to_others(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.fault(
+    "The index",
+    "the server is started with umask 000",
+    "every file and folder of the index is private",
+)
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 def test_all_files_are_private_for_every_umask(program: Program):
     program.indexes = program.indexes / "made" / "by us"

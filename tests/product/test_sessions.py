@@ -277,6 +277,11 @@ def test_a_session_leaves_a_journal_and_the_next_one_gets_it_back(work: Work):
     assert os.name == "nt" or (work.program.indexes / "sessions.db").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "the server is away for a whole session",
+    "its journal is written by the next server",
+)
 def test_a_session_without_a_server_has_its_journal_from_the_next_one(work: Work):
     work.session()
     assert len(list((work.program.indexes / "spool").glob("*.json"))) == 6

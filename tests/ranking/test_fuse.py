@@ -71,6 +71,11 @@ def test_missing_vectors_do_not_lower_a_result():
     assert order(fused)[0] == "first, not embedded"
 
 
+@pytest.mark.fault(
+    "Queries",
+    "a model that does not know the language of the notes",
+    "its nearest vector does not stand out, so meaning counts little",
+)
 def test_meaning_that_does_not_stand_out_loses_weight():
     lexical = {"words": 9.0, "both": 8.0}
     cosines = {"both": 0.8, "words": 0.7, "meaning": 0.75}

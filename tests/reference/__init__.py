@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reference import codes, commands, routes, settings
+from tests.reference import codes, commands, faults, routes, settings
 
 ROOT = Path(__file__).parents[2]
 _PAGES = {
     "docs/reference/cli.md": commands.page,
     "docs/reference/config.md": settings.page,
     "docs/reference/routes.md": routes.page,
+    "docs/reference/faults.md": faults.page,
     "config.example.toml": settings.example,
 }
 CODES_PAGE = "docs/reference/codes.md"

@@ -116,6 +116,11 @@ async def test_a_note_outside_the_vault_is_refused(snapshot: Snapshot):
         await gathered(snapshot, read("../../secret"))
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a note contains the marks around excerpts in a context or a tool's reply",
+    "it cannot end its excerpt: the marks have random digits that are not in the text",
+)
 async def test_text_cannot_close_its_fence(snapshot: Snapshot, monkeypatch):
     marks = iter(("00000000", "12345678"))
     monkeypatch.setattr("secrets.token_hex", lambda _: next(marks))

@@ -62,6 +62,11 @@ async def test_links_and_attachments_are_listed_and_counted_separately(vault: Va
     assert note.etag == sha256(file.read_bytes()).hexdigest()
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a note with thousands of links and attachments is fetched",
+    "2,000 are listed, all are counted",
+)
 async def test_a_reply_lists_the_first_links_and_counts_all(vault: Vault):
     vault.write("n.md", "![[a.png]]\n[[b]]\n" * 4_000)
     note = await fetched(vault, "n.md")
@@ -69,6 +74,11 @@ async def test_a_reply_lists_the_first_links_and_counts_all(vault: Vault):
     assert note_data(note).links_truncated
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a note over the size limit with very many links is fetched",
+    "413 before any link is read",
+)
 async def test_a_note_that_is_too_large_has_no_links_read(vault: Vault, monkeypatch):
     vault.write("n.md", "[[b]]\n" * 40_000)
 
@@ -92,6 +102,11 @@ async def test_over_the_hard_limit_allow_large_is_not_suggested(vault: Vault, mo
     assert "allow" not in refused.value.message
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a note's file is gone since the last run",
+    "404: the file is gone, and how to remove it from the index",
+)
 async def test_a_note_without_its_file_is_not_found(vault: Vault):
     async with opened(vault) as (snapshot, root):
         (vault.root / "b.md").unlink()
@@ -115,6 +130,11 @@ async def test_metadata_shows_the_type_and_cuts_long_lists(vault: Vault):
     assert (await vault.links("o.md"))["name59"][0] == "n.md"
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a note with more links than the index keeps",
+    "the first 100,000 are kept, with `LINKS_TRUNCATED`; all other notes are indexed",
+)
 async def test_links_over_the_limit_do_not_fail_the_run(vault: Vault, monkeypatch):
     monkeypatch.setattr(links, "MAX_LINKS", 1_000)
     vault.write("n.md", "[[b]] " * 1_500)

@@ -145,6 +145,11 @@ async def test_when_the_time_is_over_the_place_continues(snapshot: Snapshot, mon
     assert (warning.code, warning.details["share"]) == ("REGEX_INCOMPLETE", 0.2)
 
 
+@pytest.mark.fault(
+    "Agents",
+    "an agent's call takes long, or comes while the first index is being built",
+    "the share and the progress are of its notes, or have no number",
+)
 async def test_the_share_is_of_the_notes_that_pass_the_filters(snapshot: Snapshot, monkeypatch):
     monkeypatch.setattr(scanning, "BLOCK_NOTES", 1)
     scoped = GrepQuery("foo", filters=Filters(scope=Scope("a")))
@@ -152,6 +157,11 @@ async def test_the_share_is_of_the_notes_that_pass_the_filters(snapshot: Snapsho
         assert (await grep(snapshot, query, seconds=0.0)).share == 0.5
 
 
+@pytest.mark.fault(
+    "Agents",
+    "a forged cursor names a note outside an agent's folder",
+    "`CURSOR_EXPIRED`, as for a missing note",
+)
 async def test_a_cursor_at_a_note_outside_the_scope_is_as_one_at_a_missing_note(snapshot: Snapshot):
     query = GrepQuery("foo", filters=Filters(scope=Scope("a")))
     for path in ("b.md", "missing.md"):
@@ -188,6 +198,11 @@ async def test_a_page_continues_in_a_note_with_a_long_path(tmp_path: Path):
         assert refused.value.code == "CURSOR_EXPIRED"
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a page whose rows would exceed the limit of a reply",
+    "the page ends early; its cursor skips nothing",
+)
 async def test_a_page_stays_below_the_limit_of_replies(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(scanning, "_PAGE_BYTES", 10_000)
     vault = Vault(tmp_path)
@@ -205,6 +220,11 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.fault(
+    "Queries",
+    "a regular expression that RE2 does not support, or that needs over 8 MiB",
+    "`REGEX_UNSUPPORTED` with the place; the pattern is neither repeated nor logged",
+)
 @pytest.mark.parametrize("pattern", HOSTILE)
 async def test_an_unsupported_pattern_is_refused_and_not_repeated(
     snapshot: Snapshot, pattern: str, capfd: pytest.CaptureFixture
@@ -223,6 +243,12 @@ async def test_the_message_names_the_place(snapshot: Snapshot):
     assert "(at character 4)" in refused.value.message
 
 
+@pytest.mark.fault(
+    "Queries",
+    "a slow pattern; one very large note under it",
+    "an answer after `search.regex_seconds`, marked `incomplete`, with a cursor that "
+    "continues, also within a note",
+)
 @pytest.mark.parametrize(
     "pattern",
     ["(a+)+$", "(?s).*e.{200}qzq", "[a-z ]*e[a-z ]{40}q", "|".join(["x?" * 10] * 40), "(x+x+)+y"],
@@ -232,6 +258,11 @@ async def test_a_slow_pattern_gets_an_answer(snapshot: Snapshot, pattern: str):
     assert answer.share > 0
 
 
+@pytest.mark.fault(
+    "Queries",
+    "RE2 is not available on this system",
+    "`REGEX_UNSUPPORTED`; everything else works",
+)
 async def test_without_re2_regular_expressions_are_unsupported(snapshot: Snapshot, monkeypatch):
     monkeypatch.setitem(sys.modules, "re2", None)
     with pytest.raises(InvalidRequest) as refused:

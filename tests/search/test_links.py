@@ -147,6 +147,11 @@ async def test_mentions_leave_out_links_code_and_tags(vault: Vault):
     assert [each.path for each in linked.entries if each.linked] == []
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a title of one or two characters, of digits, a placeholder, or a word that is everywhere",
+    "not looked for as a mention; `MENTIONS_LIMITED` names it",
+)
 async def test_names_that_are_too_short_or_too_common_are_reported(vault: Vault):
     vault.write("It.md", "# The\n")
     for number in range(30):
@@ -168,6 +173,11 @@ async def test_missing_notes_and_old_cursors_are_refused(vault: Vault):
     assert refused.value.code == "CURSOR_EXPIRED"
 
 
+@pytest.mark.fault(
+    "Links and the graph",
+    "the index changes while links are read",
+    "one revision is read, never two mixed; the read is repeated",
+)
 async def test_a_newer_revision_is_not_mixed_with_an_older_one(vault: Vault):
     async with opened(vault) as now:
         vault.write("New.md", "[[Frost]]\n")
@@ -176,6 +186,11 @@ async def test_a_newer_revision_is_not_mixed_with_an_older_one(vault: Vault):
             await backlinks(now, identify("Frost.md"), Page(1), contexts=0)
 
 
+@pytest.mark.fault(
+    "Links and the graph",
+    "a client disconnects while links are read",
+    "the transaction of its connection ends, and later reads work",
+)
 async def test_a_cancelled_read_leaves_its_connection_usable(vault: Vault):
     async with opened(vault) as now:
         note = identify("Frost.md")
@@ -281,6 +296,11 @@ async def test_tags_and_folders_are_trees_with_counts(vault: Vault):
     assert folders.count == 4
 
 
+@pytest.mark.fault(
+    "Links and the graph",
+    "100,000 tags",
+    "objects are made only for the tags that are shown",
+)
 def test_a_tree_of_very_many_tags_makes_no_object_for_each():
     rows = [(f"t{number}/x", f"t{number}/x", number // 12) for number in range(20_000)]
     collections = []

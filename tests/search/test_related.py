@@ -76,6 +76,11 @@ async def test_a_link_counts_in_both_directions(vault: Vault):
     assert await found(vault, "Kitchen/Starter.md", linked=Linked.ONLY) == [BREAD]
 
 
+@pytest.mark.fault(
+    "Queries",
+    "`linked=only` for a note without links",
+    "no results, no search",
+)
 async def test_a_note_without_links_has_no_linked_notes(vault: Vault):
     assert await found(vault, "Kitchen/Rye.md", linked=Linked.ONLY) == []
     assert await found(vault, "Empty.md", linked=Linked.EXCLUDE) == []
@@ -111,6 +116,11 @@ async def test_the_asked_note_is_never_related_to_itself(vault: Vault):
         assert "Self.md" not in await found(vault, "Self.md", linked=linked)
 
 
+@pytest.mark.fault(
+    "Agents",
+    "notes of an agent are linked only by a note outside its folder; a word stands only outside",
+    "the note relates nothing; the word counts as unknown",
+)
 async def test_a_neighbour_outside_the_scope_relates_nothing(vault: Vault):
     vault.write("desk/One.md", "apples [[Far]]\n")
     vault.write("desk/Two.md", "zebras [[Distant]]\n")
@@ -151,6 +161,12 @@ async def test_a_circle_has_links_in_both_directions(vault: Vault):
     }
 
 
+@pytest.mark.fault(
+    "Queries",
+    "`related` of a note with very many links, or next to an index of everything",
+    "at most 2,000 neighbours are looked at, those with the fewest links first, and "
+    "3,000 links are read",
+)
 async def test_notes_with_very_many_links_are_not_walked(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):

@@ -107,6 +107,11 @@ async def test_the_place_in_a_name_is_returned(snapshot: Snapshot):
     assert place(await resolve(snapshot, address, roots=[ROOT])) == ("Fleece.md", None, "Wool")
 
 
+@pytest.mark.fault(
+    "Paths",
+    "`../../etc/passwd`, NUL, `C:\\`, or an address of another vault where a note is named",
+    "`PATH_OUTSIDE_VAULT`, `INVALID_PATH` or `NOTE_NOT_FOUND`; the name is not repeated",
+)
 @pytest.mark.parametrize(
     ("name", "code"),
     [

@@ -143,6 +143,11 @@ BODIES = {
 }
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a new route without an entry in the test table",
+    "a failing test",
+)
 def test_every_route_is_in_the_access_table():
     assert set(ALLOWED) == {(route.method, route.path) for route in ROUTES}
 
@@ -153,6 +158,11 @@ def test_allowed_clients_get_an_answer_on_every_route(wire: Wire, route: tuple[s
     assert wire.ask(route[0], target, body).status == status
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a foreign `Host` (DNS rebinding), `0.0.0.0`",
+    "421 on every route",
+)
 @pytest.mark.parametrize("route", EVERY, ids=" ".join)
 def test_foreign_hosts_and_origins_are_refused_on_every_route(
     fortress: Fortress, wire: Wire, route: tuple[str, str]
@@ -169,6 +179,11 @@ def test_foreign_hosts_and_origins_are_refused_on_every_route(
     assert jobs(wire) == before
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a web page posts `text/plain` or a form",
+    "415 on every route",
+)
 @pytest.mark.parametrize("route", ALLOWED, ids=" ".join)
 def test_bodies_that_are_not_small_plain_json_are_refused_on_every_route(
     fortress: Fortress, wire: Wire, route: tuple[str, str]

@@ -155,6 +155,12 @@ def provider(program: Fortress) -> Iterator[Endpoint]:
         yield endpoint
 
 
+@pytest.mark.fault(
+    "Secrets and logs",
+    "notes, titles, frontmatter, queries, bodies, headers, keys, paths, attachments, "
+    "endpoint replies",
+    "never in output, logs, errors or crash output",
+)
 def test_the_program_writes_no_private_text(program: Fortress):
     program.write(
         "Garden/bad.md", "---\ntitle: canary: [canary\nx: *canary\n---\ncanary-in-a-body\n"
@@ -191,6 +197,11 @@ def test_the_program_writes_no_private_text(program: Fortress):
     assert not [event for event in events if event["level"] == "error"]
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "no more files can be opened",
+    "500 until they can; nothing is treated as damaged or missing",
+)
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes by /proc")
 def test_crash_output_contains_no_private_text(program: Fortress):
     import resource

@@ -153,6 +153,11 @@ def hold_bytes_to_it(read: Callable[[bytes], ParsedFile], data: bytes) -> None:
         assert b"\0" in data
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "arbitrary bytes",
+    "indexed, or a warning; no character of a body is lost",
+)
 @examples(250)
 @given(data=NOTES)
 def test_any_bytes_are_indexed_or_warned_about(read, data: bytes):

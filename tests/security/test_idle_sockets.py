@@ -58,6 +58,11 @@ def compare(fortress: Fortress, count: int) -> Iterator[list[socket.socket]]:
         yield sockets
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a thousand idle sockets",
+    "searches stay as fast",
+)
 def test_search_works_beside_idle_sockets(fortress: Fortress):
     for _ in compare(fortress, 300):
         pass

@@ -42,6 +42,11 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.fault(
+    "Secrets and logs",
+    "a server for the network without a strong key",
+    "a key is generated once, or the server does not start",
+)
 def test_a_strong_private_key_is_generated_once_and_required(program: Program):
     config = config_of(program)
     config.parent.mkdir(parents=True)
@@ -76,6 +81,11 @@ def test_a_strong_private_key_is_generated_once_and_required(program: Program):
     assert mode(config) == 0o600
 
 
+@pytest.mark.fault(
+    "Secrets and logs",
+    "others can read the config file",
+    "its mode becomes 0600 before a key is written",
+)
 def test_a_public_config_file_becomes_private_before_a_key_is_written(program: Program):
     config = config_of(program)
     config.parent.mkdir(parents=True)
@@ -115,6 +125,11 @@ def test_off_loopback_a_server_needs_a_strong_key(  # noqa: PLR0917 - a table's 
     assert elsewhere.read_text() == ""
 
 
+@pytest.mark.fault(
+    "Secrets and logs",
+    "another user lists the processes",
+    "no process has a key or a path in its arguments",
+)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads command lines from /proc")
 def test_no_process_has_a_key_in_its_arguments(program: Program):
     program.variables = {"VAULT_AGENT_SERVER_API_KEY": OUR_KEY}

@@ -144,6 +144,12 @@ EVERY = 6
 """The sample asks every route that gives out a file, and one of so many requests of the others."""
 
 
+@pytest.mark.fault(
+    "Paths",
+    "a path or ID with `..`, a leading `/`, `//`, backslashes, NUL, bytes that are "
+    "not UTF-8, or nested escapes",
+    "400 or 403 from every route and command",
+)
 @pytest.mark.parametrize("every", [EVERY, pytest.param(1, marks=pytest.mark.long)])
 def test_no_hostile_path_works_on_any_route(fortress: Fortress, wire: Wire, every: int):
     asked = 0
@@ -303,6 +309,11 @@ def race(fortress: Fortress, seconds: float) -> tuple[int, int, int]:
     return sum(served), sum(denied), swapping.swaps
 
 
+@pytest.mark.fault(
+    "Paths",
+    "a symbolic link out of the vault, also one created between check and open",
+    "no byte from outside is read",
+)
 def test_a_swap_for_a_symlink_reads_nothing_outside_the_vault(fortress: Fortress):
     served, denied, swaps = race(fortress, 2)
     assert served > 0

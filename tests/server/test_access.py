@@ -131,6 +131,11 @@ async def test_duplicate_origin_headers_are_refused(server, foreign: str):
         assert refusal == (403, "ORIGIN_NOT_ALLOWED")
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a web page embeds or links to the server, so the request has no `Origin`",
+    "403, because of `Sec-Fetch-Site`",
+)
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "", "other"])
 async def test_requests_from_other_sites_without_an_origin_are_refused(server, site: str):
     for path in ("/health", "/attachments/a.png?download=true"):
@@ -155,6 +160,11 @@ async def test_allowed_origins_have_no_effect_without_cors():
         assert refusal == (403, "ORIGIN_NOT_ALLOWED")
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a foreign `Origin`, `null`, an origin that starts with an allowed one",
+    "403 on every route",
+)
 @pytest.mark.parametrize(
     "origin",
     [ORIGIN + ".evil.example", ORIGIN + ":444", ORIGIN[:-1], "https://notes", "*",
@@ -204,6 +214,11 @@ async def test_the_key_works_on_every_route(guarded):
     assert await guarded.refusal("GET", "/nothing") == (401, "UNAUTHORIZED")
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "no key, a wrong key, two keys, a key that is not ASCII, a key in the URL",
+    "401, always the same reply",
+)
 @pytest.mark.parametrize(
     "headers",
     [

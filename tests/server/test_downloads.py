@@ -42,6 +42,11 @@ async def test_a_download_returns_the_bytes_as_an_attachment(server):
     assert server.engine.opened[0].file.closed
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "an attachment that is a web page or an SVG",
+    "downloaded, never displayed",
+)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize(
     ("asked", "status"),

@@ -65,6 +65,11 @@ async def test_every_spelling_of_the_json_type_is_accepted(server, media: str):
     assert status == 200
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a compressed body; a body over 64 KiB, with or without `Content-Length`",
+    "415; 413",
+)
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "identity", "x"])
 async def test_a_compressed_body_is_refused_without_decompressing(server, coding: str):
     body = gzip.compress(b'{"query": "' + b"a" * 10_000_000 + b'"}')
@@ -77,6 +82,11 @@ async def test_a_compressed_body_is_refused_without_decompressing(server, coding
     assert b"UNSUPPORTED_MEDIA_TYPE" in reply
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "`Transfer-Encoding: gzip, chunked`",
+    "415",
+)
 @pytest.mark.parametrize(
     "codings",
     [("gzip, chunked",), ("gzip", "chunked"), ("identity, chunked",), ("deflate,chunked",)],
@@ -126,6 +136,12 @@ async def test_a_huge_content_length_is_refused_at_once():
         assert (await server.raw(raw)).startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "very deeply nested JSON, a number of 5,000 digits, invalid UTF-8, `NaN`, lone "
+    "surrogates, wrong types, `limit: true`, duplicate keys",
+    "400",
+)
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -218,6 +234,11 @@ async def test_errors_do_not_quote_the_request(server):
     assert canary not in server.log.getvalue()
 
 
+@pytest.mark.fault(
+    "Queries",
+    '`C++`, `foo-bar`, `"`, `NEAR(`, `*`, `AND`, NUL, 300 parentheses, 1,000 words of one letter',
+    "results, or a 400 that gives the reason",
+)
 async def test_any_text_is_a_valid_query(server):
     for query in (
         "C++",
@@ -236,6 +257,11 @@ async def test_any_text_is_a_valid_query(server):
         assert status == 200
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a request that is not HTTP",
+    "400 with a JSON error that quotes nothing",
+)
 @pytest.mark.parametrize(
     "raw",
     [

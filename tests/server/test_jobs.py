@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
 from tests.clocks import PATIENCE
 from tests.waiting import eventually_async
 
@@ -97,6 +98,11 @@ async def test_a_job_without_progress_sends_heartbeats(server, monkeypatch):
         await asyncio.wait_for(reply.content.readuntil(b": still here\n\n"), PATIENCE)
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "the client disconnects; SIGTERM",
+    "the job continues; all processes end within 5 s",
+)
 async def test_a_job_continues_when_its_follower_disconnects(server, monkeypatch):
     monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.05)
     job_id = await start(server)
@@ -119,6 +125,11 @@ async def test_a_stopping_server_ends_event_streams():
     await asyncio.gather(following, return_exceptions=True)
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "hundreds of clients follow one job",
+    "each state is serialised once",
+)
 async def test_a_state_is_serialised_once_for_all_followers(server, monkeypatch):
     written = []
     dump = events.dump

@@ -28,6 +28,11 @@ def test_the_limits_close_idle_or_slow_sockets_within_15_seconds():
     assert limits.body_seconds + limits.linger_seconds < 15
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a body that arrives slowly; a socket that sends nothing",
+    "closed within 15 s",
+)
 @pytest.mark.parametrize(
     "sent",
     [
@@ -69,6 +74,11 @@ async def test_an_occasional_byte_does_not_keep_a_socket_open(body: bool):
         await hang_up(writer)
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a client that does not read its reply, or disconnects",
+    "disconnected within 60 s, its buffers are freed, and no server error is logged",
+)
 async def test_a_client_that_does_not_read_is_disconnected():
     async with run(limits=SHORT) as server:
         server.engine.files["huge.png"] = CONTENT * 3000
@@ -235,6 +245,11 @@ async def is_open(reader: asyncio.StreamReader) -> bool:
     return False
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "clients that never finish their head or body hold every connection",
+    "one of them makes room for each new connection; a request that has arrived is never dropped",
+)
 @pytest.mark.parametrize(
     "sent",
     [HALF_A_BODY, HALF_A_CHUNK, HALF_A_BODY[:40]],
@@ -297,6 +312,11 @@ async def test_a_complete_request_is_never_closed():
             await hang_up(other)
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "one client address holds most connections",
+    "it loses one of its own",
+)
 async def test_at_the_limit_a_client_with_many_connections_loses_one():
     """Clients of other addresses keep their connections, even idle ones."""
     async with run(limits=Limits(connections=6)) as server:

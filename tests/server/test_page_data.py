@@ -173,6 +173,11 @@ async def test_a_picture_is_shown_without_a_key(tmp_path: Path):
         assert await server.refusal("GET", path) == (400, "INVALID_REQUEST")
 
 
+@pytest.mark.fault(
+    "The web page",
+    "HTML named `.png`, SVG with a script, polyglots",
+    "a download by its first bytes; SVG only as an image",
+)
 @pytest.mark.parametrize(
     ("name", "media", "disposition", "policy"),
     [

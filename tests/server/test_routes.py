@@ -318,6 +318,11 @@ async def test_a_note_written_in_pieces_is_the_same_json(size: int):
     assert in_pieces(reply) == await encoded(reply) == dump(reply)
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a note of 60 MiB is fetched",
+    "other requests are answered meanwhile",
+)
 async def test_the_server_responds_while_a_large_note_is_written():
     """The event loop runs many times while the JSON is written."""
     note = note_of("line of a large note\n" * 3_000_000)

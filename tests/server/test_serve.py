@@ -218,6 +218,11 @@ SPILLING = """
 """
 
 
+@pytest.mark.fault(
+    "Secrets and logs",
+    "native code, a thread or a destructor fails and prints private data",
+    "nothing is printed: only the log can write to standard error",
+)
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_only_the_log_writes_to_standard_error_while_the_server_runs():
     root = Path(__file__).parent.parent.parent

@@ -160,6 +160,11 @@ async def test_a_search_may_name_several_vaults(world: World):
             assert (await server.code("POST", "/search", asked))[1] == code
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "a request names a folder",
+    "404 `VAULT_UNKNOWN`",
+)
 async def test_no_request_can_name_a_folder(world: World):
     async with running(world) as server:
         for name in (

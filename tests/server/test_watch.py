@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
 from tests.clocks import PATIENCE
 from tests.server.conftest import run
 
@@ -88,6 +89,11 @@ async def test_news_arrives_as_events_with_ids(server):
     assert len({first["id"], one["id"], two["id"]}) == 3
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a client of `/events` comes back, or missed too much; a follower is slow",
+    "it gets what it missed, or `resync`",
+)
 async def test_a_client_that_returns_gets_what_it_has_missed(server):
     for number in range(5):
         server.engine.news.add(revision(number))

@@ -136,6 +136,11 @@ async def test_the_page_needs_no_key_and_everything_else_does(locked_page):
         assert (status, code) in ((401, "UNAUTHORIZED"), (404, "ROUTE_NOT_FOUND")), path
 
 
+@pytest.mark.fault(
+    "The web page",
+    "a page of another site or port opens, frames or fetches ours",
+    "the page opens in a tab of its own; everything else is 403",
+)
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 async def test_any_site_may_link_to_the_page_and_do_nothing_else(open_page, site: str):
     elsewhere = {"Sec-Fetch-Site": site}
@@ -195,6 +200,12 @@ async def test_wrong_tickets_and_tokens_say_how_to_go_on(locked_page):
         assert refusal == (401, "SESSION_ENDED")
 
 
+@pytest.mark.fault(
+    "The web page",
+    "a ticket used twice, old or cut; a token changed by a bit, past its day, of "
+    "another vault or key",
+    "401 `SESSION_ENDED`; the session of a doubled ticket ends",
+)
 async def test_a_doubled_ticket_ends_its_session(locked_page):
     _, made, _ = await locked_page.ask("POST", "/ui/tickets", json={}, headers=OWNER)
     body = {"ticket": made["data"]["ticket"]}
@@ -220,6 +231,11 @@ async def test_without_a_key_there_is_nothing_to_sign_in_to(open_page):
     assert refusal == (404, "ROUTE_NOT_FOUND")
 
 
+@pytest.mark.fault(
+    "The web page",
+    "a rebound name with a good session",
+    "421",
+)
 async def test_a_rebound_name_is_refused_with_a_good_session(locked_page):
     headers = {**await signed_in(locked_page), "Host": "evil.example"}
     assert await locked_page.refusal("GET", "/notes", headers=headers) == (421, "HOST_NOT_ALLOWED")

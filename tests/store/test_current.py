@@ -102,6 +102,11 @@ async def test_a_search_changes_thread_once_and_reads_three_times(tmp_path: Path
     assert len(statements) == 3
 
 
+@pytest.mark.fault(
+    "Queries",
+    "more searches at once than connections to the index",
+    "they take turns; none fails",
+)
 async def test_more_threads_than_connections_take_turns(tmp_path: Path):
     index = await serving(Vault(tmp_path))
     async with index.snapshot() as snapshot:

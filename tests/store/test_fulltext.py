@@ -252,6 +252,11 @@ def test_any_text_is_a_safe_query(reader: FulltextReader, query: str):
     find(reader, query)
 
 
+@pytest.mark.fault(
+    "Queries",
+    "a path pattern that the full-text engine cannot build",
+    "400; the index is not treated as damaged",
+)
 @pytest.mark.parametrize(
     "pattern",
     ["?" * 100, "*" + "?" * 16, "*a" * 100, "**/" * 100 + "x", "*a????????", "a*" * 17, "é?" * 200],
@@ -323,6 +328,11 @@ def test_patterns_within_the_limit_are_built(reader: FulltextReader):
         reader.candidates(compile_query("soup"), Filters(paths=days))
 
 
+@pytest.mark.fault(
+    "The index",
+    "a reader that never closes",
+    "reads its own revision; the write-ahead log stays bounded",
+)
 def test_a_revision_does_not_change_the_previous_one(tmp_path: Path):
     old = build(tmp_path / "r1", NOTES)
     writer = FulltextWriter(tmp_path / "r2", tmp_path / "r1")
@@ -515,6 +525,11 @@ def test_a_term_without_neighbours_reads_few_terms(tmp_path: Path):
     assert searcher.read < 100
 
 
+@pytest.mark.fault(
+    "Queries",
+    "a query of 1,000 characters of unknown words",
+    "the 8 longest are corrected",
+)
 def test_only_the_longest_unknown_terms_of_a_query_are_corrected(tmp_path: Path):
     words = ["k" + "xyz"[n % 3] * 3 + "abcdefghijkl"[n] * (3 + n) for n in range(12)]
     reader = build(tmp_path / "r1", [note("a.md", " ".join(words))])
@@ -525,6 +540,11 @@ def test_only_the_longest_unknown_terms_of_a_query_are_corrected(tmp_path: Path)
     assert [term for term in found if found[term]] == [f"{word}q" for word in words[-8:]]
 
 
+@pytest.mark.fault(
+    "Queries",
+    "a client disconnects during a search",
+    "the search stops at its next step",
+)
 def test_an_abandoned_search_stops_between_two_terms(reader: FulltextReader):
     asked: list[bool] = []
 

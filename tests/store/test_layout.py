@@ -55,6 +55,11 @@ def test_the_next_server_replaces_the_address_of_a_killed_one(tmp_path: Path):
     assert not (tmp_path / "server.address").exists()
 
 
+@pytest.mark.fault(
+    "The index",
+    "the index is on a file system without locks",
+    "`INDEX_IO_ERROR` says so",
+)
 @pytest.mark.skipif(sys.platform == "win32", reason="flock")
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP])
 def test_a_file_system_without_locks_is_not_reported_as_another_server(

@@ -68,6 +68,11 @@ def test_the_old_file_stays_until_the_new_one_is_complete(tmp_path: Path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.fault(
+    "The index",
+    "a process is killed, or fails, while it replaces a file",
+    "the old file stays; leftovers are removed",
+)
 def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path: Path):
     path = tmp_path / "a"
     path.write_bytes(b"old")

@@ -156,6 +156,12 @@ async def test_nothing_that_a_repository_names_is_run(repository: Path, tmp_path
     assert not ran.exists()
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "git missing, hanging, hostile settings, vanished or rebased start, shallow "
+    "clone, missing objects",
+    "five seconds, commit against commit, nothing of the repository is run",
+)
 async def test_git_that_is_missing_or_hangs_leaves_nothing_known(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -18,6 +18,11 @@ async def test_work_returns_its_result_and_raises_its_error():
         await threads.run(divmod, 7, 0)
 
 
+@pytest.mark.fault(
+    "Queries",
+    "the default thread pool is full of slow work",
+    "searches continue in their own threads",
+)
 async def test_a_full_default_executor_blocks_nothing():
     release = threading.Event()
     loop = asyncio.get_running_loop()

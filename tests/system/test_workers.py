@@ -125,6 +125,11 @@ async def pid_of(pool: WorkerPool[str, str]) -> str:
     return await pool.run("pid", cpu_seconds=PATIENCE)
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a machine is busy while a note is parsed",
+    "the worker's CPU time counts, not the wait",
+)
 async def test_waiting_does_not_count_as_cpu_time(pool: WorkerPool[str, str]):
     """On a busy machine a worker waits for the CPU, which must not count."""
     async with pool:

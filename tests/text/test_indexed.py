@@ -33,6 +33,11 @@ def test_a_second_look_gives_the_same_terms(text: str):
     assert stored(text) == stored(text) == terms(text)
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a long run of letters, such as base64",
+    "it is no term, and the words around it keep their positions",
+)
 def test_a_run_that_is_too_long_keeps_its_position():
     found = index_terms("before " + "x" * 100_000 + " after").split()
 

@@ -36,6 +36,13 @@ def test_a_portable_name_is_kept(path: str, created: str):
     assert new_path(path) == created
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    'a new name with a control character, `< > : " | ? * \\`, `# ^ [ ]`, a direction '
+    "mark, a surrogate, a dot or space at an end, a device of Windows, over 240 "
+    "bytes; a path over 1,000 bytes or 20 folders",
+    "refused by the rule, with a name that would do; nothing is made, no folder stays",
+)
 @pytest.mark.parametrize(
     ("path", "rule", "suggestion"),
     [

@@ -104,6 +104,11 @@ def test_notes_are_never_attachments(root: VaultRoot, folder: Path) -> None:
         assert (type(error), error.code) == (Forbidden, "ATTACHMENT_NOT_ALLOWED")
 
 
+@pytest.mark.fault(
+    "Paths",
+    "hidden and excluded paths",
+    "refused by their name, whether or not they exist",
+)
 @pytest.mark.parametrize("exists", [True, False])
 def test_errors_do_not_reveal_whether_excluded_paths_exist(
     open_root: Callable[..., VaultRoot], folder: Path, exists: bool

@@ -105,6 +105,11 @@ def test_a_file_that_changes_while_read_is_read_again(
     assert (content.data, content.warnings, meddler.readings) == (b"other", (), 2)
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "a file that changes or disappears while it is read",
+    "read again at most twice, then a warning",
+)
 def test_a_file_that_keeps_changing_causes_a_warning_after_three_reads(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

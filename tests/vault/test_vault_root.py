@@ -229,6 +229,11 @@ def test_a_symlinked_outside_folder_reveals_nothing(root: VaultRoot, folder: Pat
         pass
 
 
+@pytest.mark.fault(
+    "Paths",
+    "symbolic links in a loop; symbolic links within the vault",
+    "a warning; followed",
+)
 def test_symlink_loops_end(root: VaultRoot, folder: Path) -> None:
     (folder / "self.md").symlink_to("self.md")
     (folder / "a.md").symlink_to("b.md")
@@ -366,6 +371,11 @@ def test_running_out_of_descriptors_fails_the_run_and_loses_no_notes() -> None:
 # --- the system -------------------------------------------------------------------------------
 
 
+@pytest.mark.fault(
+    "Paths",
+    "a folder beside the vault whose name starts with the vault's name",
+    "refused",
+)
 @pytest.mark.parametrize(
     ("path", "expected"),
     [("/a/vault", ""), ("/a/vault/x/y", "x/y"), ("/a/vault2/x", None), ("/a", None), ("/", None)],

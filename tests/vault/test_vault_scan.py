@@ -174,6 +174,12 @@ def test_a_name_that_is_not_utf8_is_skipped_and_shown_safely(
     warning.details["path"].encode("utf-8")
 
 
+@pytest.mark.fault(
+    "Paths",
+    "names that are not UTF-8, or contain line ends, ESC or direction marks; names "
+    "that differ only by normal form or case",
+    "indexed with one ID each, or skipped with a warning; escaped in terminals and headers",
+)
 def test_unusual_names_are_notes_with_one_id_each(root: VaultRoot, folder: Path) -> None:
     names = ["new\nline.md", "\x1b[31m.md", "\u202edm.md", "caf\u00e9.md", "cafe\u0301.md"]
     names += ["Note.md", "note.md", "a\\b.md", "%2e%2e.md"]
@@ -339,6 +345,11 @@ def chain(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
     subprocess.run(["rm", "-rf", *map(str, tmp_path.iterdir())], check=True)
 
 
+@pytest.mark.fault(
+    "Paths",
+    "folders nested by the thousand; paths over 4,096 bytes",
+    "walked in time linear in the depth, with one folder open",
+)
 @pytest.mark.skipif(sys.platform == "win32", reason="paths cannot be as long")
 @pytest.mark.parametrize("patterns", [(), ("*.tmp", "private/", "!keep/", "/x/**/y")], ids=len)
 def test_walking_time_is_linear_in_depth(

@@ -66,6 +66,11 @@ def test_a_new_folder_is_looked_at_and_must_be_watched(root: Path):
     assert concerned(root, (DELETED, "moved")).paths == ("moved",)
 
 
+@pytest.mark.fault(
+    "Watching",
+    "temporary names of editors, Syncthing, iCloud, downloads",
+    "no run",
+)
 @pytest.mark.parametrize(
     "path",
     [
@@ -95,6 +100,11 @@ def test_the_vault_itself_may_come_or_go(root: Path):
     assert sort_events([(ADDED, f"{root}2/note.md")], str(root), EXCLUSIONS) == Found()
 
 
+@pytest.mark.fault(
+    "Watching",
+    "the queue of events overflows, or over 20,000 paths wait",
+    "one look at the whole vault",
+)
 def test_many_events_at_once_may_be_an_overflow(root: Path):
     events = [(ADDED, f"{number}.md") for number in range(OVERFLOW_PATHS + 1)]
     assert concerned(root, *events) == Found(overflow=True)
@@ -165,6 +175,11 @@ except WatchFailed as failure:
 """
 
 
+@pytest.mark.fault(
+    "Watching",
+    "the system's limit of watches is met, at the start or by a new folder later",
+    "the vault is polled; `WATCH_LIMIT` has the number of folders",
+)
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs a user namespace")
 @pytest.mark.parametrize("limit", ["max_inotify_watches", "max_inotify_instances"])
 def test_a_limit_of_the_system_is_recognised(root: Path, limit: str):

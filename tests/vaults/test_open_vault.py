@@ -65,6 +65,11 @@ def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - numbers
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "requests are cancelled while files are opened",
+    "nothing stays open",
+)
 @LINUX
 @pytest.mark.parametrize("call", ["note", "open_attachment"])
 async def test_cancelled_calls_leave_nothing_open(root: Path, call: str):
@@ -207,6 +212,11 @@ TASK = IndexTask(
 )
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "any process crashes",
+    "the log has the error's type and our lines, never its message",
+)
 async def test_a_crash_of_the_indexing_process_is_reported_by_type_and_line_only():
     async with real_keeper() as (keeper, crashes):
         with pytest.raises(Failed, match="INDEXER_FAILED") as failure:

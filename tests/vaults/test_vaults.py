@@ -104,6 +104,11 @@ async def test_a_project_cannot_pass_for_the_global_vault(world: World):
         assert folder.is_dir()
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "another project is in a trusted folder",
+    "`VAULT_NOT_TRUSTED`; nothing of it is indexed",
+)
 async def test_another_project_in_the_same_folder_is_not_opened(world: World):
     root = world.project("app", {"a.md": "quinces"})
     path_of(root.parent.parent).write_text(f'[vault]\nuid = "{new_uid()}"\n')
@@ -126,6 +131,11 @@ async def test_the_list_is_read_again_when_it_changes(world: World):
             await paths(app, "project:app", "quinces")
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "the list of vaults is damaged",
+    "`CONFIG_INVALID` for named vaults; the default one is served",
+)
 async def test_a_damaged_list_does_not_touch_the_default_vault(world: World):
     async with world.app() as app:
         world.registry.parent.mkdir(exist_ok=True)
@@ -185,6 +195,11 @@ async def test_requests_at_once_open_a_vault_once(world: World):
             assert len(await vault.jobs.list()) == 1
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "another server has the index of one registered vault",
+    "409 `INDEX_LOCKED` for that vault; searches over several leave it out with `VAULT_SKIPPED`",
+)
 async def test_a_locked_index_fails_its_vault_alone(world: World):
     world.project("app", {"a.md": "quinces"})
     root = world.registered(Role.GLOBAL, "global", {"b.md": "quinces"})
@@ -265,6 +280,11 @@ async def test_all_vaults_share_one_indexing_process(world: World):
         assert len([pid for pid in processes() - before if "keeper" in command_of(pid)]) == 1
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "a vault was moved",
+    "trusted at its new place, it takes its index along; no text is embedded twice",
+)
 async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(world: World):
     root = world.project("app", {"a.md": "# Quinces\n\nsour\n"})
     async with EmbeddingEndpoint() as endpoint:

@@ -159,6 +159,11 @@ async def test_health_tells_how_the_vault_is_written(root: Path):
         assert state.conflicts == 0
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a second server; a damaged log",
+    "`INDEX_LOCKED`; the log is set aside",
+)
 async def test_a_second_server_does_not_write(root: Path, tmp_path: Path):
     async with opened(root) as vault:
         with pytest.raises(Busy, match="INDEX_LOCKED"), vault._directory.changing_notes():

@@ -46,6 +46,11 @@ async def refused(vault: OpenVault) -> None:
     assert caught.value.code == "VAULT_READ_ONLY"
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "the server's own writes while `write.enabled` is false, or in `vault.root`",
+    "only project and global vaults, only with their switch; operations stay refused",
+)
 async def test_it_writes_where_writing_operations_stay_refused(world: World):
     request = WriteNoteBody(mode="create", path="notes/Mine.md", content="x\n")
     async with world.app(**ON) as app:

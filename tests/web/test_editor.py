@@ -162,6 +162,11 @@ def test_typing_is_saved_and_changes_no_other_byte(desk: Desk):
     expect(page.locator(".prose")).to_contain_text("one")
 
 
+@pytest.mark.fault(
+    "The web page",
+    "the tab is closed with unsaved text",
+    "kept as a draft, offered at the next opening",
+)
 def test_a_draft_outlives_its_page(desk: Desk):
     desk.note("Draft.md", "# Draft\n\nfirst\n")
     page = desk.edit("Draft")
@@ -195,6 +200,11 @@ def test_going_to_another_note_saves_the_one_before(desk: Desk):
     desk.until("After.md", "# After\n\ntyped after")
 
 
+@pytest.mark.fault(
+    "The web page",
+    "two tabs, another program or a deletion changes the note that is edited",
+    "follows, merges and shows, or a conflict; nothing is overwritten unseen",
+)
 def test_what_others_write_is_never_overwritten(desk: Desk):
     desk.note("Shared.md", "# Shared\n\none\n\ntwo\n\nthree\n")
     page = desk.edit("Shared")
@@ -242,6 +252,11 @@ def test_what_others_write_is_never_overwritten(desk: Desk):
     desk.until("Elsewhere.md", "after the rename")
 
 
+@pytest.mark.fault(
+    "The web page",
+    "the reply to a save is lost; the server restarts under the editor",
+    "the same save is sent again with its key; the text waits",
+)
 def test_a_lost_reply_is_asked_again_and_a_server_that_restarts_is_waited_for(desk: Desk):
     desk.note("Again.md", "# Again\n\n")
     page = desk.edit("Again", expected=("Failed to load",))
@@ -345,6 +360,11 @@ def test_completion_tools_and_files(desk: Desk):
     assert desk.read("attachments/a-b.png").startswith(b"\x89PNG")
 
 
+@pytest.mark.fault(
+    "The web page",
+    "hostile text in the editor and its preview",
+    "shown as text",
+)
 def test_the_preview_follows_and_shows_hostile_text_as_text(desk: Desk):
     desk.note("Preview.md", "# Preview\n\n" + "\n\n".join(f"Line {n}" for n in range(80)) + "\n")
     page = desk.edit("Preview")

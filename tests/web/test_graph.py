@@ -77,6 +77,11 @@ def test_dates_and_notes_without_links(visit: Callable[..., Page]):
     )
 
 
+@pytest.mark.fault(
+    "The web page",
+    "a graph that is empty, cut, with impossible links or positions",
+    "drawn, or a sentence",
+)
 @pytest.mark.parametrize("reply", ["nothing", "one", "cut", "strange"])
 def test_strange_replies_are_no_frozen_tab(visit: Callable[..., Page], reply: str):
     page = visit("/notes", expected=("ERR_", "JSON"))
@@ -227,6 +232,11 @@ def test_a_ticket_opens_a_session_that_stays(browser: Browser, locked: Program):
     watch.close()
 
 
+@pytest.mark.fault(
+    "The web page",
+    "eight tabs",
+    "one stream of events",
+)
 def test_eight_tabs_have_one_stream(browser: Browser, site: Program):
     watch = Watch(browser, site.endpoint)
     streams: list[str] = []

@@ -41,6 +41,11 @@ def enter(visit: Callable[..., Page], world: World) -> Callable[..., Page]:
     return opened
 
 
+@pytest.mark.fault(
+    "The web page",
+    "a vault that has no index yet is opened in the web page",
+    "a quiet state, then the notes by themselves",
+)
 def test_a_vault_without_an_index_is_shown_as_soon_as_it_has_one(
     enter: Callable[..., Page], world: World
 ):
@@ -71,6 +76,11 @@ def test_a_vault_without_an_index_is_shown_as_soon_as_it_has_one(
     expect(page.locator(".row h2").first).to_be_visible()
 
 
+@pytest.mark.fault(
+    "The web page",
+    "the address of the web page names a vault that is not on the list",
+    "a sentence, and the way to the server's own vault",
+)
 def test_a_vault_that_is_not_on_the_list(visit: Callable[..., Page], world: World):
     page = visit(f"ticket={world.ticket()}", program=world)
     page.evaluate("hash => location.hash = hash", f"#/notes?vault={'0' * 32}")
@@ -181,6 +191,11 @@ def test_a_similar_note_is_shown_before_anything_is_promoted(
     expect(page.get_by_role("button", name="Promote all the same")).to_be_visible()
 
 
+@pytest.mark.fault(
+    "The web page",
+    "a note over 1 MiB in the web page",
+    "its source, a piece at a time",
+)
 def test_a_note_that_is_too_large_to_render_comes_in_pieces(enter: Callable[..., Page]):
     page = enter("/notes?q=one line of a large note")
     page.locator(".row h2", has_text="Large").first.click()

@@ -78,6 +78,11 @@ async def test_a_topic_is_a_name(vault: OpenedVault, topic: str, code: str):
     assert refused.value.code == code
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "a devlog topic with `../`, without letters, or the name of a device",
+    "a name in the folder; refused",
+)
 async def test_a_topic_leads_to_no_other_folder(vault: OpenedVault):
     assert (await add(vault, "impl", "../../a/b", "x")).path == "devlog/a-b.md"
 

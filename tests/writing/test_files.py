@@ -49,6 +49,11 @@ def put(vault: Vault, **files: str) -> dict[str, bytes]:
     return vault.tree()
 
 
+@pytest.mark.fault(
+    "Writing",
+    "undo of a move; of a deletion whose place is taken",
+    "all bytes as before; 409",
+)
 async def test_a_move_rewrites_links_and_undo_restores_them_all(vault: Vault):
     before = put(vault, Old="[[Old]]\r\n", B="[[Old|x]] `[[Old]]`", C="nothing")
     vault.put("a/D.md", b"\xef\xbb\xbf[x](../Old.md)")

@@ -122,6 +122,11 @@ async def test_the_next_start_looks_at_what_was_displaced(closed: Vault):
         assert file.read_bytes() == b"one, edited\ntwo\nours\n"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "an editor saves into a displaced file, and the server stops at once",
+    "closing looks at it: the text is in the note, with our edit",
+)
 async def test_closing_looks_at_what_was_displaced_and_does_not_wait_for_its_time(closed: Vault):
     file = closed.put("A.md", "one\n")
     async with closed.opened():

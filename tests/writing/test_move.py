@@ -108,6 +108,11 @@ async def test_a_move_onto_itself_changes_nothing(tmp_path: Path):
     assert plan.changes == ()
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a move onto itself, into its own folder, onto another note, to another letter case",
+    "unchanged, 400, 409, done",
+)
 async def test_a_folder_does_not_move_into_itself(tmp_path: Path):
     with pytest.raises(InvalidRequest, match="INVALID_PATH"):
         await planned(tmp_path, {"a/Old.md": ""}, "a", "a/b")

@@ -18,6 +18,11 @@ def closed(tmp_path) -> Vault:
     return Vault(tmp_path, WriteLimits(folders=("",), quiet_seconds=0))
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "a twin of a name in another letter case or normal form",
+    "`NAME_COLLISION` with the existing path",
+)
 @pytest.mark.parametrize(
     ("path", "code"),
     [
@@ -49,6 +54,11 @@ async def test_a_refused_name_leaves_nothing(vault: Vault, path: str, code: str)
     assert [each.name for each in vault.root.iterdir()] == ["été.md"]
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "a new note in a folder whose own name breaks a rule",
+    "made: only names that come into being are checked",
+)
 async def test_a_folder_that_exists_may_have_any_name(vault: Vault):
     vault.put("C# [notes]/What?.md", "old\n")
     made = await notes.create(vault.writing, "c# [Notes]/New", CREATE, "text", None)

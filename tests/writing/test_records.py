@@ -67,6 +67,11 @@ async def test_a_number_is_never_used_again(opened_vault: OpenedVault):
     assert await vault.make("a") == "adr/ADR-1000-a.md"
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "two decision records at once; a number whose file is gone or in `.trash`",
+    "two numbers; never used again",
+)
 async def test_records_made_at_once_get_two_numbers(opened_vault: OpenedVault):
     vault = Decisions(opened_vault)
     paths = await asyncio.gather(*(vault.make(f"t{number % 2}") for number in range(6)))

@@ -71,6 +71,11 @@ async def test_an_edit_was_made_or_not(closed: Vault, crash, monkeypatch, after:
         assert closed.bytes("A.md") == b"one\ntwo\n"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a kill between the exchange and the look, with a save displaced",
+    "the save gets its name back at the next start",
+)
 async def test_a_save_that_was_displaced_gets_its_name_back(closed: Vault, crash, monkeypatch):
     """The process was killed after the exchange, before it looked at what it had displaced."""
     closed.put("A.md", "one\n")

@@ -21,6 +21,11 @@ async def added(vault: OpenedVault, text: str, section: tuple[str, ...] | None =
     )
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "a new task where no list can be: HTML, an open code block",
+    "an empty line between; refused",
+)
 @pytest.mark.parametrize(
     ("note", "section", "result", "line"),
     [

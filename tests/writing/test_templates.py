@@ -47,6 +47,11 @@ def test_templates_are_listed_with_their_variables(vault: OpenedVault):
     }
 
 
+@pytest.mark.fault(
+    "Names, tasks, templates",
+    "an agent asks for a template outside its folder",
+    "the same reply as for one that does not exist",
+)
 def test_a_caller_sees_only_templates_of_its_scope(vault: OpenedVault):
     assert "Daily" not in names(vault, Scope("other"))
     assert "bug" in names(vault, Scope("other"))

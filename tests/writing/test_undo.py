@@ -241,6 +241,11 @@ async def folders(vault: Vault) -> set[str]:
     return {path.relative_to(vault.root).as_posix() for path in found}
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a write is taken back that made folders",
+    "they go once they are empty; one that somebody uses stays",
+)
 @sooner
 async def test_folders_that_a_write_has_made_go_with_it(vault: Vault):
     vault.put("mine/A.md", "a\n")

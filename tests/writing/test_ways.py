@@ -53,6 +53,11 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[Way], None]:
     return chosen
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a file system without an exchange of files, or without hard links",
+    "the next weaker way, found at the start and at each write",
+)
 @pytest.mark.parametrize("way", WEAKER)
 async def test_the_strongest_way_is_found_out_at_the_start(closed: Vault, without, way: Way):
     without(way)
@@ -134,6 +139,11 @@ async def test_writes_work_however_files_are_opened(closed: Vault, strategy: Str
     assert not closed.temporaries()
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a drive gives back other bytes",
+    "`WRITE_NOT_VERIFIED`; the bytes before are kept",
+)
 async def test_a_drive_that_gives_back_other_bytes_is_told(vault: Vault, monkeypatch):
     vault.put("A.md", "one\n")
     vault.writing._journal.disk.durable = False

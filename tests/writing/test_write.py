@@ -211,6 +211,11 @@ async def test_a_link_is_written_at_its_target_if_that_is_in_the_scope(tmp_path:
     assert vault.bytes("Closed/B.md") == b"mine\n"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "the same key twice, with the same and another request",
+    "replayed; 422",
+)
 async def test_a_key_is_used_once(vault: Vault):
     first = await vault.create("A.md", "one\n", key="k", request=b"1")
     again = await vault.create("A.md", "one\n", key="k", request=b"1")
@@ -386,6 +391,11 @@ async def test_a_read_only_file_stays(vault: Vault):
     assert vault.tree() == {"A.md": b"one\n"}
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a file with two names, a link, a read-only or immutable file, another owner, a pipe",
+    "in its place; at its target; refused; the owner stays; not found",
+)
 async def test_a_file_with_two_names_keeps_both(vault: Vault):
     file = vault.put("A.md", "one\ntwo\n")
     os.link(file, vault.root / "B.md")
