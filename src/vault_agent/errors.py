@@ -346,7 +346,8 @@ CODES: Final[dict[str, Code]] = {
         Misconfigured,
         503,
         2,
-        "Name the folder that holds your notes: `vault-agent setup --folder ~/Notes`.",
+        "Name the folder that holds your notes: `vault-agent setup --folder ~/Notes`. For another"
+        " vault: `vault-agent vaults check`.",
     ),
     "VAULT_MISMATCH": Code(
         Misconfigured,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +43,16 @@ def vault_named(name: str, environment: dict[str, str]) -> Path:
     folder.mkdir()
     (folder / "Stock.md").write_text(f"# Stock\n\nSimmer the bones in {name}.\n", "utf-8")
     return folder
+
+
+def can_listen(endpoint: str) -> bool:
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", int(endpoint.rpartition(":")[2])))
+        except OSError:
+            return False
+    return True
 
 
 async def started(run: Run, *more: str) -> dict:
@@ -219,3 +231,13 @@ async def test_ctrl_c_leaves_no_server_stopped(environment: dict[str, str], run:
     assert (await run("status")).code == 0
     assert (await started(run, "--background"))["pid"] != first["pid"]
     assert notes.is_dir()
+
+
+@posix("files in use cannot be removed on Windows")
+async def test_a_server_whose_index_was_removed_gives_its_port_back(run: Run, notes: Path):
+    running = await started(run, "--background")
+    folder = next(notes.parent.rglob("server.address")).parent
+    shutil.rmtree(folder)
+    await eventually_async(lambda: can_listen(running["endpoint"]))
+    again = await started(run, "--background")
+    assert again["endpoint"] == running["endpoint"]

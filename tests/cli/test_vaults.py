@@ -102,7 +102,7 @@ async def test_init_names_the_hooks_of_agents_and_changes_their_settings_only_if
     settings.parent.mkdir()
     settings.write_text("{}")
     ended = await run("init", "--yes")
-    assert "vault-agent hooks install claude-code" in ended.err
+    assert "vault-agent agent connect claude-code" in ended.err
     assert settings.read_text() == "{}"
     assert (await run("hooks", "install", "claude-code")).code == 0
     assert "claude-code" not in (await run("init", "--yes")).err

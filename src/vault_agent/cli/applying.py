@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from vault_agent.cli.servers import restart_command, server_here
+from vault_agent.cli.servers import START, restart_command, server_here
 from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
@@ -52,7 +52,7 @@ def after_change(
     server = server_here(invocation.layers())
     if server is None:
         if "vault.root" in names and root is not None:
-            yield "Next: vault-agent serve --background"
+            yield f"Next: {START}"
         elif any(name in _PART_OF_THE_INDEX for name in names):
             yield "Then rebuild the index: vault-agent reindex"
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
+from vault_agent.cli.asking import agreed, can_ask
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import (
     clean,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 _VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
-_YES = ("y", "yes")
 _DECLINED = 1
 
 
@@ -170,7 +169,7 @@ async def change(
         _show_diff(data, sys.stderr)
         warn(shown.warnings)
         before = await _text(client, data)
-        if not _answered(asks):
+        if not agreed(asks, yes=False):
             tell("Nothing was changed.")
             return _DECLINED
     if data["hashBefore"] is not None:
@@ -202,22 +201,10 @@ async def _ended(
 
 
 def _require_answers(invocation: Invocation) -> None:
-    if invocation.json or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+    if invocation.json or not can_ask():
         raise InvalidRequest(
             "CONFIRM_REQUIRED", "This asks before it changes something.", remedy="Add --yes."
         )
-
-
-def _answered(question: str) -> bool:
-    """Ask at the terminal, and return whether the answer is yes."""
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    # So that Ctrl-C ends the wait: the loop's own handler only notes it.
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return sys.stdin.readline().strip().lower() in _YES
-    finally:
-        signal.signal(signal.SIGINT, handler)
 
 
 async def _text(client: Client, data: Mapping[str, Any]) -> str | None:

@@ -13,6 +13,7 @@ from vault_agent import __version__
 from vault_agent.cli import exits
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import (
+    START,
     in_home,
     restart_command,
     server_at,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from vault_agent.config import Config
 
 _LEAST_FREE_BYTES = 200 << 20
-_START = "vault-agent serve --background"
 _LOOKS = {True: ("ok", "added"), False: ("not ok", "removed"), None: ("-", "faint")}
 _MARGIN = 19
 
@@ -221,7 +221,7 @@ def _port(invocation: Invocation, config: Config) -> Check:
     except Misconfigured as error:
         return Check("server", False, with_way_out(error, server_at(invocation.layers())).message)
     found = f"none runs; port {config.server.port} is free"
-    return Check("server", False, found, _START if _is_there(config) else "")
+    return Check("server", False, found, START if _is_there(config) else "")
 
 
 def _key(config: Config, again: str) -> Check:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.applying import KEY_NEEDED, after_change, set_all, settings_now
-from vault_agent.cli.servers import RESTART, server_here
+from vault_agent.cli.servers import RESTART, START, server_here
 from vault_agent.cli.terminal import complain, say, tell
 from vault_agent.config.keys import KEYS
 from vault_agent.errors import Failed
@@ -40,7 +40,7 @@ FEATURES: dict[str, Feature] = {
         ("write.enabled",),
         "Commands and agents may change notes in {folders} ({allow}). Each change can be undone.",
         "Notes are no longer changed, except by journals and promotion. What was written stays.",
-        "vault-agent undo",
+        "vault-agent new NOTE",
     ),
     "memory": Feature(
         ("vaults.enabled", "memory.enabled", "journal.enabled"),
@@ -159,7 +159,7 @@ def tell_applied(applied: Applied, *, then: str = "", needs_server: bool = True)
     if applied.restarted:
         say(f"The server was restarted: {applied.endpoint}")
     elif applied.endpoint is None and needs_server:
-        say("No server runs. To start it: vault-agent serve --background")
+        say(f"No server runs. To start it: {START}")
     if then:
         say(f"Next: {then}")
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.terminal import clean, envelope, say, tell
+from vault_agent.cli.servers import in_home
+from vault_agent.cli.terminal import envelope, say, tell
 from vault_agent.cli.times import ago
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.system.address import is_serving, noted_vault
@@ -64,7 +65,7 @@ async def list_(invocation: Invocation) -> None:
         )
         return
     for each in found:
-        vault = clean(str(each.vault)) if each.vault else "unknown vault"
+        vault = in_home(each.vault) if each.vault else "unknown vault"
         notes = [_megabytes(each.size), f"changed {ago(each.changed)}"]
         notes += ["in use"] * each.served + ["the vault is gone"] * each.is_gone
         say(f"{each.folder.name[:8]}  {vault}")

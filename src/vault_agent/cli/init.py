@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +41,7 @@ from vault_agent.system.files import PRIVATE_FOLDER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_SECONDS_FOR_INDEXES = 5.0
 _PRIVATE = "*"
 _PRIVATE_JOURNALS = f"{VAULT}/journals/"
 
@@ -77,6 +80,7 @@ async def command(invocation: Invocation, private: bool, private_journals: bool,
     except OSError as error:
         raise unwritable(error) from None
     switched = await _switch_on(invocation, report, yes=yes)
+    await _wait_for_indexes(invocation)
     _offer_hooks(invocation, report)
     if project.is_ours and not (private or private_journals) and report.done:
         report.notes.append(
@@ -182,13 +186,30 @@ async def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> li
         report.add(f"turned on {name}", f"vault-agent config set {name} false")
     if not build_config(invocation.layers()).write.enabled:
         report.notes.append(
-            "To let agents and commands write notes of projects too:"
-            " vault-agent config set write.enabled true"
+            "To let agents and commands write notes of projects too: vault-agent enable write"
         )
     report.notes += applied.lines
     if applied.restarted:
         report.notes.append(f"The server was restarted: {applied.endpoint}")
     return off
+
+
+async def _wait_for_indexes(invocation: Invocation) -> None:
+    """Wait for a moment until the running server has the vaults of this project.
+
+    The next command would leave them out otherwise. Without a server, there is nothing to wait for.
+    """
+    from vault_agent.cli.here import vaults_here
+
+    with suppress(VaultAgentError, TimeoutError):
+        async with asyncio.timeout(_SECONDS_FOR_INDEXES), invocation.client() as client:
+            for vault in vaults_here(invocation):
+                client.vault_name = vault
+                job = (await client.health()).data.running_job
+                if job is not None:
+                    async with aclosing(client.events(job)) as events:
+                        async for _ in events:
+                            pass
 
 
 def _offer_hooks(invocation: Invocation, report: Report) -> None:

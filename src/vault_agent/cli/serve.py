@@ -15,6 +15,7 @@ from vault_agent import __version__
 from vault_agent.cli.applying import KEY_NEEDED
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import (
+    START,
     as_argument,
     in_home,
     restart_command,
@@ -37,7 +38,7 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.config import rules
 from vault_agent.errors import CODES, Failed, Misconfigured
-from vault_agent.system.address import noted_vault
+from vault_agent.system.address import SERVER_LOCK, noted_vault
 from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
@@ -140,9 +141,12 @@ async def _serve(
 
     keep_new_files_private()
     layers = invocation.layers(flags)
-    note = partial(note_started, index_directory(config), layers) if config.vault.root else _nothing
+    note = look = _nothing
+    if config.vault.root is not None:
+        note = partial(note_started, index_directory(config), layers)
+        look = partial(_require_index, index_directory(config))
     try:
-        await serve(config, announce=announce, until_idle=until_idle, before_found=note)
+        await serve(config, announce=announce, until_idle=until_idle, before_found=note, look=look)
     except Misconfigured as error:
         if error.code == "PORT_IN_USE":
             raise with_way_out(error, server_at(layers)) from None
@@ -234,7 +238,7 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
     vault = noted_vault(running.folder)
     rows = {"vault": in_home(vault), "process": str(address.pid)}
     if running.is_new:
-        rows["log"] = clean(str(running.folder / "server.log"))
+        rows["log"] = in_home(running.folder / "server.log")
     elif before is not None and (changed := before.changed(layers)):
         rows["changed"] = waits_for_restart(changed, invocation.config)
     if not running.is_new and address.until_idle:
@@ -303,6 +307,20 @@ async def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
 
 def _nothing() -> None:
     """Note nothing: there is no vault whose index could have it."""
+
+
+def _require_index(folder: Path) -> None:
+    """Refuse to go on if somebody has removed the index, since no command would find the server.
+
+    Raises:
+        Failed: `SERVER_FAILED`.
+    """
+    if not (folder / SERVER_LOCK).exists():
+        raise Failed(
+            "SERVER_FAILED",
+            "The folder of the index was removed while the server ran.",
+            remedy=f"To build it again: `{START}`.",
+        )
 
 
 def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
@@ -415,7 +433,7 @@ def _announce(
     data = health_data(health)
     rows = {
         "server": f"{server.host}, port {server.port}",
-        "vault": clean(str(config.vault.root)),
+        "vault": in_home(config.vault.root),
         "index": index_state(data, health.warnings),
         **({"watch": watch_state(data, health.warnings)} if health.watch.enabled else {}),
         "embeddings": embedding_state(data, health.warnings),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
 
 RESTART = "vault-agent serve --restart"
+START = "vault-agent serve --background"
 
 
 class Server(NamedTuple):

@@ -45,6 +45,7 @@ class Answers(NamedTuple):
 )
 @click.option("--no-agents", is_flag=True, help="Connect none.")
 @click.option("--service/--no-service", default=None, help="Start at each login. Default: no.")
+@click.option("--no-wait", is_flag=True, help="Do not wait for the first index.")
 @click.option("--yes", is_flag=True, help="Ask nothing: what is not given has its default.")
 @click.pass_obj
 async def command(
@@ -57,6 +58,7 @@ async def command(
     agents: tuple[str, ...],
     no_agents: bool,
     service: bool | None,
+    no_wait: bool,
     yes: bool,
 ) -> None:
     """Set up your own notes in five questions.
@@ -87,7 +89,7 @@ async def command(
         () if no_agents else agents or _agents(asks=asks),
         _yes("Start the server at each login?", service, default=serves, asks=asks),
     )
-    done = await _set_up(invocation, answers)
+    done = await _set_up(invocation, answers, wait=not no_wait)
     await _show(invocation, answers, done)
 
 
@@ -160,7 +162,7 @@ class _Done(NamedTuple):
     lines: list[str]
 
 
-async def _set_up(invocation: Invocation, answers: Answers) -> _Done:
+async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     """Write the settings, connect the agents, and start the server.
 
     An agent that cannot be connected is no reason to stop.
@@ -189,7 +191,7 @@ async def _set_up(invocation: Invocation, answers: Answers) -> _Done:
         if running is None:
             raise Misconfigured("VAULT_NOT_FOUND", "The folder does not exist.")
         endpoint = running.address.endpoint
-    if not invocation.json:
+    if wait and not invocation.json:
         await follow_first_index(endpoint, invocation.layers())
     return _Done(endpoint, lines)
 
@@ -222,7 +224,11 @@ async def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
         return
     for line in done.lines:
         say(clean(line))
-    say(f"Ready: {counted(health.index.notes, 'note')} of {in_home(answers.folder)}")
+    of = f"of {in_home(answers.folder)}"
+    if health.running_job is None:
+        say(f"Ready: {counted(health.index.notes, 'note')} {of}")
+    else:
+        say(f"The index {of} is being built. To follow it: vault-agent jobs follow")
     say(f"  server    {done.endpoint}")
     if page is not None:
         say(f"  web page  {style(page, 'strong')}")

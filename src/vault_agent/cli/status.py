@@ -9,9 +9,9 @@ import asyncclick as click
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.each import ask_each
-from vault_agent.cli.here import vaults_here
+from vault_agent.cli.here import root_of, vaults_here
 from vault_agent.cli.local import local_vault
-from vault_agent.cli.servers import restart_command, server_in, waits_for_restart
+from vault_agent.cli.servers import in_home, restart_command, server_in, waits_for_restart
 from vault_agent.cli.state import (
     embedding_state,
     freshness,
@@ -45,8 +45,9 @@ async def command(invocation: Invocation) -> None:
         pass_on(reply.body)
         return
     health = reply.data
+    root = root_of(invocation.vault) or (vault.root if vault is not None else None)
     rows = {
-        "vault": clean(str(vault.root) if vault is not None else health.vault.name),
+        "vault": in_home(root) if root is not None else clean(health.vault.name),
         "index": index_state(health, reply.warnings),
         "last run": last_run(health),
     }

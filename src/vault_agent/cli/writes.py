@@ -32,7 +32,7 @@ async def command(context: click.Context, /, **options: Any) -> None:
     for each in data["writes"]:
         who = f" by {clean(each['agent'])}" if each["agent"] else ""
         state = "" if each["state"] == "done" else f"  [{clean(each['state'])}]"
-        gone = "" if each["undoable"] else "  (cannot be undone)"
+        gone = "  (cannot be undone)" if each["state"] == "done" and not each["undoable"] else ""
         say(
             f"{style(clean(each['writeId']), 'faint')}  {ago(each['time']):<16}"
             f" {clean(each['operation'])} {_paths(each)}{who}{state}{gone}"

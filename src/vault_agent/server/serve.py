@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import sys
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 WATCH_START_SECONDS = 5.0
 """How long the announcement waits for the watch of the vault, to say how it is watched."""
+_LOOK_SECONDS = 1.0
 _SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests, then for cancelled ones
 _SWITCH_SECONDS = 0.0005
 """How long a thread may hold the interpreter's lock while another waits. With Python's own 5 ms,
@@ -69,11 +71,13 @@ async def serve(
     open_app: Callable[..., AbstractAsyncContextManager[App]] = open_app,
     until_idle: bool = False,
     before_found: Callable[[], None] = lambda: None,
+    look: Callable[[], None] = lambda: None,
 ) -> None:
     """Run the server until SIGINT or SIGTERM. `announce` is called once it accepts requests.
 
     `before_found` is called while it has the index, before clients can find it. With `until_idle`
-    it also ends after `mcp.idle_minutes` without requests or jobs.
+    it also ends after `mcp.idle_minutes` without requests or jobs. `look` is called every second,
+    in a thread; an error of it ends the server.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
     errors of `open_app`, all before `announce` is called.
@@ -92,21 +96,21 @@ async def serve(
                 )
                 await server.app.vaults.default.watch.settled(WATCH_START_SECONDS)
                 announce(server, await server.app.vaults.default.health())
-                if until_idle:
-                    await _wait(stopped, server, config.mcp.idle_minutes * 60)
-                else:
-                    await stopped.wait()
+                idle_seconds = config.mcp.idle_minutes * 60 if until_idle else math.inf
+                await _wait(stopped, server, idle_seconds, look)
                 log.emit(Level.INFO, "stopping")
 
 
-async def _wait(stopped: asyncio.Event, server: Listening, idle_seconds: float) -> None:
-    """Wait for a signal, or for the end of the time without requests and jobs."""
+async def _wait(
+    stopped: asyncio.Event, server: Listening, idle_seconds: float, look: Callable[[], None]
+) -> None:
+    """Wait for a signal, or for the end of the time without requests and jobs. Raises as `look`."""
     while not stopped.is_set():
-        left = idle_seconds - server.activity.idle_seconds
-        if left <= 0 and not server.app.vaults.has_running_job:
+        await asyncio.to_thread(look)
+        if server.activity.idle_seconds >= idle_seconds and not server.app.vaults.has_running_job:
             return
         with suppress(TimeoutError):
-            async with asyncio.timeout(max(left, 1.0)):
+            async with asyncio.timeout(_LOOK_SECONDS):
                 await stopped.wait()
 
 
