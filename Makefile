@@ -61,8 +61,8 @@ format: $(NPM)  ## Format the code and apply safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIOME) check --write
 
-bench: $(VENV)/.dev  ## Measure performance, e.g. make bench ARGS=--quick
-	$(BIN)/python benchmarks/run.py $(ARGS)
+bench: $(VENV)/.dev  ## Measure performance, e.g. make bench ARGS=--quick; `python -m benchmarks` lists all
+	$(BIN)/python -m benchmarks run $(ARGS)
 
 long: $(VENV)/.dev  ## Run the soak and fuzz tests that `make test` skips
 	$(BIN)/pytest -m long $(ARGS)

@@ -9,8 +9,8 @@ mutants: with CR LF, with a byte order mark, without a final line end, and in NF
 
 Prints a Markdown table. The exit code is 1 if an edit was wrong.
 
-    python benchmarks/exactness.py FOLDER...
-    python benchmarks/exactness.py FOLDER --sections 1000 --show
+    python -m benchmarks exactness FOLDER...
+    python -m benchmarks exactness FOLDER --sections 1000 --show
 """
 
 from __future__ import annotations

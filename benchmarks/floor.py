@@ -1,7 +1,7 @@
 """The floors: the least work that each task needs. Each command prints wall and CPU seconds.
 
-    python benchmarks/floor.py fts VAULT DATABASE    read every note into one FTS5 table
-    python benchmarks/floor.py walk VAULT            stat every file, read none
+    python -m benchmarks floor fts VAULT DATABASE    read every note into one FTS5 table
+    python -m benchmarks floor walk VAULT            stat every file, read none
 
 Each runs in a separate process, so that the benchmark does not slow it down. The start of Python
 is not counted.

@@ -4,11 +4,11 @@ This generates a vault, starts a real server on it, and uses it over HTTP and th
 task and its floor (the least work) run in turn on the same machine, so the ratios are comparable
 between machines. Prints a Markdown table.
 
-    python benchmarks/run.py                      10,000 notes, a few minutes
-    python benchmarks/run.py --quick              1,000 notes, less precise
-    python benchmarks/run.py --sizes 1000 10000 100000
-    python benchmarks/run.py --indexing           a full index of each shape of `shapes.py`
-    python benchmarks/run.py --indexing --vault FOLDER
+    python -m benchmarks run                      10,000 notes, a few minutes
+    python -m benchmarks run --quick              1,000 notes, less precise
+    python -m benchmarks run --sizes 1000 10000 100000
+    python -m benchmarks run --indexing           a full index of each shape of `shapes.py`
+    python -m benchmarks run --indexing --vault FOLDER
 
 It uses two cores, unless `--cores` says otherwise (Linux).
 """
@@ -31,9 +31,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from server import FINAL, PROGRAM, Server, cpu_of, disk_bytes, isolated, watch
-from shapes import SHAPES, ShapedVault
-from vault import Vault, queries
+from benchmarks.server import FINAL, PROGRAM, Server, cpu_of, disk_bytes, isolated, watch
+from benchmarks.shapes import SHAPES, ShapedVault
+from benchmarks.vault import Vault, queries
 
 FLOOR = Path(__file__).with_name("floor.py")
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "speed.md"

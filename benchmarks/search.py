@@ -1,9 +1,9 @@
 """Searches over HTTP: latency, searches a second, and processor time, by clients and vault.
 
-    python benchmarks/search.py                             an API reference of 100,000 chunks
-    python benchmarks/search.py --shape pages --clients 1 8 64
-    python benchmarks/search.py --sizes 30000 300000        the usual synthetic vault, by notes
-    python benchmarks/search.py --vault FOLDER              a real vault
+    python -m benchmarks search                             an API reference of 100,000 chunks
+    python -m benchmarks search --shape pages --clients 1 8 64
+    python -m benchmarks search --sizes 30000 300000        the usual synthetic vault, by notes
+    python -m benchmarks search --vault FOLDER              a real vault
 
 Queries have 1 to 12 words, drawn by the vault's own frequency. Every fifth is the title of a note.
 Each client sends the next query as soon as it has its reply. Meanwhile another one asks for
@@ -22,10 +22,19 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from run import SEED, SETTLE_SECONDS, busyness, machine, megabytes, percentile, say, seconds
-from server import Caller, Server, cpu_seconds, own_cpu_seconds
-from shapes import SHAPES, ShapedVault
-from vault import Vault
+from benchmarks.run import (
+    SEED,
+    SETTLE_SECONDS,
+    busyness,
+    machine,
+    megabytes,
+    percentile,
+    say,
+    seconds,
+)
+from benchmarks.server import Caller, Server, cpu_seconds, own_cpu_seconds
+from benchmarks.shapes import SHAPES, ShapedVault
+from benchmarks.vault import Vault
 
 SEARCHES = 1_000
 HEALTH_PAUSE_SECONDS = 0.02

@@ -3,7 +3,7 @@
 The shapes were measured on real vaults: the size of a note, its sections and links, and what it is
 made of.
 
-    python benchmarks/shapes.py pages /tmp/vault --notes 6500
+    python -m benchmarks shapes pages /tmp/vault --notes 6500
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vault import Vocabulary
+from benchmarks.vault import Vocabulary
 
 
 @dataclass(frozen=True)

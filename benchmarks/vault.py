@@ -5,7 +5,7 @@ follow Zipf's law. Sizes have a long tail: a median of 2.5 KB, a mean of 4 KB, a
 hundreds of KB. Every eighth note is in Japanese script. Links prefer popular notes. Notes have
 frontmatter, nested tags, code and lists.
 
-    python benchmarks/vault.py /tmp/vault --notes 10000
+    python -m benchmarks vault /tmp/vault --notes 10000
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Each turn runs both programs, one after the other, on the same vault with an ind
 the ratios hold where the seconds do not. Prints a Markdown table of medians: wall time, and the
 processor time of all processes where a job is measured.
 
-    python benchmarks/versus.py OTHER/bin/vault-agent                 10,000 synthetic notes
-    python benchmarks/versus.py OTHER/bin/vault-agent --vault FOLDER  a copy of a real vault
+    python -m benchmarks versus OTHER/bin/vault-agent                 10,000 synthetic notes
+    python -m benchmarks versus OTHER/bin/vault-agent --vault FOLDER  a copy of a real vault
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ import random
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from server import PROGRAM, Server, cpu_of, cpu_seconds
-from vault import Vault, queries
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.server import PROGRAM, Server, cpu_of, cpu_seconds
+from benchmarks.vault import Vault, queries
 
 SETTLE_SECONDS = 1.5
 SEED = 1

@@ -3,9 +3,9 @@
 Times include the quiet time that a watch waits. Only ratios within one run mean anything on a busy
 machine. Linux only, because of the processor times.
 
-    python benchmarks/watch.py                                  10,000 notes in 1,250 folders
-    python benchmarks/watch.py --notes 38000 --folders 5000 --saves 500
-    python benchmarks/watch.py --poll                           scans in place of events
+    python -m benchmarks watch                                  10,000 notes in 1,250 folders
+    python -m benchmarks watch --notes 38000 --folders 5000 --saves 500
+    python -m benchmarks watch --poll                           scans in place of events
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from server import Server, cpu_seconds, descendants
-from vault import Vault, queries
+from benchmarks.server import Server, cpu_seconds, descendants
+from benchmarks.vault import Vault, queries
 
 LOOKS_PER_SECOND = 100
 SETTLE_SECONDS = 300.0

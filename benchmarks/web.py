@@ -1,9 +1,9 @@
 """Measure the web page in the machine's own Chromium, without a GPU.
 
-    python benchmarks/web.py                       1,284, 9,746 and 38,000 notes
-    python benchmarks/web.py --sizes 1284          one size, a minute
-    python benchmarks/web.py --vault FOLDER        a vault of one's own
-    python benchmarks/web.py --times 2 --keys 10   few repetitions, for a first look
+    python -m benchmarks web                       1,284, 9,746 and 38,000 notes
+    python -m benchmarks web --sizes 1284          one size, a minute
+    python -m benchmarks web --vault FOLDER        a vault of one's own
+    python -m benchmarks web --times 2 --keys 10   few repetitions, for a first look
 
 For each size it serves a generated vault, opens the page, searches, opens notes and draws the graph.
 Each figure is printed as soon as it is known, and all of them as a Markdown table at the end. Times
@@ -18,7 +18,6 @@ import argparse
 import faulthandler
 import os
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -28,11 +27,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from server import Server
-from vault import Vault
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.web.browsers import find_browser
+
+from benchmarks.server import Server
+from benchmarks.vault import Vault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """Measure the editor of the web page in the machine's own Chromium, without a GPU.
 
-    python benchmarks/web_editor.py              typing in notes of 10 and 200 KB
-    python benchmarks/web_editor.py --keys 50    for a first look
+    python -m benchmarks web_editor              typing in notes of 10 and 200 KB
+    python -m benchmarks web_editor --keys 50    for a first look
 
 `benchmarks/web.py` measures the rest of the page. A key is measured from its event to the end of
 the frame that shows it. Times are wall-clock times, so the machine must be idle.
@@ -14,18 +14,16 @@ import gzip
 import json
 import os
 import re
-import sys
 import tempfile
 import time
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from server import Server
-from vault import Vault
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.web.browsers import find_browser
+
+from benchmarks.server import Server
+from benchmarks.vault import Vault
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -5,9 +5,9 @@ own. Prints a Markdown table with the times, the processor time of this process,
 one file and its folder takes on this disk at the same time, because most of a write is waiting for
 the disk.
 
-    python benchmarks/writing.py                        10,000 notes, 60 appends each
-    python benchmarks/writing.py --notes 1000 --appends 200
-    python benchmarks/writing.py --searching 30         searches, and then with 20 appends a second
+    python -m benchmarks writing                        10,000 notes, 60 appends each
+    python -m benchmarks writing --notes 1000 --appends 200
+    python -m benchmarks writing --searching 30         searches, and then with 20 appends a second
 
 The last one prints the times of searches one after the other for so many seconds each, in turn
 without and with appends, four times.
@@ -26,7 +26,7 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault import Vault
+from benchmarks.vault import Vault
 from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.markdown.edit import append

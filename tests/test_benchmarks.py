@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.__main__ import NAMES
+from benchmarks.shapes import SHAPES, ShapedVault
+from benchmarks.vault import Vault, Vocabulary, queries
 
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-SOURCE = BENCHMARKS / "vault.py"
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_vault", SOURCE)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def texts(generator: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the notes of a small vault by path."""
     root = tmp_path_factory.mktemp("vault")
-    generator.Vault(300).write(root)
+    Vault(300).write(root)
     return {p.relative_to(root).as_posix(): p.read_text("utf-8") for p in root.rglob("*.md")}
 
 
-def test_the_same_seed_gives_the_same_vault(
-    generator: ModuleType, texts: dict[str, str], tmp_path: Path
-):
-    generator.Vault(300).write(tmp_path)
+def test_the_same_seed_gives_the_same_vault(texts: dict[str, str], tmp_path: Path):
+    Vault(300).write(tmp_path)
     assert {p: (tmp_path / p).read_text("utf-8") for p in texts} == texts
 
 
@@ -74,11 +59,11 @@ def test_most_links_resolve_and_a_few_do_not(texts: dict[str, str]):
     assert 0.95 < sum(found) / len(found) < 1
 
 
-def test_queries_have_one_to_twelve_words_and_some_are_cjk(generator: ModuleType):
-    queries = generator.queries(generator.Vocabulary(1), 200)
-    assert queries == generator.queries(generator.Vocabulary(1), 200)
-    assert {len(query.split()) for query in queries} == set(range(1, 13))
-    assert sum(query[0] >= "\u3000" for query in queries) == 20
+def test_queries_have_one_to_twelve_words_and_some_are_cjk():
+    asked = queries(Vocabulary(1), 200)
+    assert asked == queries(Vocabulary(1), 200)
+    assert {len(query.split()) for query in asked} == set(range(1, 13))
+    assert sum(query[0] >= "\u3000" for query in asked) == 20
 
 
 @pytest.mark.parametrize(
@@ -87,11 +72,9 @@ def test_queries_have_one_to_twelve_words_and_some_are_cjk(generator: ModuleType
      ("reference", 4_600, 11.4, 10)],
 )  # fmt: skip
 def test_the_notes_of_a_shape_are_like_the_real_ones(
-    monkeypatch: pytest.MonkeyPatch, shape: str, size: float, chunks: float, links: float
+    shape: str, size: float, chunks: float, links: float
 ):
-    monkeypatch.syspath_prepend(SOURCE.parent)
-    shapes = importlib.import_module("shapes")
-    plan = shapes.ShapedVault(shapes.SHAPES[shape], 150)
+    plan = ShapedVault(SHAPES[shape], 150)
     texts = [plan.text(index) for index in range(150)]
     notes = [parse_note(text, path="a.md") for text in texts]
 
@@ -107,14 +90,20 @@ def test_the_notes_of_a_shape_are_like_the_real_ones(
 def test_edits_of_the_demo_vault_are_exact():
     """The check of real vaults runs, and finds nothing wrong in notes of the demo."""
     done = subprocess.run(
-        [
-            sys.executable,
-            BENCHMARKS / "exactness.py",
-            BENCHMARKS.parent / "fixtures" / "vault" / "Journal",
-        ],
+        [sys.executable, "-m", "benchmarks", "exactness", "fixtures/vault/Journal"],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "| **all** |" in done.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_benchmark_can_be_started(name: str):
+    """Each one says what it does, so its imports are there."""
+    shown = subprocess.check_output(
+        [sys.executable, "-m", "benchmarks", name, "--help"], cwd=ROOT, text=True
+    )
+    assert "usage: " in shown

@@ -1,7 +1,7 @@
 """Measure what is recalled for follow-ups: commits as journals, later commits as tasks.
 
-    python benchmarks/memory/followups.py --repository FOLDER [--since DATE] [--blame LAST]
-    python benchmarks/memory/followups.py --made COMMITS
+    python -m benchmarks memory.followups --repository FOLDER [--since DATE] [--blame LAST]
+    python -m benchmarks memory.followups --made COMMITS
     … [--queries N] [--foreign FOLDER]
 
 For each commit that follows up an earlier one, the vault holds the journals of the commits before
@@ -27,11 +27,8 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent.parent))
-
 from benchmarks.memory.history import made_history, read_history, with_blame
 from benchmarks.quality.judged import collections
-
 from vault_agent.app import open_app
 from vault_agent.config.settings import Config
 from vault_agent.model.jobs import JobKind

@@ -1,6 +1,6 @@
 """Measure how often nothing is recalled for prompts about other things, and what that costs.
 
-    python benchmarks/memory/foreign.py FOLDER [--prompts FILE …] [--sizes 30,100,300,1000]
+    python -m benchmarks memory.foreign FOLDER [--prompts FILE …] [--sizes 30,100,300,1000]
 
 FOLDER has collections with judged queries (see `benchmarks/quality/judged.py`). Of each, vaults of
 several sizes are made of notes chosen at random. Asked are, by POST /memory without files:
@@ -28,11 +28,8 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parent.parent.parent))
-
 from benchmarks.memory.followups import _call, _index
 from benchmarks.quality.judged import collections
-
 from vault_agent.app import open_app
 from vault_agent.config.settings import Config
 from vault_agent.server.log import EventLog, Level

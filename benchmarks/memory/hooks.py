@@ -1,6 +1,6 @@
 """Measures the hook of agents, from the start of its process to its end.
 
-    python -m benchmarks.memory.hooks [--runs N] [--notes N]
+    python -m benchmarks memory.hooks [--runs N] [--notes N]
 
 Three cases: a server is there (with a project of so many notes), none is there, and one takes
 connections and never answers. Prints the wall time and the CPU time of each. At most: p50 150 ms,

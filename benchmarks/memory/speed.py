@@ -1,18 +1,15 @@
 """Measure POST /memory over HTTP in a vault of made-up journals: wall time, and the server's CPU.
 
-python benchmarks/memory/speed.py [--notes 10000] [--requests 300]
+python -m benchmarks memory.speed [--notes 10000] [--requests 300]
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import sys
 import tempfile
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 from benchmarks.memory.history import made_history
 from benchmarks.server import Server

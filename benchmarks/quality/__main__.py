@@ -1,7 +1,8 @@
 """Index every collection through the real server, search it, and print the measures.
 
-    python -m benchmarks.quality --eval FOLDER
-    python -m benchmarks.quality --eval FOLDER --only cranfield --mode lexical
+    python -m benchmarks quality --eval FOLDER
+    python -m benchmarks quality --eval FOLDER --only cranfield --mode lexical
+    python -m benchmarks quality --eval FOLDER --mode hybrid --endpoint URL --model NAME
 
 The server gives at most 50 results, so its recall@100 is a lower bound. Needs the dependency group
 `bench`. Everything is deterministic: a second run prints the same.
@@ -40,7 +41,15 @@ def main() -> None:
     parser.add_argument("--eval", type=Path, required=True, help="the folder of collections")
     parser.add_argument("--only", nargs="*", help="names of collections; default: all")
     parser.add_argument("--mode", default="lexical", help="the server's search mode")
+    parser.add_argument("--endpoint", default="", help="an embedding endpoint for other modes")
+    parser.add_argument("--model", default="", help="its model")
     arguments = parser.parse_args()
+    embedding = {
+        "VAULT_AGENT_EMBEDDING_ENABLED": "true",
+        "VAULT_AGENT_EMBEDDING_ENDPOINT": arguments.endpoint,
+        "VAULT_AGENT_EMBEDDING_MODEL": arguments.model,
+    }
+    settings = embedding if arguments.model else {}
     chosen = [
         each
         for each in collections(arguments.eval)
@@ -54,14 +63,19 @@ def main() -> None:
         print(f"|---|---|{'---|' * len(LABELS)}")
         for name, make in BASELINES.items():
             scores[name].append(_judge(name, collection, make(collection)))
-        scores[OURS].append(_through_the_server(collection, arguments.mode))
+        scores[OURS].append(
+            _through_the_server(collection, arguments.mode, settings if arguments.model else {})
+        )
     _summary(scores, [each.name for each in chosen])
     print(f"\nPython {sys.version.split()[0]}, ", end="")
     print(", ".join(f"{name} {version(name)}" for name in (OURS, "tantivy", "bm25s")))
 
 
-def _through_the_server(collection: Collection, mode: str) -> float:
-    with tempfile.TemporaryDirectory() as home, Server(collection.vault, Path(home)) as server:
+def _through_the_server(collection: Collection, mode: str, settings: dict[str, str]) -> float:
+    with (
+        tempfile.TemporaryDirectory() as home,
+        Server(collection.vault, Path(home), **settings) as server,
+    ):
         running = server.running_job()
         if running:
             server.finish(running)

@@ -1,0 +1,1 @@
+"""Measurements of the whole program. `python -m benchmarks` lists them."""
