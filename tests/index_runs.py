@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,9 @@ from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    import sqlite3
+    from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    import aiosqlite
 
     from vault_agent.model.jobs import JobSummary
     from vault_agent.model.warning import Warning
@@ -137,37 +136,36 @@ class Vault:
                 parse_file(root, task, MAX_NOTE_BYTES, self.fields) for task in batch
             ]
 
-    @asynccontextmanager
-    async def reader(self) -> AsyncIterator[aiosqlite.Connection]:
+    @contextmanager
+    def reader(self) -> Iterator[sqlite3.Connection]:
         """Open the current generation for reading."""
         number = self.directory.current()
         assert number is not None
-        async with open_reader(self.directory.database(number)) as connection:
+        with open_reader(self.directory.database(number)) as connection:
             yield connection
 
     async def links(self, path: str) -> dict[str, tuple[str | None, bool]]:
         """Return what a note's links resolve to: target -> (path or None, ambiguous)."""
-        async with self.reader() as connection:
-            note = await reading.note_by_id(connection, identify(path))
+        with self.reader() as connection:
+            note = reading.note_by_id(connection, identify(path))
             assert note is not None
             return {
                 link.target: (link.path, link.ambiguous)
-                for link in await reading.links_of(connection, note.rowid)
+                for link in reading.links_of(connection, note.rowid)
             }
 
     async def dump(self) -> dict[str, Any]:
         """Return the content of the index without rowids."""
-        async with self.reader() as connection:
-            meta = await read_meta(connection)
+        with self.reader() as connection:
+            meta = read_meta(connection)
             held: dict[str, Any] = {"totals": (meta.notes, meta.chunks, meta.links)}
-            for file in await reading.files(connection):
-                note = await reading.note_by_id(connection, identify(file.entry.path))
+            for file in reading.files(connection):
+                note = reading.note_by_id(connection, identify(file.entry.path))
                 assert note is not None
                 span = keys_of(note.rowid)
                 chunks, *parts = [
-                    [tuple(row) for row in await connection.execute_fetchall(part, span)]
-                    for part in PARTS_OF_A_NOTE
+                    connection.execute(part, span).fetchall() for part in PARTS_OF_A_NOTE
                 ]
-                links = await reading.links_of(connection, note.rowid)
+                links = reading.links_of(connection, note.rowid)
                 held[file.entry.path] = (note.title, note.metadata, chunks, links, parts)
             return held

@@ -96,6 +96,8 @@ DOCUMENTED = {"_asdict", "_exit", "_fields", "_make", "_replace"}
 # Every such package needs an upper bound in pyproject.toml.
 PRIVATE_USES: dict[tuple[str, str], str | None] = {
     ("store/database.py", "_thread"): "aiosqlite",
+    ("store/database.py", "_conn"): "aiosqlite",
+    ("store/database.py", "_execute"): "aiosqlite",
 }
 # Undocumented parts that are used, although they have no underscore.
 UNDOCUMENTED = {"aiohttp": "server/connection.py"}

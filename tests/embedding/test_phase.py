@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from tests import endpoint as misbehaviour
+from tests.clocks import PATIENCE
 from tests.index_runs import Vault
 from tests.waiting import eventually_async
 
@@ -129,8 +130,8 @@ def read(monkeypatch) -> list[int]:
     keys: list[int] = []
     texts_of = reading.chunk_texts_of
 
-    async def chunk_texts_of(connection, chunks):
-        found = await texts_of(connection, chunks)
+    def chunk_texts_of(connection, chunks):
+        found = texts_of(connection, chunks)
         keys.extend(chunk.key for chunk in found)
         return found
 
@@ -300,12 +301,14 @@ async def test_a_note_that_is_saved_while_the_phase_begins_is_left_to_the_next_r
     read = reading.chunk_texts_of
     saved = []
 
-    async def read_later(connection, keys):
+    loop = asyncio.get_running_loop()
+
+    def read_later(connection, keys):
         if not saved:
             saved.append("1.md")
             vault.write("1.md", "# Note 1\n\nSaved meanwhile.\n")
-            await vault.index()
-        return await read(connection, keys)
+            asyncio.run_coroutine_threadsafe(vault.index(), loop).result(PATIENCE)
+        return read(connection, keys)
 
     monkeypatch.setattr(reading, "chunk_texts_of", read_later)
     account = await vault.embed()

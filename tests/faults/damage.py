@@ -76,8 +76,8 @@ async def _make(vault: Vault) -> None:
     await vault.index()
     number = vault.directory.current()
     assert number is not None
-    async with open_reader(vault.directory.database(number)) as connection:
-        await connection.execute_fetchall("SELECT count(*) FROM note")
+    with open_reader(vault.directory.database(number)) as connection:
+        connection.execute("SELECT count(*) FROM note")
         vault.write("folder 1/Note 1.md", "# Note 1\n\nrewritten word1 shared\n")
         vault.write("New.md", "# New\n\nshared " + "new " * 2000)
         await vault.index()
@@ -136,7 +136,7 @@ async def _look(vault: Vault, task: Any) -> tuple[str, Any]:
         if index.meta is None:
             return "there seems to be no index", None
         try:
-            await verify(task)
+            verify(task)
         except IndexUnavailable:
             return "refused by the check", None
         async with index.snapshot() as snapshot:

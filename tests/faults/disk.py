@@ -171,14 +171,14 @@ class Scenario:
         vault = self.vault
         wrong = []
         if vault.directory.current() is not None:
-            await verify(vault.task())
+            verify(vault.task())
             held = await vault.dump()
             if held not in ((self._after,) if outcome == "done" else (self._before, self._after)):
                 wrong.append("the index holds neither the old state nor the new one")
         elif self._before is not None or outcome == "done":
             wrong.append("the index is gone")
         await vault.index()
-        await verify(vault.task())
+        verify(vault.task())
         if await vault.dump() != self._after:
             wrong.append("the next run did not complete the index")
         return wrong
@@ -216,8 +216,8 @@ class Embedding(Scenario):
         number = directory.current()
         assert number is not None
         matrix = open_matrix(directory.vectors_map(number), directory.vectors_folder)
-        async with self.vault.reader() as connection:
-            chunks = (await read_meta(connection)).chunks
+        with self.vault.reader() as connection:
+            chunks = read_meta(connection).chunks
         if matrix is None or matrix.count != chunks:
             wrong.append("the next run did not complete the vectors")
         return wrong

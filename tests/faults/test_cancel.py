@@ -6,7 +6,7 @@ import asyncio
 import pkgutil
 import threading
 from collections import Counter
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,10 +18,11 @@ from vault_agent.errors import Busy
 from vault_agent.indexing.index import index
 from vault_agent.indexing.verify import verify
 from vault_agent.store.current import READERS, CurrentIndex
-from vault_agent.store.database import open_reader
+from vault_agent.store.database import open_writer
 from vault_agent.store.vectors.cache import open_vectors
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Coroutine
     from pathlib import Path
 
@@ -119,7 +120,7 @@ async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: in
         with vault.directory.writing(wait=False):
             pass  # the lock is free
         await eventually_async(lambda: threads() <= before)
-        await verify(vault.task())
+        verify(vault.task())
         after = await vault.dump()
         if waits < at:
             assert not was_cancelled
@@ -167,20 +168,30 @@ async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
     await current.refresh()
 
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait(_: sqlite3.Connection) -> None:
+        begun.set()
+        go_on.wait(PATIENCE)
+
     async def read() -> None:
-        async with current.snapshot() as snapshot, snapshot.connection():
-            await asyncio.Future()
+        async with current.snapshot() as snapshot:
+            await snapshot.read(wait)
 
     for _ in range(READERS + 1):
+        begun.clear()
+        go_on.clear()
         reading = asyncio.create_task(read())
-        await asyncio.sleep(0.01)
+        await asyncio.to_thread(begun.wait, PATIENCE)
         reading.cancel()
+        go_on.set()
         await asyncio.wait([reading])
-    before = threads()
-    async with asyncio.timeout(PATIENCE), current.snapshot() as snapshot, snapshot.connection():
-        pass
+        assert reading.cancelled()
+    async with asyncio.timeout(PATIENCE), current.snapshot() as snapshot:
+        with ExitStack() as lent:
+            for _ in range(READERS):
+                lent.enter_context(snapshot.connection())
     await current.close()
-    await eventually_async(lambda: threads().total() == before.total() - READERS)
 
 
 @pytest.mark.parametrize("of", ["the index", "the vectors"])
@@ -194,7 +205,7 @@ async def test_a_cancelled_statement_is_interrupted(tmp_path: Path, of: str):
         async with AsyncExitStack() as stack:
             if of == "the index":
                 database = vault.directory.database(1)
-                connection = await stack.enter_async_context(open_reader(database))
+                connection = await stack.enter_async_context(open_writer(database))
             else:
                 store = await stack.enter_async_context(open_vectors(vault.directory.vectors))
                 connection = store._connection

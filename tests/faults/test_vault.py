@@ -68,7 +68,7 @@ async def test_an_unlistable_folder_keeps_its_notes_and_attachments(
         return listing(walk, path)
 
     monkeypatch.setattr(Descent, "listing", deny)  # root may list everything
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
     vault.write("New.md", "new")
     assert (await vault.index()).removed == 0
     assert vault.heard.codes == ["FILE_UNREADABLE"]
@@ -119,12 +119,12 @@ async def test_an_unreadable_note_keeps_its_index_entry(
             await vault.index()
             assert vault.heard.codes == ["FILE_UNREADABLE"] * 3
             assert await vault.dump() == held
-            assert not (await compare(vault.task())).stale  # a run would change nothing
+            assert not compare(vault.task()).stale  # a run would change nothing
     (vault.root / "Soon gone.md").unlink()
     summary = await vault.index()
     assert (summary.added, summary.changed, summary.removed) == (1, 1, 0)
     assert vault.heard.codes == []
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
     await vault.index()
     assert vault.heard.publications == 0
 
@@ -142,9 +142,9 @@ async def test_a_note_deleted_before_reading_is_removed(
         failing.setattr(reading, "_read", fail)
         await vault.index()
     (vault.root / "New.md").unlink()
-    assert (await compare(vault.task())).stale
+    assert compare(vault.task()).stale
     await vault.index()
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
 
 
 async def test_a_short_read_is_repeated(vault: Vault, monkeypatch: pytest.MonkeyPatch):
@@ -183,9 +183,9 @@ async def test_a_constantly_changing_note_is_read_again_by_the_next_run(
         meddling.setattr(reading, "_read", read_and_meddle)
         await vault.index()
     assert vault.heard.codes == ["FILE_CHANGED_WHILE_READING"]
-    assert (await compare(vault.task())).stale
+    assert compare(vault.task()).stale
     assert (await vault.index()).changed == (not same)
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
     [*_, chunk] = (await vault.dump())["Bread.md"][2]
     assert file.read_text().endswith(chunk[-1])
 
@@ -208,11 +208,11 @@ async def test_the_write_ahead_log_stays_bounded_with_a_constant_reader(vault: V
     await vault.index()
     log = vault.directory.database(1).with_name("index.db-wal")
     sizes = []
-    async with vault.reader() as connection:
+    with vault.reader() as connection:
         for run in range(6):
             for number in range(3):
                 vault.write(f"Long {number}.md", f"turn {run} of many\n\n" * (MAX_NOTE_BYTES // 19))
             await vault.index()
-            await connection.execute_fetchall("SELECT count(*) FROM note")
+            connection.execute("SELECT count(*) FROM note").fetchall()
             sizes.append(log.stat().st_size)
     assert max(sizes) < 10e6  # of 15 MB that were written

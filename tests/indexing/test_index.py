@@ -45,8 +45,8 @@ async def test_removed_notes_are_removed_from_full_text(vault: Vault):
     (vault.root / "folder/Rye.md").unlink()
     (vault.root / "Starter.md").rename(vault.root / "Leaven.md")
     await vault.index()
-    async with vault.reader() as connection:
-        held = {file.rowid for file in await reading.files(connection)}
+    with vault.reader() as connection:
+        held = {file.rowid for file in reading.files(connection)}
     reader = FulltextReader(vault.directory.fulltext(1, 2))
     assert reader.admitted(Filters()) == held
     assert reader.candidates(compile_query("flour"), Filters()).notes.keys() == set()
@@ -91,7 +91,7 @@ async def test_a_touched_note_is_unchanged_and_its_times_are_updated(vault: Vaul
     os.utime(vault.root / "Bread.md", (1, 1))
     summary = await vault.index()
     assert (summary.changed, summary.unchanged) == (0, 3)
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
 
 
 @pytest.mark.fault(
@@ -114,8 +114,8 @@ async def test_rowids_are_never_reused(vault: Vault):
     for number in range(3):
         vault.write("Last.md", f"turn {number}")
         await vault.index()
-        async with vault.reader() as connection:
-            [row] = [f for f in await reading.files(connection) if f.entry.path == "Last.md"]
+        with vault.reader() as connection:
+            [row] = [f for f in reading.files(connection) if f.entry.path == "Last.md"]
         assert row.rowid not in given
         given.add(row.rowid)
         (vault.root / "Last.md").unlink()
@@ -285,15 +285,15 @@ async def test_no_files_are_removed_while_another_process_writes(vault: Vault):
 async def test_a_run_with_other_exclusions_brings_the_index_up_to_date(vault: Vault):
     await vault.index()
     vault.exclude = ("folder/",)
-    assert (await compare(vault.task())).stale
+    assert compare(vault.task()).stale
     # A run of paths looks at everything, since any path may be excluded now.
     removed = (await vault.index(paths=("elsewhere.md",))).removed
     assert removed == 1
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
     vault.exclude = ("folder/", "no such thing")
     same = await vault.index()
     assert (same.removed, same.unchanged) == (0, 2)
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
     vault.exclude = ()
     assert (await vault.index()).added == 1
 
@@ -352,32 +352,32 @@ async def test_a_binary_file_causes_one_warning_and_no_staleness(vault: Vault, b
     vault.write("binary.md", b"\0" * 4096)
     await vault.index()
     assert vault.heard.codes == ["FILE_BINARY"]
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
     await vault.index()
     assert vault.heard.codes == []
     assert vault.heard.publications == 0
     vault.write("binary.md", "# Now it is a note\n")
-    assert (await compare(vault.task())).stale
+    assert compare(vault.task()).stale
     assert (await vault.index()).added == 1
     (vault.root / "binary.md").write_bytes(b"\0" * 5000)
     assert (await vault.index()).removed == 1
     (vault.root / "binary.md").unlink()
     await vault.index()
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
 
 
 async def test_a_walk_detects_staleness(vault: Vault):
     await vault.index()
-    assert not (await compare(vault.task())).stale
+    assert not compare(vault.task()).stale
     vault.write("New.md", "new")
-    assert (await compare(vault.task())).stale
+    assert compare(vault.task()).stale
 
 
 async def test_an_intact_index_passes_verification(vault: Vault):
     await vault.index()
     vault.write("New.md", "new")
     await vault.index()
-    await verify(vault.task())
+    verify(vault.task())
 
 
 @pytest.mark.parametrize("victim", ["index.db", "fulltext-1"])
@@ -391,4 +391,4 @@ async def test_damage_anywhere_in_the_index_is_detected(vault: Vault, victim: st
         damaged.seek(file.stat().st_size // 2)
         damaged.write(b"\xff" * 4096)
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
-        await verify(vault.task())
+        verify(vault.task())

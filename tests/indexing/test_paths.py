@@ -70,18 +70,16 @@ async def state(vault: Vault) -> dict[str, Any]:
     """Return the content of an index by path, without rowids."""
     held: dict[str, Any] = {}
     paths: dict[int, str] = {}
-    async with vault.reader() as connection:
-        meta = await read_meta(connection)
+    with vault.reader() as connection:
+        meta = read_meta(connection)
         held["totals"] = meta.notes, meta.chunks, meta.links, meta.unresolved_links
         for table in ("attachment", "left_out", "name", "symlink"):
-            held[table] = sorted(
-                map(tuple, await connection.execute_fetchall(f"SELECT * FROM {table}"))
-            )
-        for rowid, *note in await connection.execute_fetchall(NOTE):
+            held[table] = sorted(map(tuple, connection.execute(f"SELECT * FROM {table}")))
+        for rowid, *note in connection.execute(NOTE):
             parts = [
                 [
                     (key & 0xFFFFF, *part)
-                    for key, *part in await connection.execute_fetchall(
+                    for key, *part in connection.execute(
                         OF_NOTE.format(table=table), (rowid, rowid)
                     )
                 ]
@@ -99,7 +97,7 @@ async def state(vault: Vault) -> dict[str, Any]:
             (paths[key >> 20], key & 0xFFFFF) for key in found.chunks
         )
     reader.close()
-    await verify(vault.task())
+    verify(vault.task())
     return held
 
 
@@ -371,7 +369,7 @@ async def test_a_changed_link_key_is_detected_as_damage(vault: Vault, damage: st
         connection.execute(damage)
     connection.close()
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
-        await verify(vault.task())
+        verify(vault.task())
 
 
 async def test_a_run_of_a_path_reads_no_whole_table(vault: Vault, monkeypatch: pytest.MonkeyPatch):

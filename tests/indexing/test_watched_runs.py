@@ -164,13 +164,13 @@ async def test_an_unreadable_note_does_not_make_every_scan_publish(vault: Vault)
 
 
 async def test_another_folder_is_the_vault_if_it_has_most_of_its_notes(vault: Vault):
-    assert (await compare(vault.task())).same_vault
+    assert compare(vault.task()).same_vault
     for number in range(5):
         (vault.root / f"{number}.md").unlink()
-    assert (await compare(vault.task())).same_vault
+    assert compare(vault.task()).same_vault
     for number in range(5, 10):
         (vault.root / f"{number}.md").unlink()
-    assert not (await compare(vault.task())).same_vault
+    assert not compare(vault.task()).same_vault
 
 
 async def check_watched_edits(vault: Vault, *, seed: int, rounds: int, polls: bool) -> None:

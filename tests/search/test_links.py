@@ -307,9 +307,9 @@ def test_a_tree_of_very_many_tags_makes_no_object_for_each():
     gc.collect()
     gc.callbacks.append(lambda phase, _: collections.append(phase))
     try:
-        branches, truncated, notes = trees._tree(rows, "", 5, 100)
+        tree = trees._tree("1.1", rows, TreeQuery("", 5, 100), count=2_000)
     finally:
         gc.callbacks.pop()
-    assert (len(branches), truncated, notes) == (100, True, 1_667)
+    assert (len(tree.branches), tree.truncated, tree.count) == (100, True, 333)
     # The collector runs once for some hundreds of new objects.
     assert len(collections) < 10

@@ -143,8 +143,8 @@ async def test_a_neighbour_outside_the_scope_relates_nothing(vault: Vault):
 
 async def circles(vault: Vault, *paths: str) -> dict[str, set[str]]:
     """Return the circles of some notes by path."""
-    async with vault.reader() as connection:
-        rows = await connection.execute_fetchall("SELECT path, rowid FROM note")
+    with vault.reader() as connection:
+        rows = connection.execute("SELECT path, rowid FROM note").fetchall()
     rowids = dict(rows)
     names = {rowid: path for path, rowid in rowids.items()}
     number = vault.directory.current()

@@ -66,7 +66,9 @@ async def test_searches_cancelled_at_any_moment_return_their_connections(tmp_pat
         task.cancel()
         await asyncio.wait([task])
     async with index.snapshot() as snapshot:
-        assert snapshot.held.idle.qsize() == READERS
+        with ExitStack() as lent:
+            for _ in range(READERS):
+                lent.enter_context(snapshot.connection())
     await index.close()
 
 
@@ -92,7 +94,7 @@ async def test_a_search_changes_thread_once_and_reads_three_times(tmp_path: Path
         snapshot.threads = threads = Counting(1, "test")
         with ExitStack() as lent:
             for _ in range(READERS):
-                connection = lent.enter_context(snapshot.connection_here())
+                connection = lent.enter_context(snapshot.connection())
                 connection.set_trace_callback(statements.append)
         answer = await search(snapshot, SearchQuery("words more"))
     threads.close()
@@ -112,7 +114,7 @@ async def test_more_threads_than_connections_take_turns(tmp_path: Path):
     async with index.snapshot() as snapshot:
 
         def read() -> object:
-            with snapshot.connection_here() as connection:
+            with snapshot.connection() as connection:
                 return connection.execute("SELECT count(*) FROM note").fetchone()
 
         counts = await asyncio.gather(*(asyncio.to_thread(read) for _ in range(50)))

@@ -382,9 +382,9 @@ async def test_vectors_written_during_the_check_are_not_damage(database, map_pat
         for start in range(4, BLOCK + 4, BLOCK // 4):
             count = min(BLOCK // 4, BLOCK + 4 - start)
             plan.fill(keys(count, start), await store.save(keys(count, start), units(count)))
-            assert await are_whole(database, served)
+            assert are_whole(database, served)
         await store.publish(plan, map_path)
-    assert await are_whole(database, reopen(database, map_path))
+    assert are_whole(database, reopen(database, map_path))
 
 
 async def test_damaged_sign_planes_are_detected_and_rebuilt(database, map_path):
@@ -396,11 +396,11 @@ async def test_damaged_sign_planes_are_detected_and_rebuilt(database, map_path):
         await store.publish(plan, map_path)
     planes = next(database.with_suffix("").glob("*.planes"))
     planes.write_bytes(b"\xff" + planes.read_bytes()[1:])
-    assert not await are_whole(database, reopen(database, map_path))
+    assert not are_whole(database, reopen(database, map_path))
     async with open_vectors(database) as store:
         await store.use(space())
         await store.mend()
-    assert await are_whole(database, reopen(database, map_path))
+    assert are_whole(database, reopen(database, map_path))
     [block] = reopen(database, map_path).planes
     assert np.array_equal(block.T[:4], signs(vectors))
 

@@ -54,7 +54,7 @@ class Changes:
     differs: bool  # whether there is anything to do
 
 
-async def find_changes(
+def find_changes(
     root: VaultRoot, directory: IndexDirectory, task: IndexTask, report: Report
 ) -> Changes:
     """Scan the paths of the task, or the whole vault, and compare them with the index.
@@ -65,7 +65,7 @@ async def find_changes(
     """
     places = None if task.paths is None else _places(task.paths, root.exclusions)
     if places is not None and not task.rebuild:
-        stored = await read_stored(directory, task, places)
+        stored = read_stored(directory, task, places)
         known = stored is not None and stored.meta.has_exclusions_of(task.fingerprint)
         if stored is not None and known and not _meets_symlinks(root, stored):
             found = scan(root, paths=stored.paths)
@@ -74,7 +74,7 @@ async def find_changes(
             if certain and not found.symlinks and not _removes_many(changes):
                 _report_scan(found, report)
                 return changes
-    stored = await read_stored(directory, task)
+    stored = read_stored(directory, task)
     found = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
     _report_scan(found, report)
     if stored is not None and stored.meta.notes and not found.notes:

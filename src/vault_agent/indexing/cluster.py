@@ -31,13 +31,13 @@ class StoredGraph(NamedTuple):
     notes: dict[int, reading.NoteColumns]  # by rowid
 
 
-async def cluster(task: IndexTask) -> Clustered:
+def cluster(task: IndexTask) -> Clustered:
     """Return the communities of the current revision.
 
     Raises:
         IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
     """
-    graph = await read_graph(task)
+    graph = read_graph(task)
     adjacency = Adjacency.of([rowid for rowid, _ in graph.order], *graph.links)
     found = communities(adjacency)
     notes = [
@@ -53,7 +53,7 @@ async def cluster(task: IndexTask) -> Clustered:
     )
 
 
-async def read_graph(task: IndexTask) -> StoredGraph:
+def read_graph(task: IndexTask) -> StoredGraph:
     """Read the graph of the current revision.
 
     Raises:
@@ -63,14 +63,14 @@ async def read_graph(task: IndexTask) -> StoredGraph:
     number = directory.current()
     if number is None:
         raise IndexUnavailable("INDEX_NOT_FOUND", "There is no index yet.")
-    async with open_reader(directory.database(number)) as connection:
+    with open_reader(directory.database(number)) as connection:
         # A transaction reads one state, even if a run commits another meanwhile.
-        await connection.execute_fetchall("BEGIN")
-        meta = await read_meta(connection)
+        connection.execute("BEGIN")
+        meta = read_meta(connection)
         check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
-        order = await reading.order(connection)
-        links = await reading.edges(connection)
-        notes = {row.rowid: row for row in await reading.columns(connection)}
+        order = reading.order(connection)
+        links = reading.edges(connection)
+        notes = {row.rowid: row for row in reading.columns(connection)}
     return StoredGraph(meta, order, links, notes)
 
 

@@ -57,7 +57,7 @@ class Stored:
         }
 
 
-async def read_stored(
+def read_stored(
     directory: IndexDirectory, task: IndexTask, paths: Collection[str] | None = None
 ) -> Stored | None:
     """Return the files of the current generation, or None if there is none.
@@ -73,25 +73,25 @@ async def read_stored(
     if number is None:
         return None
     try:
-        async with open_reader(directory.database(number)) as connection:
-            meta = await read_meta(connection)
+        with open_reader(directory.database(number)) as connection:
+            meta = read_meta(connection)
             check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
             if paths is None:
-                files = await reading.files(connection)
-                left_out = await reading.left_out(connection)
-                attachments = await reading.attachments(connection)
+                files = reading.files(connection)
+                left_out = reading.left_out(connection)
+                attachments = reading.attachments(connection)
             else:
-                paths = outermost((*paths, *await _other_spellings(connection, paths)))
-                files = await places.files_at(connection, paths)
-                left_out = await places.left_out_at(connection, paths)
-                attachments = await places.attachments_at(connection, paths)
+                paths = outermost((*paths, *_other_spellings(connection, paths)))
+                files = places.files_at(connection, paths)
+                left_out = places.left_out_at(connection, paths)
+                attachments = places.attachments_at(connection, paths)
             return Stored(
                 meta,
                 {file.entry.path: file for file in files},
                 {entry.path: entry for entry, _ in left_out},
                 frozenset(entry.path for entry, unread in left_out if unread),
                 frozenset(attachments),
-                await places.symlinks(connection),
+                places.symlinks(connection),
                 paths,
             )
     except IndexUnavailable:
@@ -100,22 +100,22 @@ async def read_stored(
         return None
 
 
-async def _other_spellings(connection: Connection, paths: Collection[str]) -> list[str]:
+def _other_spellings(connection: Connection, paths: Collection[str]) -> list[str]:
     folded = {fold(path) for path in paths}
     lookups = {name_hash(name) for path in paths for name in names_of(path)}
-    found = [path for path, _ in await places.notes_named(connection, lookups)]
-    found += await places.attachments_named(connection, lookups)
+    found = [path for path, _ in places.notes_named(connection, lookups)]
+    found += places.attachments_named(connection, lookups)
     return [path for path in found if fold(path) in folded]
 
 
-async def compare(task: IndexTask) -> Compared:
+def compare(task: IndexTask) -> Compared:
     """Return whether notes have changed since the last run, by file size, times and inode.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index cannot be used.
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID` (a bad exclusion).
     """
-    stored = await read_stored(IndexDirectory(Path(task.directory)), task)
+    stored = read_stored(IndexDirectory(Path(task.directory)), task)
     if stored is None:
         return Compared(stale=False)
     if not stored.meta.has_exclusions_of(task.fingerprint):

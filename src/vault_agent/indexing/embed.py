@@ -26,6 +26,7 @@ from vault_agent.store.index import notes as reading
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.vectors.cache import are_whole, open_vectors
 from vault_agent.store.vectors.matrix import open_matrix
+from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -82,24 +83,22 @@ async def embed(
         number = folder.current()
         if number is None:
             return Account(0, 0, 0)
-        async with (
-            open_reader(folder.database(number)) as connection,
-            open_vectors(folder.vectors) as store,
-        ):
-            run = _Run(
-                connection,
-                store,
-                embedder,
-                settings,
-                report,
-                folder.vectors_map(number),
-                finishing,
-            )
-            try:
-                await run.carry_out(fresh=fresh, doubted=doubted)
-            except Unavailable as error:
-                report.warn(Warning(error.code, error.message))
-            return run.account()
+        with open_reader(folder.database(number)) as connection:
+            async with open_vectors(folder.vectors) as store:
+                run = _Run(
+                    connection,
+                    store,
+                    embedder,
+                    settings,
+                    report,
+                    folder.vectors_map(number),
+                    finishing,
+                )
+                try:
+                    await run.carry_out(fresh=fresh, doubted=doubted)
+                except Unavailable as error:
+                    report.warn(Warning(error.code, error.message))
+                return run.account()
 
 
 async def verify_vectors(directory: str, settings: EndpointSettings) -> bool:
@@ -113,7 +112,7 @@ async def verify_vectors(directory: str, settings: EndpointSettings) -> bool:
     if number is None or not folder.vectors.exists():
         return True
     matrix = open_matrix(folder.vectors_map(number), folder.vectors_folder)
-    if matrix is not None and await are_whole(folder.vectors, matrix):
+    if matrix is not None and await in_thread(are_whole, folder.vectors, matrix):
         return True
     try:
         with folder.embedding(wait=False):
@@ -135,8 +134,8 @@ async def _mend(folder: IndexDirectory, settings: EndpointSettings) -> None:
             return
         await store.use(known)
         await store.mend()
-        async with open_reader(folder.database(number)) as connection:
-            chunks, keys = await _inputs(connection, settings, {})
+        with open_reader(folder.database(number)) as connection:
+            chunks, keys = await in_thread(_inputs, connection, settings, {})
         await store.publish(await store.plan(chunks, keys), folder.vectors_map(number))
 
 
@@ -172,7 +171,7 @@ class _Run:
                 return
         # A fresh run trusts nothing that is kept.
         kept = {} if known is None or fresh else await self._kept()
-        chunks, keys = await _inputs(self._connection, self._settings, kept)
+        chunks, keys = await in_thread(_inputs, self._connection, self._settings, kept)
         self._total = len(chunks)
         served_in_full = False
         if known is not None:
@@ -242,7 +241,7 @@ class _Run:
 
         A changed note gets new keys, so the keys tell, and no text needs to be read.
         """
-        keys = await reading.chunk_keys(self._connection)
+        keys = await in_thread(reading.chunk_keys, self._connection)
         served = open_matrix(self._map, self._store.folder)
         if served is None or not await self._store.vouches_for(served):
             return False
@@ -279,7 +278,9 @@ class _Run:
             if self._finishing():
                 return
             part = missing[start : start + _PAGE]
-            page = await reading.chunk_texts_of(self._connection, [chunk for _, chunk in part])
+            page = await in_thread(
+                reading.chunk_texts_of, self._connection, [chunk for _, chunk in part]
+            )
             texts = {chunk.key: _input(chunk, self._settings) for chunk in page}
             for key, chunk_key in part:
                 if chunk_key in texts and not self._finishing():  # else changed since the plan
@@ -327,7 +328,7 @@ class _Run:
             await asyncio.sleep(max(PUBLISH_SECONDS, took / _PUBLISHING_SHARE))
 
 
-async def _inputs(
+def _inputs(
     connection: Connection, settings: EndpointSettings, kept: Mapping[int, bytes]
 ) -> tuple[Integers, list[bytes]]:
     """Return the key of every chunk, and what its vector is known by.
@@ -336,11 +337,11 @@ async def _inputs(
     ones. Only the text of chunks that are not in `kept` is read and hashed. A changed or renamed
     note gets new chunk keys, so a kept one stands for the same input.
     """
-    chunks = await reading.chunk_keys(connection)
+    chunks = reading.chunk_keys(connection)
     new = [chunk for chunk in chunks if chunk not in kept]
     found = dict(kept)
     for start in range(0, len(new), _HASHED):
-        page = await reading.chunk_texts_of(connection, new[start : start + _HASHED])
+        page = reading.chunk_texts_of(connection, new[start : start + _HASHED])
         found |= {chunk.key: vector_key(settings.model, _input(chunk, settings)) for chunk in page}
     chunks = [chunk for chunk in chunks if chunk in found]
     return np.array(chunks, np.int64), [found[chunk] for chunk in chunks]

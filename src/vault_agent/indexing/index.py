@@ -25,7 +25,7 @@ from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
 from vault_agent.markdown.resolve import names_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
-from vault_agent.store.database import open_bulk, open_writer, translated
+from vault_agent.store.database import open_bulk, open_writer, translated, within
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.seal import seal
 from vault_agent.store.fulltext.writer import FulltextWriter
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
     from vault_agent.indexing.task import IndexTask, Report
-    from vault_agent.store.database import Connection
+    from vault_agent.store.database import AsyncConnection
 
     Parse = Callable[[list[FileTask]], Awaitable[list[ParsedFile]]]
 
@@ -93,7 +93,7 @@ async def _index(
         if task.folder is not None and root.folder != task.folder:
             raise vault_moved()
         directory.sweep(keep=directory.current())
-        changes = await find_changes(root, directory, task, report)
+        changes = find_changes(root, directory, task, report)
         run = _Run(task, directory, changes, parse, report)
 
         def check(notes: int) -> None:
@@ -110,7 +110,7 @@ class _Target(NamedTuple):
 
     generation: int
     revision: int
-    connection: Connection
+    connection: AsyncConnection
     writer: NoteWriter
     fulltext: FulltextWriter
     folder: Path  # of the full text
@@ -355,7 +355,7 @@ class _Run:
         self._touched += paths
         rowids = [self._known[path].rowid for path in paths]
         names: list[tuple[int, int]] = []
-        for note in await reading.notes_by_rowid(target.connection, rowids):
+        for note in await within(target.connection, reading.notes_by_rowid, rowids):
             self._names_before[note.path] = names_of(note.path, (*note.aliases, *note.keys))
             names += name_rows(note.path, self._names_before[note.path])
         await target.writer.change_names((), names)

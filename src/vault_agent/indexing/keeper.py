@@ -139,17 +139,17 @@ class _Keeper:
 
     async def _carry_out(self, request: Request) -> Answer:
         if isinstance(request, Compare):
-            return await compare(request.task)
+            return compare(request.task)
         if isinstance(request, Verify):
             return Verified(await self._verify(request))
         if isinstance(request, Cluster):
             from vault_agent.indexing.cluster import cluster
 
-            return await cluster(request.task)
+            return cluster(request.task)
         if isinstance(request, LayOut):
             from vault_agent.indexing.lay_out import compute_layout  # imports numpy
 
-            return await compute_layout(request.task)
+            return compute_layout(request.task)
         if isinstance(request, WarmUp):
             await self._warm_up()
             return WarmedUp()
@@ -169,7 +169,7 @@ class _Keeper:
 
     async def _verify(self, request: Verify) -> bool:
         """Check the index and its vectors. Return False if some vectors were damaged."""
-        await verify(request.task)
+        verify(request.task)
         if request.endpoint is None:
             return True
         from vault_agent.indexing.embed import verify_vectors  # imports numpy

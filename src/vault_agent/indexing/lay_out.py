@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from vault_agent.indexing.task import IndexTask
 
 
-async def compute_layout(task: IndexTask) -> LaidOut:
+def compute_layout(task: IndexTask) -> LaidOut:
     """Compute and write the positions of the current revision.
 
     Raises:
         IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
         OSError: if the file cannot be written.
     """
-    graph = await read_graph(task)
+    graph = read_graph(task)
     links = Adjacency.of([rowid for rowid, _ in graph.order], *graph.links)
     shown = best_connected(links)
     paths = [graph.order[position][1] for position in shown]

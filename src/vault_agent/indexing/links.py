@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.database import within
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index import places
 from vault_agent.store.index.rows import handle_of, name_hash
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
     from vault_agent.indexing.task import Report
-    from vault_agent.store.database import Connection
+    from vault_agent.store.database import AsyncConnection
     from vault_agent.store.index.writer import NoteWriter, StoredLink
 
 MANY_NAMES = 500
@@ -30,7 +31,7 @@ NOTES_AT_ONCE = 500
 
 
 async def resolve_links(
-    connection: Connection,
+    connection: AsyncConnection,
     writer: NoteWriter,
     report: Report,
     *,
@@ -98,13 +99,15 @@ async def _pages(
 
 
 async def _resolver(
-    connection: Connection, page: Sequence[StoredLink] | None = None
+    connection: AsyncConnection, page: Sequence[StoredLink] | None = None
 ) -> LinkResolver:
     """Return a resolver over all names, or over the names that the links of a page use."""
     if page is None:
-        return LinkResolver(await reading.names(connection), await reading.attachments(connection))
+        return LinkResolver(
+            await within(connection, reading.names), await within(connection, reading.attachments)
+        )
     lookups = {link.lookup for link in page}
     return LinkResolver(
-        await places.notes_named(connection, lookups),
-        await places.attachments_named(connection, lookups),
+        await within(connection, places.notes_named, lookups),
+        await within(connection, places.attachments_named, lookups),
     )

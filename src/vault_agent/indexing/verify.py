@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
 
 
-async def verify(task: IndexTask) -> None:
+def verify(task: IndexTask) -> None:
     """Compare the files of the current generation with their checksums.
 
     Raises:
@@ -31,22 +31,22 @@ async def verify(task: IndexTask) -> None:
     number = directory.current()
     if number is None:
         return
-    async with open_reader(directory.database(number)) as connection:
+    with open_reader(directory.database(number)) as connection:
         # A transaction reads one state, even if a run commits another meanwhile.
-        await connection.execute_fetchall("BEGIN")
-        meta = await read_meta(connection)
-        await check_database(connection, meta)
-        await _check_names(connection)
+        connection.execute("BEGIN")
+        meta = read_meta(connection)
+        check_database(connection, meta)
+        _check_names(connection)
     check_seal(directory.fulltext(number, meta.revision))
 
 
-async def _check_names(connection: Connection) -> None:
+def _check_names(connection: Connection) -> None:
     """Compare the table of names with the names that the files have."""
-    held = dict(await reading.names(connection))
+    held = dict(reading.names(connection))
     expected = {
         (name_hash(name), handle_of(path))
-        for path in (*held, *await reading.attachments(connection))
+        for path in (*held, *reading.attachments(connection))
         for name in names_of(path, held.get(path, ()))
     }
-    if set(await places.names(connection)) != expected:
+    if set(places.names(connection)) != expected:
         raise damaged()

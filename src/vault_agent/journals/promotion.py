@@ -377,9 +377,9 @@ class Promotion:
     async def _copies(self, there: _There) -> dict[str, str]:
         """Return the paths of the copies by what they say about their originals."""
 
-        async def read(connection: Connection) -> dict[str, str]:
-            notes = {each.rowid: each.path for each in await facts.read_facts(connection)}
-            said = await fields.values_of(connection, notes, texts.FROM)
+        def read(connection: Connection) -> dict[str, str]:
+            notes = {each.rowid: each.path for each in facts.read_facts(connection)}
+            said = fields.values_of(connection, notes, texts.FROM)
             return {values[0]: notes[rowid] for rowid, values in said.items()}
 
         return await ask(there.vault, read)
@@ -395,12 +395,12 @@ class Promotion:
             await ready(vault, vault.writes.by_itself)
             name = self._vaults.address_of(vault)
 
-            async def read(connection: Connection) -> tuple[dict[str, str], dict[str, str]]:
-                notes = await facts.read_facts(connection)
+            def read(connection: Connection) -> tuple[dict[str, str], dict[str, str]]:
+                notes = facts.read_facts(connection)
                 named = {each.identifier: each.path for each in notes if each.identifier}
                 named |= {identify(each.path): each.path for each in notes}
                 rows = {each.rowid: each.path for each in notes}
-                marks = await fields.values_of(connection, rows, texts.PROMOTED_TO)
+                marks = fields.values_of(connection, rows, texts.PROMOTED_TO)
                 return named, {rows[rowid]: values[0] for rowid, values in marks.items()}
 
             named, marks = await ask(vault, read)

@@ -186,9 +186,8 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
         IndexUnavailable: if there is no index, or it cannot be read.
     """
     async with vault.snapshot() as snapshot:
-        async with snapshot.connection() as connection:
-            rows = await facts.read_facts(connection)
-        named = dict(await snapshot.names())
+        rows = await snapshot.read(facts.read_facts)
+        named = dict(await snapshot.threads.run(snapshot.names))
     resolver = LinkResolver(named.items())
     notes = [
         Known(
@@ -216,7 +215,7 @@ async def journal_of(vault: OpenVault, session_id: str) -> str | None:
     Raises:
         IndexUnavailable: if there is no index, or it cannot be read.
     """
-    async with vault.snapshot() as snapshot, snapshot.connection() as connection:
-        rows = await facts.read_facts(connection)
+    async with vault.snapshot() as snapshot:
+        rows = await snapshot.read(facts.read_facts)
     found = (row.path for row in rows if row.session == session_id and type_of(row) == "journal")
     return next(found, None)

@@ -32,13 +32,13 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
     query = SearchQuery(" ".join(words)[:_MAX_QUERY], Mode.LEXICAL, _COMPARED)
     hits = (await vault.search(query)).hits if words else ()
 
-    async def read(connection: Connection) -> tuple[list[facts.NoteFacts], list[bytes]]:
-        notes = await facts.read_facts(connection)
+    def read(connection: Connection) -> tuple[list[facts.NoteFacts], list[bytes]]:
+        notes = facts.read_facts(connection)
         wanted = {hit.note_id for hit in hits}
         near = [each for each in notes if identify(each.path) in wanted]
         named = [each for each in notes if fold(each.title) == name and type_of(each) == kind]
         found = {each.rowid: each for each in (*named, *near)}
-        return list(found.values()), await text.bodies(connection, list(found))
+        return list(found.values()), text.bodies(connection, list(found))
 
     notes, bodies = await ask(vault, read)
 

@@ -116,8 +116,7 @@ class Facts:
         async with vault.snapshot() as snapshot:
             kept = self._kept.get((vault.identity, every))
             if kept is None or kept.of != (snapshot.revision, brought):
-                async with snapshot.connection() as connection:
-                    rows = await facts.read_facts(connection)
+                rows = await snapshot.read(facts.read_facts)
                 included = rows if every else self._included(vault, rows)
                 allowed = [
                     row for row in included if brought is not None and row.path not in brought

@@ -330,8 +330,8 @@ async def chunks_of(
         for rowid in rows
         for place in range(min(index.notes[rowid].chunk_count, _MAX_CHUNKS))
     ]
-    async with vault.snapshot() as snapshot, snapshot.connection() as connection:
-        found = await reading.chunks(connection, keys)
+    async with vault.snapshot() as snapshot:
+        found = await snapshot.read(reading.chunks, keys)
     chunks: dict[int, list[StoredChunk]] = {rowid: [] for rowid in rows}
     for chunk in sorted(found, key=lambda each: each.key):
         chunks[chunk.key >> CHUNK_BITS].append(chunk)

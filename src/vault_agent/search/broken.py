@@ -18,11 +18,10 @@ from vault_agent.search.links import candidates_of, check_revision
 from vault_agent.store.index import graph as reading
 from vault_agent.store.index import links as links_reading
 from vault_agent.store.index.links import AmbiguousLink
-from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from vault_agent.search.graph import Graph
     from vault_agent.store.current import Snapshot
@@ -67,18 +66,22 @@ class BrokenLinks:
         found = _chosen(known, wanted)
         start = page.start[0] if page.start else 0
         shown = found[start : start + page.limit]
-        async with snapshot.unchanged() as connection:
-            rows = {
-                row.key: row for row in await reading.written(connection, {key for key, _ in shown})
-            }
-            candidates = await candidates_of(
+
+        def read(connection: Connection) -> tuple[Finding, ...]:
+            written = reading.written(connection, {key for key, _ in shown})
+            rows = {row.key: row for row in written}
+            candidates = candidates_of(
                 connection,
                 [
                     AmbiguousLink(row.key, row.path, row.target, LinkKind(row.kind), row.lookup)
                     for row in (rows[key] for key, fault in shown if fault is Fault.AMBIGUOUS)
                 ],
             )
-        entries = tuple(_finding(rows[key], fault, candidates.get(key, ())) for key, fault in shown)
+            return tuple(
+                _finding(rows[key], fault, candidates.get(key, ())) for key, fault in shown
+            )
+
+        entries = await snapshot.read_unchanged(read)
         ends = tuple((start + index + 1,) for index in range(len(entries)))
         more = start + len(entries) < len(found)
         return Listed(snapshot.revision, entries, ends, more, len(found))
@@ -94,9 +97,7 @@ class BrokenLinks:
         check_revision(snapshot, page)
         known = await self._of(snapshot, graph)
         found = _chosen(known, wanted)
-        async with snapshot.unchanged() as connection:
-            rows = await reading.written(connection, {key for key, _ in found})
-        groups = await in_thread(_grouped, found, {row.key: row for row in rows})
+        groups = await snapshot.read_unchanged(_grouped, found)
         start = page.start[0] if page.start else 0
         entries = tuple(groups[start : start + page.limit])
         ends = tuple((start + index + 1,) for index in range(len(entries)))
@@ -107,7 +108,7 @@ class BrokenLinks:
         async with self._finding:
             if self._known is None or self._known.revision != snapshot.revision:
                 self._known = None
-                found = await _find(snapshot, graph)
+                found = await snapshot.read_unchanged(_find, graph)
                 self._known = found
                 return found
             return self._known
@@ -121,42 +122,41 @@ def _chosen(known: _Known, wanted: Collection[str]) -> list[tuple[int, Fault]]:
     ]
 
 
-async def _find(snapshot: Snapshot, graph: Graph) -> _Known:
-    async with snapshot.unchanged() as connection:
-        doubtful = await reading.doubtful(connection)
-        folders: set[str] = set()
-        paths: dict[int, str] = {}
-        if any(link.dest is None and link.kind == LinkKind.MARKDOWN for link in doubtful):
-            folders = _folders(await reading.paths(connection))
-            sources = {link.key >> CHUNK_BITS for link in doubtful if link.dest is None}
-            paths = {row.rowid: row.path for row in await reading.columns(connection, sources)}
-        found: list[tuple[int, Fault]] = []
-        waiting: list[DoubtfulLink] = []
-        for link in doubtful:
-            if link.fragment and link.rowid is not None:
-                waiting.append(link)
-                if len(waiting) == _NOTES_AT_ONCE:
-                    found += await _with_fragment(connection, waiting)
-                    waiting = []
-            else:
-                source = paths.get(link.key >> CHUNK_BITS, "")
-                found += [(link.key, fault) for fault in _faults(link, source, folders, None)]
-        found += await _with_fragment(connection, waiting)
+def _find(connection: Connection, graph: Graph) -> _Known:
+    doubtful = reading.doubtful(connection)
+    folders: set[str] = set()
+    paths: dict[int, str] = {}
+    if any(link.dest is None and link.kind == LinkKind.MARKDOWN for link in doubtful):
+        folders = _folders(reading.paths(connection))
+        sources = {link.key >> CHUNK_BITS for link in doubtful if link.dest is None}
+        paths = {row.rowid: row.path for row in reading.columns(connection, sources)}
+    found: list[tuple[int, Fault]] = []
+    waiting: list[DoubtfulLink] = []
+    for link in doubtful:
+        if link.fragment and link.rowid is not None:
+            waiting.append(link)
+            if len(waiting) == _NOTES_AT_ONCE:
+                found += _with_fragment(connection, waiting)
+                waiting = []
+        else:
+            source = paths.get(link.key >> CHUNK_BITS, "")
+            found += [(link.key, fault) for fault in _faults(link, source, folders, None)]
+    found += _with_fragment(connection, waiting)
     positions = graph.positions
     found.sort(key=lambda each: (positions[each[0] >> CHUNK_BITS], each[0]))
     return _Known(
-        snapshot.revision,
+        graph.revision,
         array("q", (key for key, _ in found)),
         bytearray(_FAULTS.index(fault) for _, fault in found),
     )
 
 
-async def _with_fragment(
+def _with_fragment(
     connection: Connection, links: Sequence[DoubtfulLink]
 ) -> list[tuple[int, Fault]]:
     """Return the faults of links to a part of a note."""
     rowids = sorted({link.rowid for link in links if link.rowid is not None})
-    read = await links_reading.anchors(connection, rowids) or {}
+    read = links_reading.anchors(connection, rowids) or {}
     anchors = {rowid: Anchors(each) for rowid, each in read.items()}
     return [
         (link.key, fault)
@@ -200,8 +200,9 @@ def _finding(row: WrittenLink, fault: Fault, candidates: tuple[str, ...]) -> Fin
     )
 
 
-def _grouped(found: Iterable[tuple[int, Fault]], rows: Mapping[int, WrittenLink]) -> list[Wanted]:
+def _grouped(connection: Connection, found: Sequence[tuple[int, Fault]]) -> list[Wanted]:
     """Group broken links by target. Its most frequent spelling is shown."""
+    rows = {row.key: row for row in reading.written(connection, {key for key, _ in found})}
     spellings: dict[tuple[str, Fault], Counter[str]] = {}
     sources: dict[tuple[str, Fault], set[int]] = {}
     for key, fault in found:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vault_agent.model.search import Filters
     from vault_agent.search.graph import Clusters, Graph
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
     from vault_agent.store.index.graph import NoteColumns
 
 
@@ -50,16 +51,18 @@ class Rows(NamedTuple):
 async def rows(snapshot: Snapshot, query: GraphQuery) -> Rows:
     """Read the notes of the graph. `columns` and `objects` make a reply of them in a thread."""
     admitted = await admit(snapshot, query.filters)
-    async with snapshot.unchanged() as connection:
-        notes = await reading.columns(connection)
-        rowids = [row.rowid for row in notes] if query.objects else []
+
+    def read(connection: Connection) -> Rows:
+        notes = reading.columns(connection)
         return Rows(
             notes,
             admitted,
-            await reading.unresolved(connection) if query.unresolved else [],
+            reading.unresolved(connection) if query.unresolved else [],
             snapshot.meta.unresolved_links,
-            await values_of(connection, rowids, "id") if rowids else {},
+            values_of(connection, [row.rowid for row in notes], "id") if query.objects else {},
         )
+
+    return await snapshot.read_unchanged(read)
 
 
 def columns(

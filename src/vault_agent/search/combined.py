@@ -113,39 +113,37 @@ class CombinedSnapshot:
         """Return the name of the vault that has a note."""
         return self.parts[self.numbering.place_of(rowid)].name
 
-    # --- rows, in a thread ----------------------------------------------------------------------
-
-    def notes_here(self, rowids: Iterable[int]) -> dict[int, StoredNote]:
+    def notes(self, rowids: Iterable[int]) -> dict[int, StoredNote]:
         """Return the notes with these rowids. Missing ones are left out."""
         rowids = list(rowids)
         return {
             (number := self.numbering.number(place, rowid)): note._replace(rowid=number)
             for place, part in enumerate(self.parts)
             if (asked := self.numbering.rowids_at(place, rowids))
-            for rowid, note in part.snapshot.notes_here(asked).items()
+            for rowid, note in part.snapshot.notes(asked).items()
         }
 
-    def headings_here(self, keys: Iterable[int]) -> dict[int, str | None]:
+    def headings(self, keys: Iterable[int]) -> dict[int, str | None]:
         """Return the innermost heading of each of these chunks."""
         keys = list(keys)
         return {
             key + self.numbering.shift(place): heading
             for place, part in enumerate(self.parts)
             if (asked := self.numbering.keys_at(place, keys))
-            for key, heading in part.snapshot.headings_here(asked).items()
+            for key, heading in part.snapshot.headings(asked).items()
         }
 
-    def chunks_here(self, keys: Iterable[int]) -> dict[int, StoredChunk]:
+    def chunks(self, keys: Iterable[int]) -> dict[int, StoredChunk]:
         """Return the chunks with these keys. Missing ones are left out."""
         keys = list(keys)
         return {
             (moved := key + self.numbering.shift(place)): chunk._replace(key=moved)
             for place, part in enumerate(self.parts)
             if (asked := self.numbering.keys_at(place, keys))
-            for key, chunk in part.snapshot.chunks_here(asked).items()
+            for key, chunk in part.snapshot.chunks(asked).items()
         }
 
-    def circles_here(
+    def circles(
         self, rowids: Sequence[int], within: Collection[int] | None = None
     ) -> dict[int, set[int]]:
         """Return the notes linked with each of some notes. Links do not leave a vault."""
@@ -155,36 +153,24 @@ class CombinedSnapshot:
             }
             for place, part in enumerate(self.parts)
             if (asked := self.numbering.rowids_at(place, rowids))
-            for rowid, others in part.snapshot.circles_here(
+            for rowid, others in part.snapshot.circles(
                 asked, None if within is None else set(self.numbering.rowids_at(place, within))
             ).items()
         }
 
-    # --- rows, in the event loop ----------------------------------------------------------------
-
-    async def notes_by_rowid(self, rowids: Iterable[int]) -> list[StoredNote]:
-        """Return the notes with these rowids, in no particular order. Missing ones are left out."""
-        rowids = list(rowids)
-        return [
-            note._replace(rowid=self.numbering.number(place, note.rowid))
-            for place, part in enumerate(self.parts)
-            if (asked := self.numbering.rowids_at(place, rowids))
-            for note in await part.snapshot.notes_by_rowid(asked)
-        ]
-
-    async def bodies(self, rowids: Sequence[int]) -> list[bytes]:
+    def bodies(self, rowids: Sequence[int]) -> list[bytes]:
         """Return the text of each of these notes, in their order; a missing note's is empty."""
         found: dict[int, bytes] = {}
         for place, part in enumerate(self.parts):
             if asked := self.numbering.rowids_at(place, rowids):
-                texts = await part.snapshot.bodies(asked)
+                texts = part.snapshot.bodies(asked)
                 numbers = (self.numbering.number(place, rowid) for rowid in asked)
                 found.update(zip(numbers, texts, strict=True))
         return [found[rowid] for rowid in rowids]
 
-    async def names(self) -> list[tuple[str, tuple[str, ...]]]:
+    def names(self) -> list[tuple[str, tuple[str, ...]]]:
         """Return every note's path with its aliases."""
-        return [each for part in self.parts for each in await part.snapshot.names()]
+        return [each for part in self.parts for each in part.snapshot.names()]
 
 
 AnySnapshot: TypeAlias = Snapshot | CombinedSnapshot

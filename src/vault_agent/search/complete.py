@@ -48,19 +48,11 @@ class Names:
 
 async def names(snapshot: Snapshot) -> Names:
     """Read all names of a snapshot."""
-    async with snapshot.unchanged() as connection:
-        notes = await stats.by_change(connection)
-        attachments = await reading.attachments(connection)
-        tags = await graph.tags(connection)
-    return await in_thread(_names, snapshot.revision, notes, attachments, tags)
+    return await snapshot.read_unchanged(_names, snapshot.revision)
 
 
-def _names(
-    revision: str,
-    notes: Sequence[NamedFile],
-    attachments: Sequence[str],
-    tags: Iterable[tuple[str, str, int]],
-) -> Names:
+def _names(connection: Connection, revision: str) -> Names:
+    notes = stats.by_change(connection)
     texts: list[str] = []
     owners: list[tuple[int, str]] = []
     for number, (path, title, aliases, _) in enumerate(notes):
@@ -72,13 +64,13 @@ def _names(
         owners += [(number, what) for what in every.values()]
     written: dict[str, str] = {}
     used: dict[str, int] = {}
-    for folded, spelling, _ in tags:
+    for folded, spelling, _ in graph.tags(connection):
         written.setdefault(folded, spelling)
         used[folded] = used.get(folded, 0) + 1
     lists = {
         "tag": [written[each] for each in sorted(used, key=lambda each: (-used[each], each))],
         "folder": sorted({folder for path, *_ in notes for folder in _folders(path)}),
-        "attachment": sorted(attachments),
+        "attachment": sorted(reading.attachments(connection)),
     }
     others = {kind: (each, NameIndex(each)) for kind, each in lists.items()}
     return Names(revision, notes, NameIndex(texts), owners, others)
@@ -96,19 +88,22 @@ async def suggest(
 
     After `#` the headings of a note are suggested, after `#^` its blocks.
     """
-    async with snapshot.connection() as connection:
-        source = ""
-        if query.source is not None:
-            note = await reading.note_by_id(connection, query.source)
-            source = note.path if note is not None else ""
-        if "#" in query.text and {"heading", "block"} & set(query.kinds):
-            return await _parts(connection, query, source, open_vault)
-        hits = await snapshot.threads.run(_hits, known, query)
-        found = [suggestion for _, suggestion in hits]
-        if "heading" in query.kinds and len(query.text.strip()) > 1:
-            found += await _headings(connection, query)
-        del found[query.limit :]
-        return await _with_links(connection, found, source)
+    source = ""
+    if query.source is not None:
+        note = await snapshot.read(reading.note_by_id, query.source)
+        source = note.path if note is not None else ""
+    if "#" in query.text and {"heading", "block"} & set(query.kinds):
+        return await _parts(snapshot, query, source, open_vault)
+    return await snapshot.read(_matching, known, query, source)
+
+
+def _matching(
+    connection: Connection, known: Names, query: SuggestQuery, source: str
+) -> list[Suggestion]:
+    found = [suggestion for _, suggestion in _hits(known, query)]
+    if "heading" in query.kinds and len(query.text.strip()) > 1:
+        found += _headings(connection, query)
+    return _with_links(connection, found[: query.limit], source)
 
 
 def _hits(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
@@ -156,9 +151,9 @@ def _note(known: Names, number: int, what: str, hit: Hit) -> Suggestion:
     )
 
 
-async def _headings(connection: Connection, query: SuggestQuery) -> list[Suggestion]:
+def _headings(connection: Connection, query: SuggestQuery) -> list[Suggestion]:
     part = anchor_key(query.text)
-    rows = await stats.headings(connection, part, limit=query.limit) if part else []
+    rows = stats.headings(connection, part, limit=query.limit) if part else []
     found = []
     for row in rows:
         label = next((each for each in row.heading_path if anchor_key(each) == row.name), row.name)
@@ -177,7 +172,7 @@ async def _headings(connection: Connection, query: SuggestQuery) -> list[Suggest
 
 
 async def _parts(
-    connection: Connection,
+    snapshot: Snapshot,
     query: SuggestQuery,
     source: str,
     open_vault: Callable[[], VaultRoot],
@@ -186,7 +181,7 @@ async def _parts(
     name, _, fragment = query.text.partition("#")
     path: str | None = source
     if name.strip():
-        resolver = await _resolver(connection, [name])
+        resolver = await snapshot.read(_resolver, [name])
         path = resolver.resolve(source, name.strip(), LinkKind.WIKILINK).path
     if not path or not is_note(path):
         return []
@@ -212,15 +207,15 @@ async def _parts(
         found.append(Suggestion(kind, text, path, insert, hit.ranges, identify(path), path, line))
     if not name.strip():
         return found  # a link within the note needs no name
-    return await _with_links(connection, found, source)
+    return await snapshot.read(_with_links, found, source)
 
 
-async def _with_links(
+def _with_links(
     connection: Connection, found: Sequence[Suggestion], source: str
 ) -> list[Suggestion]:
     """Put the shortest link that leads to its file before what each suggestion inserts."""
     linked = ("note", "heading", "block", "attachment")
-    resolver = await _resolver(
+    resolver = _resolver(
         connection, [each.path for each in found if each.kind in linked and each.path]
     )
     done = []
@@ -234,11 +229,11 @@ async def _with_links(
     return done
 
 
-async def _resolver(connection: Connection, targets: Iterable[str]) -> LinkResolver:
+def _resolver(connection: Connection, targets: Iterable[str]) -> LinkResolver:
     lookups = {name_hash(target_key(each)) for each in targets}
     return LinkResolver(
-        await places.notes_named(connection, lookups),
-        await places.attachments_named(connection, lookups),
+        places.notes_named(connection, lookups),
+        places.attachments_named(connection, lookups),
     )
 
 
@@ -261,9 +256,9 @@ def _linkable(heading: str) -> str:
 
 async def stats_of(snapshot: Snapshot) -> Stats:
     """Return numbers of a snapshot."""
-    async with snapshot.unchanged() as connection:
-        counted = await stats.counts(connection)
-        types = await stats.types(connection)
+    counted, types = await snapshot.read_unchanged(
+        lambda connection: (stats.counts(connection), stats.types(connection))
+    )
     meta = snapshot.meta
     return Stats(
         revision=snapshot.revision,

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vault_agent.model.search import Hit
-    from vault_agent.search.combined import CombinedSnapshot, Part
+    from vault_agent.search.combined import CombinedSnapshot
+    from vault_agent.store.database import Connection
     from vault_agent.store.index.fields import NamedRow
 
 MAX_CHUNKS = 50
@@ -83,7 +84,7 @@ async def _signed(snapshot: CombinedSnapshot, asked: Sequence[Note]) -> list[_Si
     for part in snapshot.parts:
         ids = [note.note_id for note in asked if note.vault == part.name]
         if ids:
-            found += await _by_fields(part, ids)
+            found += await part.snapshot.read(_by_fields, part.name, ids)
     # Equal texts have as many chunks.
     sizes = Counter({size: len(vaults) for size, vaults in _vaults_by_size(found).items()})
     for part in snapshot.parts:
@@ -94,8 +95,7 @@ async def _signed(snapshot: CombinedSnapshot, asked: Sequence[Note]) -> list[_Si
             and sizes[each.row.chunk_count] > 1
             and 0 < each.row.chunk_count <= MAX_CHUNKS
         ]
-        async with part.snapshot.connection() as connection:
-            texts = await text.bodies(connection, [each.row.rowid for each in equal])
+        texts = await part.snapshot.read(text.bodies, [each.row.rowid for each in equal])
         for each, body in zip(equal, texts, strict=True):
             each.signs.append(f"text:{_digest(body)}")
     return found
@@ -108,20 +108,19 @@ def _vaults_by_size(found: Iterable[_Signed]) -> dict[int, set[str]]:
     return vaults
 
 
-async def _by_fields(part: Part, note_ids: Sequence[str]) -> list[_Signed]:
-    async with part.snapshot.connection() as connection:
-        rows = await fields.rows_of_ids(connection, note_ids)
-        rowids = [row.rowid for row in rows]
-        ids = await fields.values_of(connection, rowids, "id")
-        to = await fields.values_of(connection, rowids, "promoted_to")
+def _by_fields(connection: Connection, vault: str, note_ids: Sequence[str]) -> list[_Signed]:
+    rows = fields.rows_of_ids(connection, note_ids)
+    rowids = [row.rowid for row in rows]
+    ids = fields.values_of(connection, rowids, "id")
+    to = fields.values_of(connection, rowids, "promoted_to")
     return [
         _Signed(
-            Note(part.name, row.id),
+            Note(vault, row.id),
             row,
             [
                 *(f"id:{value}" for value in ids.get(row.rowid, ())[:1]),
                 # `promoted_to` is such as `global:patterns/Name.md`: a vault and a path in it.
-                f"note:{part.name}:{row.path}",
+                f"note:{vault}:{row.path}",
                 *(f"note:{value}" for value in to.get(row.rowid, ())[:1]),
             ],
         )

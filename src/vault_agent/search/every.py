@@ -7,6 +7,7 @@ because terms are stems. So each note's text is then searched for the words them
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
@@ -71,9 +72,8 @@ async def search_every(
     rowids = list(candidates)[:CANDIDATES]
     for first in range(0, len(rowids), _BATCH):
         batch = rowids[first : first + _BATCH]
-        found += [
-            _Found(note, candidates[note.rowid]) for note in await _verified(snapshot, batch, words)
-        ]
+        verified = await snapshot.threads.stoppable(partial(_verified, snapshot, batch, words))
+        found += [_Found(note, candidates[note.rowid]) for note in verified]
         if len(found) >= query.limit:
             break
     truncated = len(candidates) > CANDIDATES and len(found) < query.limit
@@ -107,19 +107,16 @@ def _candidates(
     return {rowid: scores[rowid] for rowid in dict.fromkeys((*named, *scores))}
 
 
-async def _verified(snapshot: AnySnapshot, rowids: Sequence[int], words: Words) -> list[StoredNote]:
+def _verified(
+    snapshot: AnySnapshot, rowids: Sequence[int], words: Words, stopped: Stopped
+) -> list[StoredNote]:
     """Return the notes that have every word, in the order of `rowids`."""
-    notes = {note.rowid: note for note in await snapshot.notes_by_rowid(rowids)}
-    texts = await snapshot.bodies(rowids)
-
-    def verify(stopped: Stopped) -> list[StoredNote]:
-        return [
-            notes[rowid]
-            for rowid, text in zip(rowids, texts, strict=True)
-            if rowid in notes and not stopped() and _has_every(notes[rowid], text, words)
-        ]
-
-    return await snapshot.threads.stoppable(verify)
+    notes = snapshot.notes(rowids)
+    return [
+        notes[rowid]
+        for rowid, text in zip(rowids, snapshot.bodies(rowids), strict=True)
+        if rowid in notes and not stopped() and _has_every(notes[rowid], text, words)
+    ]
 
 
 def _has_every(note: StoredNote, body: bytes, words: Words) -> bool:
@@ -135,7 +132,7 @@ def _place(snapshot: AnySnapshot, found: _Found, words: Words) -> Ranked:
     """Return the place to show: the chunk of the note that has most of the words."""
     note = found.note
     first = note.rowid << CHUNK_BITS
-    chunks = snapshot.chunks_here(range(first, first + min(note.chunk_count, _CHUNKS)))
+    chunks = snapshot.chunks(range(first, first + min(note.chunk_count, _CHUNKS)))
     score = round(found.score / (found.score + _HALF), 6)
     best = _best([chunks[key] for key in sorted(chunks)], words)
     return Ranked(note.rowid, best, score, {"body": round(found.score, 4)})

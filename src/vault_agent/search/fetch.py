@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from vault_agent.model.retrieval import LinkSummary
     from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
+    from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.vault.root import VaultRoot
 
 NOTE_LIMIT_BYTES = 200 << 10
@@ -40,15 +42,13 @@ async def note(
         NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
         TooLarge: `NOTE_TOO_LARGE`.
     """
-    async with snapshot.connection() as connection:
-        stored = await named_note(connection, note_id)
+    stored = await snapshot.read(named_note, note_id)
     limit = MAX_NOTE_BYTES if allow_large else NOTE_LIMIT_BYTES
     file = await in_thread(_read, root, stored.path, limit)
-    async with snapshot.connection() as connection:
-        listed = await reading.links_of(connection, stored.rowid, limit=MAX_LINKS)
-        count = len(listed)
-        if count == MAX_LINKS:
-            count = await reading.count_links(connection, stored.rowid)
+    listed = await snapshot.read(reading.links_of, stored.rowid, limit=MAX_LINKS)
+    count = len(listed)
+    if count == MAX_LINKS:
+        count = await snapshot.read(reading.count_links, stored.rowid)
     # Links to notes are links; links to other files are attachments.
     links: list[LinkSummary] = []
     attachments: list[LinkSummary] = []
@@ -113,9 +113,7 @@ async def chunk(
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`, `CHUNK_NOT_FOUND`.
     """
-    async with snapshot.connection() as connection:
-        stored = await named_note(connection, note_id)
-        row = await named_chunk(connection, stored, index)
+    stored, row = await snapshot.read(_note_and_chunk, note_id, index)
     return ChunkContent(
         id=f"{note_id}:{index}",
         note_id=note_id,
@@ -130,6 +128,13 @@ async def chunk(
         etag=sha256(row.text.encode()).hexdigest()[:32],
         warnings=warnings,
     )
+
+
+def _note_and_chunk(
+    connection: Connection, note_id: str, index: int
+) -> tuple[StoredNote, StoredChunk]:
+    stored = named_note(connection, note_id)
+    return stored, named_chunk(connection, stored, index)
 
 
 def _too_large(size: int, limit: int) -> TooLarge:

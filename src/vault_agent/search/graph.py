@@ -23,10 +23,11 @@ from vault_agent.store.index import graph as reading
 from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from vault_agent.graph.adjacency import Adjacency
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
 
 _CENTRAL = 5  # notes shown of a community
 
@@ -53,10 +54,7 @@ class Graphs:
         async with self._building:
             if self._kept is None or self._kept.revision != snapshot.revision:
                 self._kept = None
-                async with snapshot.unchanged() as connection:
-                    order = await reading.order(connection)
-                    links = await reading.edges(connection)
-                kept = await in_thread(_graph, snapshot.revision, order, links)
+                kept = await snapshot.read_unchanged(_graph, snapshot.revision)
                 self._kept = kept
                 return kept
             return self._kept
@@ -67,15 +65,13 @@ class Graphs:
             self._kept = None
 
 
-def _graph(
-    revision: str, order: Iterable[tuple[int, str]], links: tuple[list[int], list[int]]
-) -> Graph:
+def _graph(connection: Connection, revision: str) -> Graph:
     # Imported here: it imports numpy, which a server without embeddings needs only for this.
     from vault_agent.graph.adjacency import Adjacency
 
-    rowids = array("q", (rowid for rowid, _ in order))
+    rowids = array("q", (rowid for rowid, _ in reading.order(connection)))
     positions = {rowid: position for position, rowid in enumerate(rowids)}
-    return Graph(revision, rowids, positions, Adjacency.of(rowids, *links))
+    return Graph(revision, rowids, positions, Adjacency.of(rowids, *reading.edges(connection)))
 
 
 async def local(
@@ -264,8 +260,7 @@ async def admit(snapshot: Snapshot, filters: Filters) -> set[int] | None:
 
 
 async def _position(snapshot: Snapshot, graph: Graph, note_id: str) -> int:
-    async with snapshot.unchanged() as connection:
-        return graph.positions[(await named_note(connection, note_id)).rowid]
+    return graph.positions[(await snapshot.read_unchanged(named_note, note_id)).rowid]
 
 
 async def _listed(
@@ -285,8 +280,8 @@ async def _listed(
 async def _notes(
     snapshot: Snapshot, graph: Graph, shown: Sequence[int], scores: Sequence[float] | None = None
 ) -> tuple[GraphNote, ...]:
-    async with snapshot.unchanged() as connection:
-        rows = await reading.columns(connection, [graph.rowids[position] for position in shown])
+    rowids = [graph.rowids[position] for position in shown]
+    rows = await snapshot.read_unchanged(reading.columns, rowids)
     by_position = {graph.positions[row.rowid]: row for row in rows}
     return tuple(
         GraphNote(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.model.grep import GrepQuery
     from vault_agent.search.lines import FoundLine
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
     from vault_agent.store.index.text import ScannedNote
     from vault_agent.text.pattern import Pattern
 
@@ -99,13 +100,11 @@ class _Scan:
     async def run(self, start: Place | None, deadline: float) -> GrepAnswer:
         path = ""
         if start is not None:
-            async with self._snapshot.connection() as connection:
-                path = await path_of_key(connection, start.path, self._scope)
+            path = await self._snapshot.read(path_of_key, start.path, self._scope)
             if start.line >= _EVERY_LINE:
                 path, start = path + _NEXT, None
         while True:
-            async with self._snapshot.connection() as connection:
-                page = await reading.notes_from(connection, path, limit=_PAGE_NOTES)
+            page = await self._snapshot.read(reading.notes_from, path, limit=_PAGE_NOTES)
             for block in self._blocks(page):
                 after = start if start is not None and block[0].path == path else None
                 stopped = await self._search(block, after, deadline)
@@ -131,8 +130,7 @@ class _Scan:
         return GrepAnswer(tuple(lines), place, incomplete=False, share=1.0)
 
     async def _unfinished(self, stopped: Place, path: str) -> GrepAnswer:
-        async with self._snapshot.connection() as connection:
-            share = await reading.share_up_to(connection, path, self._passing)
+        share = await self._snapshot.read(reading.share_up_to, path, self._passing)
         return GrepAnswer(tuple(self._lines), stopped, incomplete=True, share=share)
 
     def _blocks(self, notes: Iterable[ScannedNote]) -> Iterator[list[ScannedNote]]:
@@ -159,9 +157,7 @@ class _Scan:
         """
         matching = [0]
         if len(block) > 1 or block[0].size <= BLOCK_BYTES:
-            async with self._snapshot.connection() as connection:
-                texts = await reading.bodies(connection, [note.rowid for note in block])
-            matching = await self._snapshot.threads.run(_matching, self._pattern, texts)
+            matching = await self._snapshot.read(_matching, self._pattern, block)
         for number in matching:
             resumed = after is not None and number == 0
             self._count = after.found if after is not None and resumed else 0
@@ -178,10 +174,9 @@ class _Scan:
         """
         index, line = 0, start
         while self._count < self._most_of_note:
-            async with self._snapshot.connection() as connection:
-                chunks = await reading.chunks_from(
-                    connection, note.rowid, index, limit=_PAGE_CHUNKS
-                )
+            chunks = await self._snapshot.read(
+                reading.chunks_from, note.rowid, index, limit=_PAGE_CHUNKS
+            )
             room = self._query.limit + 1 - len(self._lines)
             most = min(room, self._most_of_note - self._count + 1)
             found = await self._snapshot.threads.run(
@@ -218,9 +213,10 @@ class _Scan:
                 return
 
 
-def _matching(pattern: Pattern, texts: Sequence[bytes]) -> list[int]:
-    """Return which of the texts have a match. They are searched as one."""
-    texts = [with_plain_ends(text) for text in texts]
+def _matching(connection: Connection, pattern: Pattern, block: Sequence[ScannedNote]) -> list[int]:
+    """Return which of the notes have a match. Their texts are searched as one."""
+    bodies = reading.bodies(connection, [note.rowid for note in block])
+    texts = [with_plain_ends(text) for text in bodies]
     whole = b"\n".join(texts)
     ends = list(accumulate(len(text) + 1 for text in texts))
     found: list[int] = []

@@ -89,8 +89,7 @@ async def html_of_note(
         NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
         TooLarge: `NOTE_TOO_LARGE_TO_RENDER`.
     """
-    async with snapshot.connection() as connection:
-        stored = await named_note(connection, note_id)
+    stored = await snapshot.read(named_note, note_id)
     file = await in_thread(read_file, root, stored.path, MAX_BYTES)
     if isinstance(file, int):
         raise TooLarge(
@@ -214,8 +213,10 @@ async def _gather(
             for target in gathered.notes[source].links
             if target.kind is not None
         }
-        async with snapshot.connection() as connection:
-            await _resolve(connection, gathered, wanted)
+        # The files that links lead to, as the index knows them.
+        fresh = [each for each in wanted if each not in gathered.links]
+        del fresh[max(0, MAX_LINKS - len(gathered.links)) :]
+        gathered.links |= await snapshot.read(resolved, fresh)
         if not remaining:
             return
         embedded = dict.fromkeys(
@@ -252,31 +253,21 @@ async def _read(
             continue
         gathered.embedded_bytes += file.size
         gathered.notes[path] = await _parsed(file, allowance)
-        async with snapshot.connection() as connection:
-            stored = await reading.note_by_id(connection, identify(path))
+        stored = await snapshot.read(reading.note_by_id, identify(path))
         gathered.titles[path] = stored.title if stored is not None else path
         done.append(path)
     return done
 
 
-async def _resolve(
-    connection: Connection, gathered: _Gathered, wanted: Iterable[tuple[str, str, LinkKind]]
-) -> None:
-    """Find the files that links lead to, as the index does."""
-    fresh = [each for each in wanted if each not in gathered.links]
-    del fresh[max(0, MAX_LINKS - len(gathered.links)) :]
-    gathered.links |= await resolved(connection, fresh)
-
-
-async def resolved(
+def resolved(
     connection: Connection, wanted: Iterable[tuple[str, str, LinkKind]]
 ) -> dict[tuple[str, str, LinkKind], LinkedFile | None]:
     """Return the file of each link: of the note at a path, to a target, of a kind."""
     wanted = list(wanted)
     lookups = {name_hash(target_key(target)) for _, target, _ in wanted if target}
     resolver = LinkResolver(
-        await places.notes_named(connection, lookups),
-        await places.attachments_named(connection, lookups),
+        places.notes_named(connection, lookups),
+        places.attachments_named(connection, lookups),
     )
     found: dict[tuple[str, str, LinkKind], LinkedFile | None] = {}
     for source, target, kind in wanted:
@@ -300,10 +291,9 @@ async def _properties(snapshot: Snapshot, front: Frontmatter, path: str) -> tupl
         for text in texts
         if (target := links.target_of(text)) is not None
     }
-    async with snapshot.connection() as connection:
-        found = await resolved(
-            connection, ((path, target, LinkKind.FRONTMATTER) for target in targets.values())
-        )
+    found = await snapshot.read(
+        resolved, [(path, target, LinkKind.FRONTMATTER) for target in targets.values()]
+    )
 
     def value_of(text: str) -> PropertyValue:
         target = targets.get(text)

@@ -60,8 +60,8 @@ def ranked(
         query, filters, without=without, among=among, stopped=stopped
     )
     wanted = shortlist(candidates, limit)
-    notes = snapshot.notes_here(wanted.rowids)
-    headings = snapshot.headings_here(wanted.keys)
+    notes = snapshot.notes(wanted.rowids)
+    headings = snapshot.headings(wanted.keys)
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
@@ -121,7 +121,7 @@ def with_notes(
     missing = set(rowids) - notes.keys()
     if not missing:
         return dict(notes)
-    return {**notes, **snapshot.notes_here(missing)}
+    return {**notes, **snapshot.notes(missing)}
 
 
 def hits(
@@ -136,7 +136,7 @@ def hits(
     """Return a hit with a snippet for each place. `reasons` has one entry per place."""
     # A hit without a chunk shows the note's first chunk.
     keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
-    chunks = snapshot.chunks_here(keys)
+    chunks = snapshot.chunks(keys)
     if any(place.key is not None and place.key not in chunks for place in places):
         raise SnapshotOutdated
     return tuple(

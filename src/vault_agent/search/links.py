@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.store.index.notes import StoredChunk
 
     _Shown = OutgoingLink | WebLink
+    _Known = tuple[Mapping[int, Anchors], dict[int, tuple[str, ...]]]
 
 EXTERNAL = "external"
 _NUMBER = (1 << CHUNK_BITS) - 1
@@ -60,23 +61,23 @@ async def links(
     wants_inside = status != EXTERNAL and own != ()
     wants_outside = status in (None, EXTERNAL) and (kinds is None or EXTERNAL in kinds)
     some = page.limit + 1
-    async with snapshot.unchanged() as connection:
-        note = await named_note(connection, note_id)
+
+    def read(connection: Connection) -> tuple[list[_Shown], _Known]:
+        note = named_note(connection, note_id)
         into: list[OutgoingLink] = []
         out: list[WebLink] = []
         if wants_inside:
             wanted = LinkFilter(own, status)
-            into = await reading.outgoing(connection, note.rowid, wanted, start=inside, limit=some)
+            into = reading.outgoing(connection, note.rowid, wanted, start=inside, limit=some)
         if wants_outside:
-            out = await reading.external(connection, note.rowid, start=outside, limit=some)
+            out = reading.external(connection, note.rowid, start=outside, limit=some)
         both: tuple[Sequence[_Shown], Sequence[_Shown]] = (into, out)
         ordered = list(merge(*both, key=_in_order))
-        shown = ordered[: page.limit]
-        ours = [link for link in shown if isinstance(link, reading.OutgoingLink)]
-        anchors = await anchors_of(
+        ours = [link for link in ordered[: page.limit] if isinstance(link, reading.OutgoingLink)]
+        anchors = anchors_of(
             connection, [link.rowid for link in ours if link.fragment and link.rowid]
         )
-        candidates = await candidates_of(
+        candidates = candidates_of(
             connection,
             [
                 AmbiguousLink(link.key, note.path, link.target, link.kind, link.lookup)
@@ -84,6 +85,10 @@ async def links(
                 if link.ambiguous
             ],
         )
+        return ordered, (anchors, candidates)
+
+    ordered, (anchors, candidates) = await snapshot.read_unchanged(read)
+    shown = ordered[: page.limit]
     entries, ends = [], []
     for link in shown:
         if isinstance(link, reading.OutgoingLink):
@@ -111,13 +116,13 @@ def check_revision(snapshot: Snapshot, page: Page) -> None:
         raise InvalidRequest("CURSOR_EXPIRED", "The index has changed since the first page.")
 
 
-async def anchors_of(connection: Connection, rowids: Sequence[int]) -> Mapping[int, Anchors]:
+def anchors_of(connection: Connection, rowids: Sequence[int]) -> Mapping[int, Anchors]:
     """Return the anchors of some notes, by rowid. Those that are not known are left out."""
-    found = await reading.anchors(connection, sorted(set(rowids))) if rowids else {}
+    found = reading.anchors(connection, sorted(set(rowids))) if rowids else {}
     return {rowid: Anchors(anchors) for rowid, anchors in (found or {}).items()}
 
 
-async def candidates_of(
+def candidates_of(
     connection: Connection, links: Sequence[AmbiguousLink]
 ) -> dict[int, tuple[str, ...]]:
     """Return the files that each ambiguous link can mean, the chosen one first, by its key."""
@@ -125,8 +130,8 @@ async def candidates_of(
         return {}
     lookups = {link.lookup for link in links}
     resolver = LinkResolver(
-        await places.notes_named(connection, lookups),
-        await places.attachments_named(connection, lookups),
+        places.notes_named(connection, lookups),
+        places.attachments_named(connection, lookups),
     )
     return {
         link.key: tuple(resolver.candidates(link.source, link.target, link.kind)[:MAX_CANDIDATES])
@@ -179,43 +184,42 @@ async def backlinks(
     """
     check_revision(snapshot, page)
     start = page.start[0] if page.start else 0
-    async with snapshot.unchanged() as connection:
-        note = await named_note(connection, note_id)
-        found = await reading.linking(connection, note.handle)
+
+    def read(connection: Connection) -> tuple[tuple[Backlink, ...], int]:
+        note = named_note(connection, note_id)
+        found = reading.linking(connection, note.handle)
         others = [each for each in found if each[0] != note.rowid]
         others.sort(key=lambda each: (-each[1], each[2]))
         shown = others[start : start + page.limit]
         rowids = [rowid for rowid, _, _ in shown]
         titles = {
-            each.rowid: each.title
-            for each in await notes_reading.notes_by_rowid(connection, rowids)
+            each.rowid: each.title for each in notes_reading.notes_by_rowid(connection, rowids)
         }
-        at = (
-            await reading.places(connection, note.handle, rowids, limit=contexts)
-            if contexts
-            else {}
+        at = reading.places(connection, note.handle, rowids, limit=contexts) if contexts else {}
+        chunks = _chunks(connection, at)
+        entries = tuple(
+            Backlink(
+                identify(path),
+                path,
+                titles[rowid],
+                count,
+                tuple(_place(place, chunks) for place in at.get(rowid, ())),
+            )
+            for rowid, count, path in shown
         )
-        chunks = await _chunks(connection, at)
-    entries = tuple(
-        Backlink(
-            identify(path),
-            path,
-            titles[rowid],
-            count,
-            tuple(_place(place, chunks) for place in at.get(rowid, ())),
-        )
-        for rowid, count, path in shown
-    )
+        return entries, len(others)
+
+    entries, total = await snapshot.read_unchanged(read)
     return Listed(
         snapshot.revision,
         entries,
         tuple((start + index + 1,) for index in range(len(entries))),
-        more=len(others) > start + page.limit,
-        total=len(others),
+        more=total > start + page.limit,
+        total=total,
     )
 
 
-async def _chunks(
+def _chunks(
     connection: Connection, at: Mapping[int, Sequence[LinkPlace]]
 ) -> dict[int, StoredChunk]:
     keys = {
@@ -224,7 +228,7 @@ async def _chunks(
         for place in found
         if place.chunk is not None
     }
-    return {chunk.key: chunk for chunk in await notes_reading.chunks(connection, keys)}
+    return {chunk.key: chunk for chunk in notes_reading.chunks(connection, keys)}
 
 
 def _place(place: LinkPlace, chunks: Mapping[int, StoredChunk]) -> Place:

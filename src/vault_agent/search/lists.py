@@ -20,7 +20,7 @@ from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from vault_agent.model.lists import ListQuery
     from vault_agent.model.scope import Scope
@@ -61,9 +61,10 @@ async def list_notes(
     within = await notes_within(snapshot, query.filters.scope)
     among = await _among(snapshot, query, within)
     warnings = await filter_warnings(snapshot, query.filters)
-    async with snapshot.connection() as connection:
-        after = await _after(connection, query, start) if start else None
-        page = await sorting.sorted_notes(
+
+    def read(connection: Connection) -> tuple[list[SortedNote], list[ListedNote]]:
+        after = _after(connection, query, start) if start else None
+        page = sorting.sorted_notes(
             connection,
             query.sort,
             among=among,
@@ -71,8 +72,10 @@ async def list_notes(
             limit=query.limit + 1,
             within=within,
         )
-        shown = page[: query.limit]
-        notes = await _rows(connection, shown, within)
+        return page, _rows(connection, page[: query.limit], within)
+
+    page, notes = await snapshot.read(read)
+    shown = page[: query.limit]
     titled = query.sort is Sort.TITLE
     places = tuple(
         ListPlace("" if titled else at.value, note_key(at.path, query.filters.scope))
@@ -84,26 +87,28 @@ async def list_notes(
 
 async def _among(snapshot: Snapshot, query: ListQuery, within: set[int] | None) -> set[int] | None:
     """Return the notes that are listed, or None for all."""
-    sets: list[set[int]] = []
-    if (passing := await admitted(snapshot, query.filters)) is not None:
-        sets.append(passing)
+    filters = query.filters
+    passing = await admitted(snapshot, filters)
     promoted: set[int] | None = None
     if query.promoted is not None:
-        promoted = await admitted(snapshot, replace(_PROMOTED, scope=query.filters.scope))
-    async with snapshot.connection() as connection:
-        if promoted is not None and not query.promoted:
-            promoted = {rowid for rowid, _ in await sorting.paths_of(connection)} - promoted
+        promoted = await admitted(snapshot, replace(_PROMOTED, scope=filters.scope))
+
+    def read(connection: Connection) -> Iterator[set[int]]:
+        if passing is not None:
+            yield passing
         if promoted is not None:
-            sets.append(promoted)
+            others = {rowid for rowid, _ in sorting.paths_of(connection)} - promoted
+            yield promoted if query.promoted else others
         if query.open_tasks:
-            sets.append(await sorting.with_open_tasks(connection))
-        if query.linked is not None or not query.recursive:
-            paths = await sorting.paths_of(connection)
-            if query.linked is not None:
-                linked = await sorting.connected(connection, within)
-                sets.append({rowid for rowid, _ in paths if (rowid in linked) is query.linked})
-            if not query.recursive:
-                sets.append(_directly_in(paths, query.filters.paths))
+            yield sorting.with_open_tasks(connection)
+        if query.linked is not None:
+            linked = sorting.connected(connection, within)
+            paths = sorting.paths_of(connection)
+            yield {rowid for rowid, _ in paths if (rowid in linked) is query.linked}
+        if not query.recursive:
+            yield _directly_in(sorting.paths_of(connection), filters.paths)
+
+    sets = await snapshot.read(lambda connection: list(read(connection)))
     return set.intersection(*sets) if sets else None
 
 
@@ -113,14 +118,12 @@ def _directly_in(paths: Iterable[tuple[int, str]], folders: Sequence[str]) -> se
     return {rowid for rowid, path in paths if fold(path.rpartition("/")[0]) in wanted}
 
 
-async def _after(
-    connection: Connection, query: ListQuery, start: ListPlace
-) -> tuple[str | int, str]:
+def _after(connection: Connection, query: ListQuery, start: ListPlace) -> tuple[str | int, str]:
     scope = query.filters.scope
-    path = await path_of_key(connection, start.path, scope)
+    path = path_of_key(connection, start.path, scope)
     if query.sort is not Sort.TITLE:
         return start.value, path
-    title = await sorting.title_of(connection, path)  # too long for a cursor
+    title = sorting.title_of(connection, path)  # too long for a cursor
     if title is None or not scope.contains(path):
         raise InvalidRequest(
             "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
@@ -128,19 +131,18 @@ async def _after(
     return title, path
 
 
-async def _rows(
+def _rows(
     connection: Connection, shown: Sequence[SortedNote], within: set[int] | None
 ) -> list[ListedNote]:
     rowids = [each.rowid for each in shown]
-    notes = {note.rowid: note for note in await reading.notes_by_rowid(connection, rowids)}
+    notes = {note.rowid: note for note in reading.notes_by_rowid(connection, rowids)}
     if len(notes) < len(rowids):
         raise SnapshotOutdated
     first = [rowid << CHUNK_BITS for rowid in rowids]
-    texts = {chunk.key: chunk.text for chunk in await reading.chunks(connection, first)}
-    counts = await sorting.count_connections(connection, rowids, within)
+    texts = {chunk.key: chunk.text for chunk in reading.chunks(connection, first)}
+    counts = sorting.count_connections(connection, rowids, within)
     ids, statuses, files, promoted = [
-        await fields.values_of(connection, rowids, name)
-        for name in ("id", "status", "files", "promoted")
+        fields.values_of(connection, rowids, name) for name in ("id", "status", "files", "promoted")
     ]
     return [
         ListedNote(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
 
@@ -63,29 +64,33 @@ async def mentions(
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`.
     """
-    async with snapshot.unchanged() as connection:
-        note = await named_note(connection, note_id)
-        linking = await reading.linking_rowids(connection, note.handle)
+
+    def named(connection: Connection) -> tuple[StoredNote, set[int]]:
+        note = named_note(connection, note_id)
+        return note, reading.linking_rowids(connection, note.handle)
+
+    note, linking = await snapshot.read_unchanged(named)
     names, skipped = _names(note)
     search = await snapshot.threads.run(_search, snapshot.fulltext, names)
     excluded = {note.rowid} if linked else {note.rowid, *linking}
     wanted = [rowid for rowid in search.rowids if rowid not in excluded]
     read = wanted[:MAX_READ]
-    async with snapshot.unchanged() as connection:
-        notes = {each.rowid: each for each in await notes_reading.notes_by_rowid(connection, read)}
-        others = await notes_reading.notes_by_rowid(connection, search.similar - {note.rowid})
+
+    def find(connection: Connection) -> tuple[list[Backlink], int]:
+        notes = {each.rowid: each for each in notes_reading.notes_by_rowid(connection, read)}
+        others = notes_reading.notes_by_rowid(connection, search.similar - {note.rowid})
         keys = [
             rowid << CHUNK_BITS | index
             for rowid in read
             for index in range(notes[rowid].chunk_count)
         ]
-        chunks = await notes_reading.chunks(connection, keys[:MAX_READ_CHUNKS])
-    finder = Mentions((name for name, _ in search.names), _words(others))
-    found = await snapshot.threads.run(
-        _find, finder, {rowid: notes[rowid] for rowid in read}, chunks, linking
-    )
+        chunks = notes_reading.chunks(connection, keys[:MAX_READ_CHUNKS])
+        finder = Mentions((name for name, _ in search.names), _words(others))
+        return _find(finder, notes, chunks, linking), len(keys)
+
+    found, chunk_count = await snapshot.read_unchanged(find)
     skipped += search.common
-    limited = len(wanted) > len(read) or len(keys) > MAX_READ_CHUNKS
+    limited = len(wanted) > len(read) or chunk_count > MAX_READ_CHUNKS
     warnings = (_limited(skipped, len(wanted), len(read)),) if skipped or limited else ()
     return Listed(
         snapshot.revision,

@@ -23,7 +23,7 @@ MAX_NOTES = 10
 _NOTE_ID = re.compile(r"[0-9a-f]{32}")
 
 
-async def named_note(connection: Connection, note_id: str, scope: Scope = EVERYTHING) -> StoredNote:
+def named_note(connection: Connection, note_id: str, scope: Scope = EVERYTHING) -> StoredNote:
     """Return a note of the caller's scope by its ID.
 
     Raises:
@@ -32,7 +32,7 @@ async def named_note(connection: Connection, note_id: str, scope: Scope = EVERYT
     """
     if not _NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
-    note = await reading.note_by_id(connection, note_id)
+    note = reading.note_by_id(connection, note_id)
     if note is None or not scope.contains(note.path):
         raise no_note()
     return note
@@ -46,8 +46,7 @@ async def note_with_id(snapshot: Snapshot, value: str, scope: Scope = EVERYTHING
     """
     filters = Filters(properties=(("id", value),), scope=scope)
     rowids = await snapshot.threads.run(snapshot.fulltext.admitted, filters)
-    async with snapshot.connection() as connection:
-        notes = await reading.notes_by_rowid(connection, sorted(rowids)[:MAX_NOTES])
+    notes = await snapshot.read(reading.notes_by_rowid, sorted(rowids)[:MAX_NOTES])
     if len(notes) > 1:
         listed = [{"noteId": note.id, "path": note.path} for note in notes]
         listed.sort(key=lambda each: each["path"])
@@ -57,14 +56,14 @@ async def note_with_id(snapshot: Snapshot, value: str, scope: Scope = EVERYTHING
     return notes[0].id
 
 
-async def named_chunk(connection: Connection, note: StoredNote, index: int) -> StoredChunk:
+def named_chunk(connection: Connection, note: StoredNote, index: int) -> StoredChunk:
     """Return a note's chunk by its index.
 
     Raises:
         NotFound: `CHUNK_NOT_FOUND`.
     """
     if 0 <= index < MAX_CHUNKS:
-        for chunk in await reading.chunks(connection, [note.rowid << CHUNK_BITS | index]):
+        for chunk in reading.chunks(connection, [note.rowid << CHUNK_BITS | index]):
             return chunk
     raise NotFound(
         "CHUNK_NOT_FOUND",

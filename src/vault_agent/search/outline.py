@@ -108,8 +108,7 @@ async def note_frontmatter(
 async def _read(
     snapshot: Snapshot, root: VaultRoot, note_id: str, scope: Scope
 ) -> tuple[str, NoteFile]:
-    async with snapshot.connection() as connection:
-        stored = await named_note(connection, note_id, scope)
+    stored = await snapshot.read(named_note, note_id, scope)
     file = await in_thread(read_file, root, stored.path, MAX_BYTES)
     if isinstance(file, int):
         raise TooLarge(

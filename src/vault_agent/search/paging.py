@@ -25,7 +25,7 @@ def note_key(path: str, scope: Scope) -> str:
     return inner if fits and scope.outer(inner) == path else f"/{identify(path)}"
 
 
-async def path_of_key(connection: Connection, key: str, scope: Scope) -> str:
+def path_of_key(connection: Connection, key: str, scope: Scope) -> str:
     """Return the path of a key. Notes outside `scope` do not exist.
 
     Raises:
@@ -36,7 +36,7 @@ async def path_of_key(connection: Connection, key: str, scope: Scope) -> str:
         return scope.outer(key)
     if len(key) != 33 or not set(key[1:]) <= set("0123456789abcdef"):
         raise InvalidRequest("INVALID_CURSOR", "This cursor does not belong to this request.")
-    note = await reading.note_by_id(connection, key[1:])
+    note = reading.note_by_id(connection, key[1:])
     if note is None or not scope.contains(note.path):
         raise InvalidRequest(
             "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."

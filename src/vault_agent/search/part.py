@@ -49,8 +49,7 @@ async def part(
             20 headings in `details.headings`.
         TooLarge: `NOTE_TOO_LARGE` over 16 MiB, or if its headings take too long to find.
     """
-    async with snapshot.connection() as connection:
-        stored = await named_note(connection, note_id, query.scope)
+    stored = await snapshot.read(named_note, note_id, query.scope)
     file = await in_thread(read_file, root, stored.path, MAX_BYTES)
     if isinstance(file, int):
         raise TooLarge(

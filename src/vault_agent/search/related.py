@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from vault_agent.ranking.related import Fused
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.search.semantic import Near
+    from vault_agent.store.database import Connection
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
@@ -127,26 +128,29 @@ async def _input(snapshot: AnySnapshot, identifier: str, scope: Scope) -> _Asked
             "A note ID is 32 lowercase hexadecimal digits; a chunk ID adds a colon and an index.",
         )
     origin, base = snapshot.origin
-    async with origin.connection() as connection:
-        note = await named_note(connection, match[1], scope)
-        if match[2]:
-            chunks = [await named_chunk(connection, note, int(match[2]))]
-            keys = [chunk.key for chunk in chunks]
-        else:
-            first = note.rowid << CHUNK_BITS
-            keys = [first | index for index in range(note.chunk_count)]
-            # MAX_CHARACTERS at 2,000 per chunk, times two because some chunks are short.
-            chunks = sorted(await reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]))
-        links = await reading.neighbours(connection, note)
+    asked = await origin.read(_represented, match[1], match[2], scope)
     if not base:
-        return _Asked(note, chunks, keys, links)
+        return asked
     shift = base << CHUNK_BITS
     return _Asked(
-        note._replace(rowid=note.rowid + base),
-        [chunk._replace(key=chunk.key + shift) for chunk in chunks],
-        [key + shift for key in keys],
-        {rowid + base: count for rowid, count in links.items()},
+        asked.note._replace(rowid=asked.note.rowid + base),
+        [chunk._replace(key=chunk.key + shift) for chunk in asked.chunks],
+        [key + shift for key in asked.keys],
+        {rowid + base: count for rowid, count in asked.links.items()},
     )
+
+
+def _represented(connection: Connection, note_id: str, index: str | None, scope: Scope) -> _Asked:
+    note = named_note(connection, note_id, scope)
+    if index is not None:
+        chunks = [named_chunk(connection, note, int(index))]
+        keys = [chunk.key for chunk in chunks]
+    else:
+        first = note.rowid << CHUNK_BITS
+        keys = [first | place for place in range(note.chunk_count)]
+        # MAX_CHARACTERS at 2,000 per chunk, times two because some chunks are short.
+        chunks = sorted(reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]))
+    return _Asked(note, chunks, keys, reading.neighbours(connection, note))
 
 
 async def _vector(
@@ -222,7 +226,7 @@ class _Search:
         within = lexical.notes_within(self._snapshot, self._query.filters.scope)
         known = links if within is None else links.keys() & within
         by_links = sorted(known, key=lambda rowid: (-links[rowid], rowid))
-        circles = self._snapshot.circles_here(by_links, within)
+        circles = self._snapshot.circles(by_links, within)
         scores = {
             rowid: score
             for rowid, score in shared_neighbours(circles).items()

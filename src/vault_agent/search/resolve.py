@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
+    from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredNote
 
 MAX_NOTES = 10
@@ -87,7 +88,7 @@ async def resolve(
         roots = [f"{root}/{scope.folder}" for root in roots]
     link = _written(name.strip())
     if source is not None and link is not None:
-        there = await _followed(snapshot, source, link, scope)
+        there = await snapshot.read(_followed, source, link, scope)
         if there is not None:
             named = NamedNote(there.id, scope.inner(there.path), there.title, "path")
             return Named((named,), has_more=False, line=None, heading=link.heading)
@@ -101,15 +102,13 @@ async def resolve(
         except NotFound as error:
             if error.code != "NOTE_NOT_FOUND":
                 raise
-    async with snapshot.connection() as connection:
-        if known := _ID.fullmatch(written):
-            note = await reading.note_by_id(connection, known[1])
-            found = [note] if note is not None and scope.contains(note.path) else []
-        if not found and asked.path:
-            match, paths = await _by_path(connection, asked.path, scope)
-            found = await _notes_at(connection, paths)
-        if not found and asked.path:
-            match, found = "title", await _by_title(snapshot, connection, asked.path, scope)
+    if known := _ID.fullmatch(written):
+        note = await snapshot.read(reading.note_by_id, known[1])
+        found = [note] if note is not None and scope.contains(note.path) else []
+    if not found and asked.path:
+        match, found = await snapshot.read(_by_path, asked.path, scope)
+    if not found and asked.path:
+        match, found = "title", await snapshot.read(_by_title, snapshot.fulltext, asked.path, scope)
     if not found:
         raise NotFound(
             "NOTE_NOT_FOUND",
@@ -140,19 +139,18 @@ def _written(name: str) -> _Written | None:
     return None
 
 
-async def _followed(
-    snapshot: Snapshot, source: str, link: _Written, scope: Scope
+def _followed(
+    connection: Connection, source: str, link: _Written, scope: Scope
 ) -> StoredNote | None:
     """Return the note to which a link in a note leads."""
-    async with snapshot.connection() as connection:
-        note = await reading.note_by_id(connection, source)
-        if note is None or not scope.contains(note.path):
-            return None
-        wanted = (note.path, link.target, link.kind)
-        file = (await resolved(connection, [wanted]))[wanted]
-        if file is None or file.note_id is None or not scope.contains(file.path):
-            return None
-        return await reading.note_by_id(connection, file.note_id)
+    note = reading.note_by_id(connection, source)
+    if note is None or not scope.contains(note.path):
+        return None
+    wanted = (note.path, link.target, link.kind)
+    file = resolved(connection, [wanted])[wanted]
+    if file is None or file.note_id is None or not scope.contains(file.path):
+        return None
+    return reading.note_by_id(connection, file.note_id)
 
 
 def _asked(name: str, link: _Written | None, roots: Sequence[str]) -> _Asked:
@@ -217,11 +215,11 @@ def _normal(path: str, roots: Sequence[str]) -> str:
     return "/".join(parts)
 
 
-async def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Match, list[str]]:
-    """Return the paths that `path` means: itself, in another spelling, its end, or an alias."""
+def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Match, list[StoredNote]]:
+    """Return the notes that `path` means: itself, in another spelling, its end, or an alias."""
     candidates = [
         (scope.inner(found), found, names)
-        for found, names in await places.notes_named(connection, [name_hash(target_key(path))])
+        for found, names in places.notes_named(connection, [name_hash(target_key(path))])
         if scope.contains(found)
     ]
     candidates.sort(key=lambda each: (len(each[0]), each[0], each[1]))
@@ -243,7 +241,8 @@ async def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Mat
             [found for _, found, names in candidates if folded in map(fold, map(unmarked, names))],
         ),
     )
-    return next(((match, found) for match, found in ways if found), ("path", []))
+    match, paths = next(((match, found) for match, found in ways if found), ("path", []))
+    return match, _notes_at(connection, paths)
 
 
 def _spellings(path: str) -> tuple[str, ...]:
@@ -251,23 +250,21 @@ def _spellings(path: str) -> tuple[str, ...]:
     return (path, path[: path.rindex(".")]) if is_note(path) else (path,)
 
 
-async def _notes_at(connection: Connection, paths: Sequence[str]) -> list[StoredNote]:
-    found = [
-        await reading.note_by_id(connection, identify(path)) for path in paths[: MAX_NOTES + 1]
-    ]
+def _notes_at(connection: Connection, paths: Sequence[str]) -> list[StoredNote]:
+    found = [reading.note_by_id(connection, identify(path)) for path in paths[: MAX_NOTES + 1]]
     if None in found:
         raise SnapshotOutdated
     return [note for note in found if note is not None]
 
 
-async def _by_title(
-    snapshot: Snapshot, connection: Connection, title: str, scope: Scope
+def _by_title(
+    connection: Connection, fulltext: FulltextReader, title: str, scope: Scope
 ) -> list[StoredNote]:
     """Return the notes with this title, which need not be the name of their file."""
-    rowids = await snapshot.threads.run(snapshot.fulltext.named, title, scope)
+    rowids = fulltext.named(title, scope)
     folded = fold(title)
     # A title may end in what looks like a suffix of notes.
     wanted = {folded, *(folded.removesuffix(suffix) for suffix in NOTE_SUFFIXES)}
-    notes = await reading.notes_by_rowid(connection, rowids)
+    notes = reading.notes_by_rowid(connection, rowids)
     found = [note for note in notes if fold(note.title) in wanted]
     return sorted(found, key=lambda note: (len(note.path), note.path))

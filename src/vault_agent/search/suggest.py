@@ -12,10 +12,9 @@ from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold, stem, unmarked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
 
 SUGGESTIONS = 5
 _SIMILAR = 60.0
@@ -28,19 +27,16 @@ async def similar_notes(snapshot: Snapshot, name: str, scope: Scope = EVERYTHING
 
     Only notes of `scope` count, and paths are relative to its folder.
     """
-    async with snapshot.connection() as connection:
-        known = [
-            (scope.inner(path), aliases)
-            for path, aliases in await reading.names(connection)
-            if scope.contains(path)
-        ]
-    return await snapshot.threads.run(_closest, known, stem(name))
+    return await snapshot.read(_closest, stem(name), scope)
 
 
-def _closest(known: Sequence[tuple[str, tuple[str, ...]]], name: str) -> list[str]:
+def _closest(connection: Connection, name: str, scope: Scope) -> list[str]:
     names: list[str] = []
     paths: list[str] = []
-    for path, aliases in known:
+    for outer, aliases in reading.names(connection):
+        if not scope.contains(outer):
+            continue
+        path = scope.inner(outer)
         for each in (stem(path), *map(unmarked, aliases)):
             names.append(fold(each[:_MAX_CHARACTERS]))
             paths.append(path)

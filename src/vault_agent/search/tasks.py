@@ -40,29 +40,34 @@ async def list_tasks(
     """
     passing = await admitted(snapshot, query.filters)
     warnings = await filter_warnings(snapshot, query.filters)
+    tasks, more = await snapshot.read(_tasks, query, passing, start)
+    places = tuple(TaskPlace(note_key(task.path, query.filters.scope), task.line) for task in tasks)
+    return TaskList(tuple(tasks), places, more, warnings)
+
+
+def _tasks(
+    connection: Connection,
+    query: TaskQuery,
+    passing: set[int] | None,
+    start: TaskPlace | None,
+) -> tuple[list[ListedTask], bool]:
+    """Return a page of tasks, and whether there are more."""
     path, line = "", 0
     found: list[tuple[TaskRow, TaskFields]] = []
-    async with snapshot.connection() as connection:
-        if start is not None:
-            path = await path_of_key(connection, start.path, query.filters.scope)
-            line = start.line
-        while len(found) <= query.limit:
-            page = await _page(connection, query.status, path, line)
-            fitting = await snapshot.threads.run(_fitting, page, passing, query)
-            found += fitting[: query.limit + 1 - len(found)]
-            if len(page) < _PAGE:
-                break
-            path, line = page[-1].path, page[-1].line
-        shown = found[: query.limit]
-        tasks = await _rows(connection, shown)
-    places = tuple(TaskPlace(note_key(task.path, query.filters.scope), task.line) for task in tasks)
-    return TaskList(tuple(tasks), places, len(found) > len(shown), warnings)
+    if start is not None:
+        path, line = path_of_key(connection, start.path, query.filters.scope), start.line
+    while len(found) <= query.limit:
+        page = _page(connection, query.status, path, line)
+        found += _fitting(page, passing, query)
+        if len(page) < _PAGE:
+            break
+        path, line = page[-1].path, page[-1].line
+    return _rows(connection, found[: query.limit]), len(found) > query.limit
 
 
 async def open_tasks_of(snapshot: Snapshot, ids: Sequence[str], scope: Scope) -> list[str]:
     """Return those of the IDs (`🆔`) that open tasks have, in the given order."""
-    async with snapshot.connection() as connection:
-        rows = await sorting.tasks_with(connection, ids, without=(*_DONE, *_CANCELLED))
+    rows = await snapshot.read(sorting.tasks_with, ids, without=(*_DONE, *_CANCELLED))
     found = {task_fields(text).id for path, text in rows if scope.contains(path)}
     return [each for each in dict.fromkeys(ids) if each in found]
 
@@ -74,18 +79,14 @@ def status_of(symbol: str) -> TaskStatus:
     return TaskStatus.CANCELLED if symbol in _CANCELLED else TaskStatus.OPEN
 
 
-async def _page(
-    connection: Connection, status: TaskStatus | None, path: str, line: int
-) -> list[TaskRow]:
+def _page(connection: Connection, status: TaskStatus | None, path: str, line: int) -> list[TaskRow]:
     symbols: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
     if status is TaskStatus.OPEN:
         without = (*_DONE, *_CANCELLED)
     elif status is not None:
         symbols = _DONE if status is TaskStatus.DONE else _CANCELLED
-    return await sorting.tasks_from(
-        connection, path, line, symbols=symbols, without=without, limit=_PAGE
-    )
+    return sorting.tasks_from(connection, path, line, symbols=symbols, without=without, limit=_PAGE)
 
 
 def _fitting(
@@ -107,15 +108,13 @@ def _fitting(
     return found
 
 
-async def _rows(
-    connection: Connection, found: Sequence[tuple[TaskRow, TaskFields]]
-) -> list[ListedTask]:
+def _rows(connection: Connection, found: Sequence[tuple[TaskRow, TaskFields]]) -> list[ListedTask]:
     keys = {row.rowid << CHUNK_BITS | row.chunk for row, _ in found if row.chunk is not None}
-    chunks = {chunk.key: chunk for chunk in await reading.chunks(connection, keys)}
+    chunks = {chunk.key: chunk for chunk in reading.chunks(connection, keys)}
     tasks = []
     for row, fields in found:
         chunk = chunks.get(row.rowid << CHUNK_BITS | row.chunk) if row.chunk is not None else None
-        line = await _line(connection, row, chunk)
+        line = _line(connection, row, chunk)
         digest = line_digest(line)
         tasks.append(
             ListedTask(
@@ -131,7 +130,7 @@ async def _rows(
     return tasks
 
 
-async def _line(connection: Connection, row: TaskRow, chunk: StoredChunk | None) -> str:
+def _line(connection: Connection, row: TaskRow, chunk: StoredChunk | None) -> str:
     """Return a task's line as it is in the file, without its end.
 
     Without its chunk, which a run has replaced, return its text.
@@ -144,7 +143,7 @@ async def _line(connection: Connection, row: TaskRow, chunk: StoredChunk | None)
         return row.text
     pieces = [lines[place]]
     while place == len(lines) - 1:  # a very long line goes on in the next chunk
-        following = await reading.chunks(connection, {chunk.key + 1})
+        following = reading.chunks(connection, {chunk.key + 1})
         if not following:
             break
         chunk, place = following[0], 0

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from vault_agent.model.graph import Branch
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import graph as reading
-from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.graph import TreeQuery
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,50 +32,44 @@ class Tree:
 
 async def tags(snapshot: Snapshot, query: TreeQuery) -> Tree:
     """Return the tags of the notes of its scope, in their most frequent spelling of letter case."""
-    async with snapshot.unchanged() as connection:
-        rows = await reading.tags(connection)
+    scope = query.scope
+
+    def read(connection: Connection) -> Tree:
+        rows = reading.tags(connection)
         count = snapshot.meta.notes
-        if (scope := query.scope) != EVERYTHING:
-            seen = {
-                rowid for rowid, path in await reading.order(connection) if scope.contains(path)
-            }
+        if scope != EVERYTHING:
+            seen = {rowid for rowid, path in reading.order(connection) if scope.contains(path)}
             rows = [row for row in rows if row[2] in seen]
             count = len(seen)
-    branches, truncated, notes = await _cut(rows, query)
-    return Tree(snapshot.revision, branches, count - notes, truncated)
+        return _tree(snapshot.revision, rows, query, count)
+
+    return await snapshot.read_unchanged(read)
 
 
 async def folders(snapshot: Snapshot, query: TreeQuery) -> Tree:
     """Return the folders that contain notes. They and `prefix` are relative to the scope's."""
     scope = query.scope
-    async with snapshot.unchanged() as connection:
-        order = await reading.order(connection)
-    notes = [(rowid, scope.inner(path)) for rowid, path in order if scope.contains(path)]
-    rows = [
-        (fold(folder), folder, rowid)
-        for rowid, path in notes
-        if (folder := path.rpartition("/")[0])
-    ]
-    branches, truncated, _ = await _cut(rows, query)
-    return Tree(snapshot.revision, branches, len(notes) - len(rows), truncated)
 
+    def read(connection: Connection) -> Tree:
+        notes = [
+            (rowid, scope.inner(path))
+            for rowid, path in reading.order(connection)
+            if scope.contains(path)
+        ]
+        rows = [
+            (fold(folder), folder, rowid)
+            for rowid, path in notes
+            if (folder := path.rpartition("/")[0])
+        ]
+        return _tree(snapshot.revision, rows, query, len(notes))
 
-async def _cut(
-    rows: Iterable[tuple[str, str, int]], query: TreeQuery
-) -> tuple[tuple[Branch, ...], bool, int]:
-    by_count = query.by_count
-    return await in_thread(_tree, rows, query.prefix, query.depth, query.limit, by_count=by_count)
+    return await snapshot.read_unchanged(read)
 
 
 def _tree(
-    rows: Iterable[tuple[str, str, int]],
-    prefix: str,
-    depth: int,
-    limit: int,
-    *,
-    by_count: bool = False,
-) -> tuple[tuple[Branch, ...], bool, int]:
-    """Return the tree of (folded name, spelling, note), whether it is cut, and how many notes.
+    revision: str, rows: Iterable[tuple[str, str, int]], query: TreeQuery, count: int
+) -> Tree:
+    """Return the tree of (folded name, spelling, note) for a revision with `count` notes.
 
     The upper levels are kept first, and on one level the first by name or by number. There may be
     hundreds of thousands of names, so only the kept ones get objects of their own.
@@ -91,14 +85,17 @@ def _tree(
                 last[each] = note
                 notes[each] = notes.get(each, 0) + 1
     whole = notes.pop("", 0)
-    children, truncated = _kept(notes, fold(prefix), depth, limit, by_count=by_count)
+    children, truncated = _kept(
+        notes, fold(query.prefix), query.depth, query.limit, by_count=query.by_count
+    )
     written = _spellings(rows, {name for names in children.values() for name in names})
 
     def branch(name: str) -> Branch:
         below = tuple(branch(child) for child in children.get(name, ()))
         return Branch(written[name], own.get(name, 0), notes[name], below)
 
-    return tuple(branch(name) for name in children[""]), truncated, whole
+    branches = tuple(branch(name) for name in children[""])
+    return Tree(revision, branches, count - whole, truncated)
 
 
 def _levels(name: str) -> Iterator[str]:

@@ -83,7 +83,8 @@ async def _of_paths(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, .
     unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
     if not unknown and scope == EVERYTHING:
         return ()
-    known = [path for path, _ in await snapshot.names() if scope.contains(path)]
+    names = await snapshot.threads.run(snapshot.names)
+    known = [path for path, _ in names if scope.contains(path)]
     if scope != EVERYTHING:
         unknown = [path for path in filters.paths if _names_nothing(known, path)]
         if not unknown:

@@ -7,24 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 from vault_agent.errors import EXCLUDED_REMEDY, IndexUnavailable
-from vault_agent.store.database import mapped_files, open_reader, translated
+from vault_agent.store.database import mapped_files, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta, read_revision
 from vault_agent.store.index.notes import all_paths
 from vault_agent.store.readers import Readers
 from vault_agent.store.reads import Reads
-from vault_agent.system.cancelling import open_in_thread, to_its_end
+from vault_agent.system.cancelling import in_thread, open_in_thread
 from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import AsyncIterator, Callable, Iterator
-
-    import aiosqlite
 
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.layout import IndexDirectory
@@ -32,14 +31,14 @@ if TYPE_CHECKING:
     from vault_agent.store.vectors.matrix import Matrix
 
 READERS = 2
-"""Connections of a snapshot for the event loop, and as many for the threads of searches.
-
-A search reads for a tenth of its time, so its threads seldom wait for one.
-"""
+"""Connections of a snapshot. Its threads read for a tenth of their time, so they seldom wait."""
 _SEARCH_THREADS = max(2, min(4, os.cpu_count() or 1))
 """Searches at once. The engine computes without the interpreter's lock, and ranking holds it, so
 more threads would only wait for each other, and the event loop for all of them."""
 
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 _BY_EXCLUSIONS = {"reason": "exclusions"}
 """The details of a refusal that the next run ends."""
@@ -56,18 +55,9 @@ class SnapshotOutdated(Exception):
 class _Open:
     """The open files of a snapshot. The last user closes them."""
 
-    def __init__(
-        self,
-        connections: list[aiosqlite.Connection],
-        in_threads: Readers,
-        files: MappedFiles,
-        resources: AsyncExitStack,
-    ) -> None:
+    def __init__(self, readers: Readers, files: MappedFiles, resources: ExitStack) -> None:
+        self.readers = readers
         self.files = files
-        self.idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
-        for connection in connections:
-            self.idle.put_nowait(connection)
-        self.in_threads = in_threads
         self._resources = resources
         self._users = 1  # `CurrentIndex`, while this is the current snapshot
 
@@ -75,11 +65,11 @@ class _Open:
         """Add a user."""
         self._users += 1
 
-    async def leave(self) -> None:
+    def leave(self) -> None:
         """Remove a user, and close the files after the last one."""
         self._users -= 1
         if self._users == 0:
-            await self._resources.aclose()
+            self._resources.close()
 
 
 class Snapshot(Reads):
@@ -98,6 +88,12 @@ class Snapshot(Reads):
         self.matrix = matrix
         self.held = held
         self.threads = threads
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.held.leave()
 
     @property
     def revision(self) -> str:
@@ -126,35 +122,65 @@ class Snapshot(Reads):
         """Return the same revision with other vectors and the same open files."""
         return Snapshot(self.meta, self.fulltext, matrix, self.held, self.threads)
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Lend a read-only connection.
+    async def read(
+        self,
+        function: Callable[Concatenate[sqlite3.Connection, _P], _T],
+        *arguments: _P.args,
+        **options: _P.kwargs,
+    ) -> _T:
+        """Run a function of a read-only connection in a thread, and return its result.
 
         Raises:
-            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
         """
-        connection = await self.held.idle.get()
-        try:
-            self.held.files.check()
-            yield connection
-        finally:
-            self.held.idle.put_nowait(connection)
+
+        def work() -> _T:
+            with self.connection() as connection:
+                return function(connection, *arguments, **options)
+
+        return await self.threads.run(work)
+
+    async def read_unchanged(
+        self,
+        function: Callable[Concatenate[sqlite3.Connection, _P], _T],
+        *arguments: _P.args,
+        **options: _P.kwargs,
+    ) -> _T:
+        """Do the same with a connection that reads this revision only.
+
+        Raises:
+            SnapshotOutdated: if the database already has a later revision.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
+        """
+
+        def work() -> _T:
+            with self.unchanged() as connection:
+                return function(connection, *arguments, **options)
+
+        return await self.threads.run(work)
 
     @contextmanager
-    def connection_here(self) -> Iterator[sqlite3.Connection]:
+    def connection(self) -> Iterator[sqlite3.Connection]:
         """Lend a read-only connection to the calling thread.
 
         Raises:
             IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
         """
-        with self.held.in_threads.lend() as connection:
+        with self.held.readers.lend() as connection:
             self.held.files.check()
             yield connection
 
     @contextmanager
-    def unchanged_here(self) -> Iterator[sqlite3.Connection]:
-        """Lend the calling thread a connection that reads this revision only. See `unchanged`."""
-        with self.connection_here() as connection:
+    def unchanged(self) -> Iterator[sqlite3.Connection]:
+        """Lend the calling thread a connection that reads this revision only.
+
+        Use it briefly, because SQLite's log grows meanwhile.
+
+        Raises:
+            SnapshotOutdated: if the database already has a later revision.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
+        """
+        with self.connection() as connection:
             try:
                 with translated():
                     connection.execute("BEGIN")
@@ -165,36 +191,6 @@ class Snapshot(Reads):
                 if connection.in_transaction:
                     with translated():
                         connection.execute("ROLLBACK")
-
-    @asynccontextmanager
-    async def unchanged(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Lend a read-only connection that reads this revision only, for several statements.
-
-        Use it briefly, because SQLite's log grows meanwhile.
-
-        Raises:
-            SnapshotOutdated: if the database already has a later revision.
-            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
-        """
-        async with self.connection() as connection:
-            try:
-                await to_its_end(_begin_reading(connection))
-                if await read_meta(connection) != self.meta:
-                    raise SnapshotOutdated
-                yield connection
-            finally:
-                await to_its_end(_end_reading(connection))
-
-
-async def _begin_reading(connection: aiosqlite.Connection) -> None:
-    with translated():
-        await connection.execute_fetchall("BEGIN")
-
-
-async def _end_reading(connection: aiosqlite.Connection) -> None:
-    if connection.in_transaction:
-        with translated():
-            await connection.execute_fetchall("ROLLBACK")
 
 
 class CurrentIndex:
@@ -255,25 +251,25 @@ class CurrentIndex:
             with translated():
                 number = await asyncio.to_thread(self._directory.current)
             if number is None:
-                await self._replace(None, None)
+                self._replace(None, None)
                 return
             if number == self._damaged:
                 return  # even if a run that did not notice the damage has added a revision
             if await self._only_vectors_changed(number):
                 return
             try:
-                snapshot = await self._open(number)
+                snapshot = await open_in_thread(partial(self._open, number))
             except IndexUnavailable as refusal:
-                await self._replace(None, refusal)
+                self._replace(None, refusal)
             else:
-                await self._replace(snapshot, None)
+                self._replace(snapshot, None)
 
     async def refuse(self, refusal: IndexUnavailable, generation: int) -> None:
         """Permanently stop serving a generation whose files are damaged."""
         async with self._refreshing:
             self._damaged = generation
             if self._snapshot is None or self._snapshot.meta.generation == generation:
-                await self._replace(None, refusal)
+                self._replace(None, refusal)
 
     def check(self) -> None:
         """Raise the reason why an existing index is not served, if there is one.
@@ -297,64 +293,63 @@ class CurrentIndex:
         if snapshot is None:
             raise IndexUnavailable("INDEX_NOT_FOUND", "There is no index yet.")
         snapshot.held.enter()
-        try:
+        with snapshot:
             yield snapshot
-        finally:
-            await snapshot.held.leave()
 
     async def close(self) -> None:
         """Close the current state, and end the threads of searches."""
-        await self._replace(None, None)
+        self._replace(None, None)
         self._threads.close()
 
     def forget_damaged(self) -> None:
         """Note that the damaged generation was set aside: its number may be used again."""
         self._damaged = None
 
-    async def _replace(self, snapshot: Snapshot | None, refusal: IndexUnavailable | None) -> None:
+    def _replace(self, snapshot: Snapshot | None, refusal: IndexUnavailable | None) -> None:
         old, self._snapshot, self._refusal = self._snapshot, snapshot, refusal
         if old is not None:
-            await old.held.leave()
+            old.held.leave()
 
     async def _only_vectors_changed(self, number: int) -> bool:
         """Open new vectors if nothing else has changed, as once a second during a run."""
         now = self._snapshot
         if now is None or now.meta.generation != number:
             return False
+
+        def matrix() -> Matrix | None:
+            with now.connection() as connection:
+                if read_meta(connection) != now.meta:
+                    raise SnapshotOutdated
+            return self._open_matrix(number)
+
         try:
-            async with now.connection() as connection:
-                if await read_meta(connection) != now.meta:
-                    return False
-        except IndexUnavailable:
+            self._snapshot = now.with_vectors(await in_thread(matrix))
+        except (IndexUnavailable, SnapshotOutdated):
             return False
-        self._snapshot = now.with_vectors(await asyncio.to_thread(self._open_matrix, number))
         return True
 
-    async def _open(self, number: int) -> Snapshot:
+    def _open(self, number: int) -> Snapshot:
+        """Open a generation. Blocking: call it in a thread."""
         database = self._directory.database(number)
-        async with AsyncExitStack() as stack:
-            connections = [
-                await stack.enter_async_context(open_reader(database)) for _ in range(READERS)
-            ]
-            meta = await read_meta(connections[0])
-            check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
-            if not meta.has_exclusions_of(self._fingerprint):
-                paths = await all_paths(connections[0])
-                if await asyncio.to_thread(any, map(self._is_excluded, paths)):
+        with ExitStack() as stack:
+            readers = Readers(database, READERS)
+            stack.callback(readers.close)
+            with readers.lend() as connection:
+                meta = read_meta(connection)
+                check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
+                if not meta.has_exclusions_of(self._fingerprint) and any(
+                    map(self._is_excluded, all_paths(connection))
+                ):
                     raise IndexUnavailable(
                         "INDEX_INCOMPATIBLE",
                         "The index has notes or attachments that are excluded now.",
                         _BY_EXCLUSIONS,
                         remedy=EXCLUDED_REMEDY,
                     )
-            folder = self._directory.fulltext(number, meta.revision)
-            in_threads = stack.enter_context(
-                await open_in_thread(lambda: Readers(database, READERS))
-            )
-            fulltext = await asyncio.to_thread(FulltextReader, folder)
+            fulltext = FulltextReader(self._directory.fulltext(number, meta.revision))
             stack.callback(fulltext.close)
-            matrix = await asyncio.to_thread(self._open_matrix, number)
-            held = _Open(connections, in_threads, mapped_files(database), stack.pop_all())
+            matrix = self._open_matrix(number)
+            held = _Open(readers, mapped_files(database), stack.pop_all())
             return Snapshot(meta, fulltext, matrix, held, self._threads)
 
     def _open_matrix(self, number: int) -> Matrix | None:

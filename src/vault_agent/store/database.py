@@ -6,8 +6,9 @@ import asyncio
 import os
 import sqlite3
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 import anyio
@@ -23,12 +24,16 @@ if TYPE_CHECKING:
 
     from vault_agent.errors import VaultAgentError
 
-Connection = aiosqlite.Connection
-"""The type of a connection for other packages, which do not import aiosqlite."""
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+Connection = sqlite3.Connection
+AsyncConnection = aiosqlite.Connection
+"""The types of connections for other packages, which import no database."""
 
 _READER_CACHE_KIB = 16_384
 """Page cache of a reader. Without memory mapping, the default of 2 MB costs a search 0.5 ms."""
-READER_PRAGMAS = ("query_only = ON", "mmap_size = 0", f"cache_size = -{_READER_CACHE_KIB}")
+_READER_PRAGMAS = ("query_only = ON", "mmap_size = 0", f"cache_size = -{_READER_CACHE_KIB}")
 BUSY_SECONDS = 5.0
 """Seconds that a statement waits for another connection's lock."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -74,7 +79,7 @@ def translated() -> Iterator[None]:
         raise failure from error
 
 
-async def make_schema(connection: Connection, *names: str) -> None:
+async def make_schema(connection: AsyncConnection, *names: str) -> None:
     """Run the scripts `names`, whose statements create what is missing.
 
     The database must then have exactly this schema, down to the comments inside statements.
@@ -92,7 +97,7 @@ async def make_schema(connection: Connection, *names: str) -> None:
             raise damaged()
 
 
-async def check_pages(connection: Connection, *, indexes: bool = False) -> None:
+def check_pages(connection: sqlite3.Connection, *, indexes: bool = False) -> None:
     """Read every page of a database. With `indexes`, compare its SQL indexes with their tables.
 
     Raises:
@@ -100,12 +105,29 @@ async def check_pages(connection: Connection, *, indexes: bool = False) -> None:
     """
     check = "integrity_check" if indexes else "quick_check"
     with translated():
-        results = await connection.execute_fetchall(f"PRAGMA {check}(1)")
-    if [tuple(row) for row in results] != [("ok",)]:
+        results = connection.execute(f"PRAGMA {check}(1)").fetchall()
+    if results != [("ok",)]:
         raise damaged()
 
 
-async def open_or_renew(path: Path, prepare: Callable[[Connection], Awaitable[None]]) -> Connection:
+async def within(
+    connection: AsyncConnection,
+    function: Callable[Concatenate[sqlite3.Connection, _P], _T],
+    *arguments: _P.args,
+    **options: _P.kwargs,
+) -> _T:
+    """Run a function of the plain connection in the connection's own thread.
+
+    So a writer reads what it has not committed yet by the functions that read an index.
+    """
+    plain = connection._conn  # noqa: SLF001 - there is no public way
+    work = partial(function, plain, *arguments, **options)
+    return await connection._execute(work)  # type: ignore[no-any-return, no-untyped-call]  # noqa: SLF001
+
+
+async def open_or_renew(
+    path: Path, prepare: Callable[[AsyncConnection], Awaitable[None]]
+) -> AsyncConnection:
     """Open a database outside the generations, and create it if it is missing.
 
     `prepare` creates its schema, and raises `IndexUnavailable` if the database is damaged. The file
@@ -119,7 +141,9 @@ async def open_or_renew(path: Path, prepare: Callable[[Connection], Awaitable[No
             return await _prepared(path, prepare)
 
 
-async def _prepared(path: Path, prepare: Callable[[Connection], Awaitable[None]]) -> Connection:
+async def _prepared(
+    path: Path, prepare: Callable[[AsyncConnection], Awaitable[None]]
+) -> AsyncConnection:
     connection = await connect(path)
     try:
         with translated():
@@ -189,16 +213,37 @@ async def open_writer(path: Path) -> AsyncIterator[aiosqlite.Connection]:
         yield connection
 
 
-@asynccontextmanager
-async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """Open a published database read-only.
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """Return a read-only connection to a published database. Any thread may use it, one at a time.
 
     The file is not mapped into memory: a mapped file that is truncated kills the process.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the database is missing or damaged.
     """
-    async with _connect(path, mode="ro") as connection:
-        with translated():  # the last one reads the file
-            for pragma in READER_PRAGMAS:
-                await connection.execute_fetchall(f"PRAGMA {pragma}")
+    with translated():
+        if not path.exists():
+            raise damaged()  # renamed since it is damaged, or removed
+        connection = sqlite3.connect(
+            _uri_of(path, mode="ro"),
+            uri=True,
+            isolation_level=None,
+            timeout=BUSY_SECONDS,
+            check_same_thread=False,
+        )
+        try:
+            for pragma in _READER_PRAGMAS:  # the last one reads the file
+                connection.execute(f"PRAGMA {pragma}")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+@contextmanager
+def open_reader(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a published database read-only. See `connect_reader`."""
+    with closing(connect_reader(path)) as connection:
         yield connection
 
 
@@ -237,7 +282,7 @@ async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connecti
     with translated():
         if not path.exists():
             raise damaged()  # renamed since it is damaged, or removed
-        connection = await connect(uri_of(path, mode=mode), uri=True)
+        connection = await connect(_uri_of(path, mode=mode), uri=True)
     try:
         yield connection
     except BaseException:
@@ -249,6 +294,6 @@ async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connecti
         await connection.close()
 
 
-def uri_of(path: Path, *, mode: str) -> str:
+def _uri_of(path: Path, *, mode: str) -> str:
     """Return the URI that opens a database in a mode of SQLite: `ro` or `rw`."""
     return f"{path.absolute().as_uri()}?mode={mode}"

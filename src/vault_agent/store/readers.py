@@ -1,16 +1,15 @@
-"""Read-only connections for the threads of searches."""
+"""Read-only connections for the threads that read an index."""
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import contextmanager
 from queue import LifoQueue
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from vault_agent.store.database import BUSY_SECONDS, READER_PRAGMAS, translated, uri_of
-from vault_agent.store.failures import damaged
+from vault_agent.store.database import connect_reader
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -26,16 +25,10 @@ class Readers:
         self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
         try:
             for _ in range(count):
-                self._idle.put(_connect_here(path))
+                self._idle.put(connect_reader(path))
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connections. None may be lent."""
@@ -50,23 +43,3 @@ class Readers:
             yield connection
         finally:
             self._idle.put(connection)
-
-
-def _connect_here(path: Path) -> sqlite3.Connection:
-    with translated():
-        if not path.exists():
-            raise damaged()  # renamed since it is damaged, or removed
-        connection = sqlite3.connect(
-            uri_of(path, mode="ro"),
-            uri=True,
-            isolation_level=None,
-            timeout=BUSY_SECONDS,
-            check_same_thread=False,
-        )
-        try:
-            for pragma in READER_PRAGMAS:
-                connection.execute(f"PRAGMA {pragma}")
-        except BaseException:
-            connection.close()
-            raise
-    return connection

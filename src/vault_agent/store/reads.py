@@ -10,22 +10,16 @@ from vault_agent.store.index import candidates, neighbours, notes, text
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Sequence
-    from contextlib import AbstractAsyncContextManager, AbstractContextManager
-
-    import aiosqlite
+    from contextlib import AbstractContextManager
 
     from vault_agent.store.index.notes import StoredChunk, StoredNote
 
 
 class Reads(ABC):
-    """Reads rows of one revision. Methods whose name ends in `_here` block: use a thread."""
+    """Reads rows of one revision. All methods block: use a thread."""
 
     @abstractmethod
-    def connection(self) -> AbstractAsyncContextManager[aiosqlite.Connection]:
-        """Lend a read-only connection."""
-
-    @abstractmethod
-    def connection_here(self) -> AbstractContextManager[sqlite3.Connection]:
+    def connection(self) -> AbstractContextManager[sqlite3.Connection]:
         """Lend a read-only connection to the calling thread."""
 
     def vault_of(self, rowid: int) -> str | None:
@@ -33,39 +27,34 @@ class Reads(ABC):
         del rowid
         return None
 
-    def notes_here(self, rowids: Iterable[int]) -> dict[int, StoredNote]:
+    def notes(self, rowids: Iterable[int]) -> dict[int, StoredNote]:
         """Return the notes with these rowids. Missing ones are left out."""
-        with self.connection_here() as connection:
+        with self.connection() as connection:
             return candidates.notes(connection, rowids)
 
-    def headings_here(self, keys: Iterable[int]) -> dict[int, str | None]:
+    def headings(self, keys: Iterable[int]) -> dict[int, str | None]:
         """Return the innermost heading of each of these chunks."""
-        with self.connection_here() as connection:
+        with self.connection() as connection:
             return candidates.headings(connection, keys)
 
-    def chunks_here(self, keys: Iterable[int]) -> dict[int, StoredChunk]:
+    def chunks(self, keys: Iterable[int]) -> dict[int, StoredChunk]:
         """Return the chunks with these keys. Missing ones are left out."""
-        with self.connection_here() as connection:
+        with self.connection() as connection:
             return candidates.chunks(connection, keys)
 
-    def circles_here(
+    def circles(
         self, rowids: Sequence[int], within: Collection[int] | None = None
     ) -> dict[int, set[int]]:
         """Return the notes linked with each of some notes, see `neighbours.circles`."""
-        with self.connection_here() as connection:
+        with self.connection() as connection:
             return neighbours.circles(connection, rowids, within)
 
-    async def notes_by_rowid(self, rowids: Iterable[int]) -> list[StoredNote]:
-        """Return the notes with these rowids, in no particular order. Missing ones are left out."""
-        async with self.connection() as connection:
-            return await notes.notes_by_rowid(connection, rowids)
-
-    async def bodies(self, rowids: Sequence[int]) -> list[bytes]:
+    def bodies(self, rowids: Sequence[int]) -> list[bytes]:
         """Return the text of each of these notes, in their order; a missing note's is empty."""
-        async with self.connection() as connection:
-            return await text.bodies(connection, rowids)
+        with self.connection() as connection:
+            return text.bodies(connection, rowids)
 
-    async def names(self) -> list[tuple[str, tuple[str, ...]]]:
+    def names(self) -> list[tuple[str, tuple[str, ...]]]:
         """Return every note's path with its aliases."""
-        async with self.connection() as connection:
-            return await notes.names(connection)
+        with self.connection() as connection:
+            return notes.names(connection)

@@ -51,17 +51,17 @@ class Across:
         if not wanted or entry is None or not entry.has_note_types or entry.address == GLOBAL:
             return {}
 
-        async def read(connection: Connection) -> dict[str, GlobalNote]:
+        def read(connection: Connection) -> dict[str, GlobalNote]:
             links = [("", target, LinkKind.WIKILINK) for target in wanted.values()]
-            found = await resolved(connection, links)
+            found = resolved(connection, links)
             notes: dict[str, GlobalNote] = {}
             for name, target in wanted.items():
                 file = found["", target, LinkKind.WIKILINK]
                 if file is None or file.note_id is None:
                     continue
-                note = await reading.note_by_id(connection, file.note_id)
+                note = reading.note_by_id(connection, file.note_id)
                 if note is not None:
-                    values = await fields.values_of(connection, [note.rowid], "id")
+                    values = fields.values_of(connection, [note.rowid], "id")
                     notes[name] = GlobalNote(
                         *(note.id, note.path, note.title, note.metadata.type),
                         next(iter(values.get(note.rowid, ())), None),
@@ -79,12 +79,12 @@ class Across:
     ) -> list[tuple[str, GlobalNote]]:
         """Return the links of some notes into the global vault, each pair once."""
 
-        async def read(connection: Connection) -> list[tuple[str, str]]:
-            rows: list[NamedRow] = await fields.rows_of_ids(connection, note_ids)
+        def read(connection: Connection) -> list[tuple[str, str]]:
+            rows: list[NamedRow] = fields.rows_of_ids(connection, note_ids)
             paths = {row.rowid: row.path for row in rows}
-            listed = await fields.values_of(connection, paths, _LINKS)
+            listed = fields.values_of(connection, paths, _LINKS)
             written = [(rowid, each) for rowid, values in listed.items() for each in values]
-            written += await fields.unresolved_targets(connection, paths, PREFIX)
+            written += fields.unresolved_targets(connection, paths, PREFIX)
             return [
                 (identify(paths[rowid]), target)
                 for rowid, target in written

@@ -33,8 +33,8 @@ class LinksOfVault:
     async def knows(self, path: str) -> bool:
         """Whether the index has a note at a path."""
         try:
-            async with self._borrow() as snapshot, snapshot.connection() as connection:
-                return await note_by_id(connection, identify(path)) is not None
+            async with self._borrow() as snapshot:
+                return await snapshot.read(note_by_id, identify(path)) is not None
         except VaultAgentError:
             return False
 

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 
 async def _types(now: Snapshot) -> dict[str, int]:
-    async with now.connection() as connection:
-        return await reading.count_types(connection)
+    return await now.read(reading.count_types)
 
 
 _SCANS = 2

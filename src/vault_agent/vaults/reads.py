@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from vault_agent.errors import Busy
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
-    from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.writing.write import Writing
@@ -36,11 +35,6 @@ async def ready(vault: OpenVault, writing: Writing) -> None:
         raise Busy("RECOVERY_PENDING", "The vault is still being opened or indexed.") from None
 
 
-async def ask(vault: OpenVault, read: Callable[[Connection], Awaitable[_T]]) -> _T:
+async def ask(vault: OpenVault, read: Callable[[Connection], _T]) -> _T:
     """Return what `read` finds in the index of a vault."""
-
-    async def of(snapshot: Snapshot) -> _T:
-        async with snapshot.connection() as connection:
-            return await read(connection)
-
-    return await vault.read(of)
+    return await vault.read(lambda snapshot: snapshot.read(read))

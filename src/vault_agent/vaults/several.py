@@ -207,9 +207,8 @@ async def _home(snapshot: CombinedSnapshot, identifier: str, identity: str) -> i
     if len(note_id) != 32:
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
     for place, part in enumerate(snapshot.parts):
-        async with part.snapshot.connection() as connection:
-            if await reading.note_by_id(connection, note_id) is not None:
-                return place
+        if await part.snapshot.read(reading.note_by_id, note_id) is not None:
+            return place
     raise NotFound("NOTE_NOT_FOUND", "None of these vaults has this note in its index.")
 
 

@@ -263,7 +263,7 @@ class Files:
         """Return what `read` finds in the index as it is, or None if there is no index."""
 
         def found(snapshot: Snapshot) -> _T:
-            with snapshot.unchanged_here() as connection:
+            with snapshot.unchanged() as connection:
                 return read(LinkReader(connection))
 
         for _ in range(_ATTEMPTS):

@@ -99,7 +99,7 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
         return Transaction(path, ())
     content = None if is_folder else _content(root, path, asked.check_hash)
     move = Move(path, to, content)
-    with snapshot.unchanged_here() as connection:
+    with snapshot.unchanged() as connection:
         reader = LinkReader(connection)
         files = [file.path for file in reader.files_at(path)]
         change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
@@ -249,7 +249,7 @@ def _edits(snapshot: Snapshot, known: Known, notes: Mapping[str, bytes]) -> list
 
 def _canvas_edit(snapshot: Snapshot, canvas: CanvasEdit, change: PathChange) -> Edit:
     def again(content: bytes) -> Planned:
-        with snapshot.connection_here() as connection:
+        with snapshot.connection() as connection:
             known = Known(LinkReader(connection), change)
             return Planned(rewritten_canvas(content, canvas.path, known))
 
@@ -266,7 +266,7 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     """Return the plan for a note that somebody changes before its links are rewritten."""
 
     def plan(note: bytes) -> Planned:
-        with snapshot.connection_here() as connection:
+        with snapshot.connection() as connection:
             known = Known(LinkReader(connection), change)
             return Planned(rewrite({source: note}, known)[source].splices)
 

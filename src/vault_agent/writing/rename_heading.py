@@ -65,7 +65,7 @@ def plan_heading(
     check_hash(note, edit, asked.expected_hash)
     if renamed is None:
         return Transaction(path, ())
-    with snapshot.unchanged_here() as connection:
+    with snapshot.unchanged() as connection:
         reader = LinkReader(connection)
         sources = [each for each in reader.notes_with_fragments(path) if each != path]
         notes = {source: read_file(root, source) for source in sources}

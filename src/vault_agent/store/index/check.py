@@ -15,27 +15,26 @@ from vault_agent.store.failures import damaged
 from vault_agent.store.index.rows import PARTS, checksum_of, handle_of, keys_of
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Sequence
-
-    import aiosqlite
 
     from vault_agent.store.index.meta import Meta
 
 _NOTES = 500  # in one page
 
 
-async def check_database(connection: aiosqlite.Connection, meta: Meta) -> None:
+def check_database(connection: sqlite3.Connection, meta: Meta) -> None:
     """Compare a database with its totals and checksums.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if it is damaged.
         Failed: `INDEX_IO_ERROR` if it cannot be read.
     """
-    await check_pages(connection)
+    check_pages(connection)
     with translated():
-        totals = await connection.execute_fetchall(_TOTALS)
-        strays = await connection.execute_fetchall(_STRAY_LINKS)
-        attachments = await connection.execute_fetchall("SELECT path, handle FROM attachment")
+        totals = connection.execute(_TOTALS).fetchall()
+        strays = connection.execute(_STRAY_LINKS).fetchall()
+        attachments = connection.execute("SELECT path, handle FROM attachment").fetchall()
         expected = (meta.notes, meta.chunks, meta.chunks, meta.links, meta.unresolved_links)
         if (
             [tuple(row) for row in totals] != [expected]
@@ -44,23 +43,23 @@ async def check_database(connection: aiosqlite.Connection, meta: Meta) -> None:
         ):
             raise damaged()
         last = 0
-        while notes := list(await connection.execute_fetchall(_PAGE, (last, _NOTES))):
-            await _check_notes(connection, notes, after=last)
+        while notes := connection.execute(_PAGE, (last, _NOTES)).fetchall():
+            _check_notes(connection, notes, after=last)
             last = notes[-1][0]
         for table in PARTS:
             beyond = f"SELECT 1 FROM {table} WHERE key >= ? LIMIT 1"
-            if list(await connection.execute_fetchall(beyond, (keys_of(last)[1],))):
+            if connection.execute(beyond, (keys_of(last)[1],)).fetchall():
                 raise damaged()
         if last >= meta.next_rowid:
             raise damaged()
 
 
-async def _check_notes(
-    connection: aiosqlite.Connection, notes: Sequence[Sequence[Any]], *, after: int
+def _check_notes(
+    connection: sqlite3.Connection, notes: Sequence[Sequence[Any]], *, after: int
 ) -> None:
     """Check a page of notes; `after` is the last rowid of the page before."""
     span = (keys_of(after)[1], keys_of(notes[-1][0])[1])
-    parts = [_by_note(await connection.execute_fetchall(select, span)) for select in _SELECT_PARTS]
+    parts = [_by_note(connection.execute(select, span).fetchall()) for select in _SELECT_PARTS]
     for rowid, path, handle, title, aliases, metadata, checksum in notes:
         try:
             found = checksum_of(title, aliases, metadata, [part.pop(rowid, []) for part in parts])

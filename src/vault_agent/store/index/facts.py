@@ -11,9 +11,8 @@ from vault_agent.store.database import translated
 from vault_agent.store.index.lists import UPDATED
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Mapping
-
-    import aiosqlite
 
 
 class NoteFacts(NamedTuple):
@@ -36,11 +35,11 @@ class NoteFacts(NamedTuple):
     created: str | None = None
 
 
-async def read_facts(connection: aiosqlite.Connection) -> list[NoteFacts]:
+def read_facts(connection: sqlite3.Connection) -> list[NoteFacts]:
     """Return all notes by path."""
     with translated():
-        rows = await connection.execute_fetchall(_NOTES)
-        named = await connection.execute_fetchall(_PROPERTIES)
+        rows = connection.execute(_NOTES).fetchall()
+        named = connection.execute(_PROPERTIES).fetchall()
     values: dict[int, dict[str, list[str]]] = {}
     for rowid, name, value in named:
         values.setdefault(rowid, {}).setdefault(name, []).append(value)

@@ -9,9 +9,8 @@ from vault_agent.store.database import json_array, translated
 from vault_agent.store.index.rows import handle_of_id
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Sequence
-
-    import aiosqlite
 
 
 class NamedRow(NamedTuple):
@@ -27,47 +26,45 @@ class NamedRow(NamedTuple):
         return identify(self.path)
 
 
-async def rows_of_ids(connection: aiosqlite.Connection, note_ids: Sequence[str]) -> list[NamedRow]:
+def rows_of_ids(connection: sqlite3.Connection, note_ids: Sequence[str]) -> list[NamedRow]:
     """Return the rows of the notes with these IDs, in no particular order."""
     with translated():
-        rows = await connection.execute_fetchall(_ROWS, (json_array(map(handle_of_id, note_ids)),))
+        rows = connection.execute(_ROWS, (json_array(map(handle_of_id, note_ids)),)).fetchall()
     found = (NamedRow(*row) for row in rows)
     wanted = set(note_ids)
     return [row for row in found if row.id in wanted]  # a handle is only the beginning of an ID
 
 
-async def values_of(
-    connection: aiosqlite.Connection, rowids: Iterable[int], name: str
+def values_of(
+    connection: sqlite3.Connection, rowids: Iterable[int], name: str
 ) -> dict[int, list[str]]:
     """Return the values of one property of some notes, in the order in which they are written."""
     with translated():
-        rows = await connection.execute_fetchall(_VALUES, (json_array(rowids), name))
+        rows = connection.execute(_VALUES, (json_array(rowids), name)).fetchall()
     found: dict[int, list[str]] = {}
     for rowid, value in rows:
         found.setdefault(rowid, []).append(value)
     return found
 
 
-async def unresolved_targets(
-    connection: aiosqlite.Connection, rowids: Iterable[int], prefix: str
+def unresolved_targets(
+    connection: sqlite3.Connection, rowids: Iterable[int], prefix: str
 ) -> list[tuple[int, str]]:
     """Return the targets of links that lead nowhere and begin with a text, by their notes."""
     with translated():
-        rows = await connection.execute_fetchall(
-            _UNRESOLVED, (json_array(rowids), len(prefix), prefix)
-        )
+        rows = connection.execute(_UNRESOLVED, (json_array(rowids), len(prefix), prefix)).fetchall()
     return [(rowid, target) for rowid, target in rows]
 
 
-async def notes_with_value(
-    connection: aiosqlite.Connection, name: str, value: str, *, limit: int
+def notes_with_value(
+    connection: sqlite3.Connection, name: str, value: str, *, limit: int
 ) -> list[tuple[int, str]]:
     """Return the rowid and path of the first notes with a value of a property, by path.
 
     It reads all properties.
     """
     with translated():
-        rows = await connection.execute_fetchall(_WITH_VALUE, (name, value, limit))
+        rows = connection.execute(_WITH_VALUE, (name, value, limit)).fetchall()
     return [(rowid, path) for rowid, path in rows]
 
 

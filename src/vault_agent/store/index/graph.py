@@ -10,9 +10,8 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import json_array, translated
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable
-
-    import aiosqlite
 
 
 class NoteColumns(NamedTuple):
@@ -52,64 +51,64 @@ class WrittenLink(NamedTuple):
     lookup: int
 
 
-async def order(connection: aiosqlite.Connection) -> list[tuple[int, str]]:
+def order(connection: sqlite3.Connection) -> list[tuple[int, str]]:
     """Return every note as (rowid, path), by path."""
     with translated():
-        rows = await connection.execute_fetchall("SELECT rowid, path FROM note ORDER BY path")
+        rows = connection.execute("SELECT rowid, path FROM note ORDER BY path").fetchall()
     return [(rowid, path) for rowid, path in rows]
 
 
-async def edges(connection: aiosqlite.Connection) -> tuple[list[int], list[int]]:
+def edges(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
     """Return the sources and the destinations of all links between notes, as rowids."""
     with translated():
-        [(sources, targets)] = await connection.execute_fetchall(_EDGES)
+        [(sources, targets)] = connection.execute(_EDGES).fetchall()
     return orjson.loads(sources), orjson.loads(targets)
 
 
-async def columns(
-    connection: aiosqlite.Connection, rowids: Iterable[int] | None = None
+def columns(
+    connection: sqlite3.Connection, rowids: Iterable[int] | None = None
 ) -> list[NoteColumns]:
     """Return all notes, or those with these rowids, in no particular order."""
     with translated():
         if rowids is None:
-            rows = await connection.execute_fetchall(_COLUMNS)
+            rows = connection.execute(_COLUMNS).fetchall()
         else:
-            rows = await connection.execute_fetchall(_COLUMNS + _AMONG, (json_array(rowids),))
+            rows = connection.execute(_COLUMNS + _AMONG, (json_array(rowids),)).fetchall()
     return [NoteColumns(*row) for row in rows]
 
 
-async def doubtful(connection: aiosqlite.Connection) -> list[DoubtfulLink]:
+def doubtful(connection: sqlite3.Connection) -> list[DoubtfulLink]:
     """Return the links that may lead nowhere, by key."""
     with translated():
-        rows = await connection.execute_fetchall(_DOUBTFUL)
+        rows = connection.execute(_DOUBTFUL).fetchall()
     return [DoubtfulLink(*row) for row in rows]
 
 
-async def written(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[WrittenLink]:
+def written(connection: sqlite3.Connection, keys: Iterable[int]) -> list[WrittenLink]:
     """Return the links with these keys, in no particular order."""
     with translated():
-        rows = await connection.execute_fetchall(_WRITTEN, (json_array(keys),))
+        rows = connection.execute(_WRITTEN, (json_array(keys),)).fetchall()
     return [WrittenLink(*row) for row in rows]
 
 
-async def unresolved(connection: aiosqlite.Connection) -> list[tuple[int, str, str]]:
+def unresolved(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
     """Return every unresolved link as (rowid of its note, kind, target)."""
     with translated():
-        rows = await connection.execute_fetchall(_UNRESOLVED)
+        rows = connection.execute(_UNRESOLVED).fetchall()
     return [(rowid, kind, target) for rowid, kind, target in rows]
 
 
-async def tags(connection: aiosqlite.Connection) -> list[tuple[str, str, int]]:
+def tags(connection: sqlite3.Connection) -> list[tuple[str, str, int]]:
     """Return every tag of every note as (folded name, spelling, rowid)."""
     with translated():
-        rows = await connection.execute_fetchall(_TAGS)
+        rows = connection.execute(_TAGS).fetchall()
     return [(name, written, rowid) for name, written, rowid in rows]
 
 
-async def paths(connection: aiosqlite.Connection) -> list[str]:
+def paths(connection: sqlite3.Connection) -> list[str]:
     """Return the paths of all notes and attachments."""
     with translated():
-        rows = await connection.execute_fetchall(_ALL_PATHS)
+        rows = connection.execute(_ALL_PATHS).fetchall()
     return [path for (path,) in rows]
 
 

@@ -11,9 +11,9 @@ from vault_agent.store.database import json_array, translated
 from vault_agent.store.index.rows import keys_of
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Sequence
 
-    import aiosqlite
 
 MAX_ANCHORS_READ = 100_000
 _SMALL_NOTE_BYTES = 1_000  # a larger note without chunks was not parsed
@@ -82,60 +82,58 @@ class LinkFilter:
         return " AND ".join(clauses), values
 
 
-async def outgoing(
-    connection: aiosqlite.Connection, rowid: int, wanted: LinkFilter, *, start: int, limit: int
+def outgoing(
+    connection: sqlite3.Connection, rowid: int, wanted: LinkFilter, *, start: int, limit: int
 ) -> list[OutgoingLink]:
     """Return the links of a note in order, from its link number `start` on."""
     first, end = keys_of(rowid)
     condition, values = wanted.condition()
     with translated():
-        rows = await connection.execute_fetchall(
+        rows = connection.execute(
             _OUTGOING.format(condition=condition), (first + start, end, *values, limit)
-        )
+        ).fetchall()
     return [OutgoingLink._make((row[0], LinkKind(row[1]), *row[2:])) for row in rows]
 
 
-async def external(
-    connection: aiosqlite.Connection, rowid: int, *, start: int, limit: int
+def external(
+    connection: sqlite3.Connection, rowid: int, *, start: int, limit: int
 ) -> list[WebLink]:
     """Return the web links of a note in order, from number `start` on."""
     first, end = keys_of(rowid)
     with translated():
-        rows = await connection.execute_fetchall(_EXTERNAL, (first + start, end, limit))
+        rows = connection.execute(_EXTERNAL, (first + start, end, limit)).fetchall()
     return [WebLink(*row) for row in rows]
 
 
-async def linking(connection: aiosqlite.Connection, handle: int) -> list[tuple[int, int, str]]:
+def linking(connection: sqlite3.Connection, handle: int) -> list[tuple[int, int, str]]:
     """Return the notes with links to a file as (rowid, number of links, path), in no order."""
     with translated():
-        rows = await connection.execute_fetchall(_LINKING, (handle,))
+        rows = connection.execute(_LINKING, (handle,)).fetchall()
     return [(rowid, count, path) for rowid, count, path in rows]
 
 
-async def linking_rowids(connection: aiosqlite.Connection, handle: int) -> set[int]:
+def linking_rowids(connection: sqlite3.Connection, handle: int) -> set[int]:
     """Return the rowids of the notes with links to a file."""
     with translated():
-        rows = await connection.execute_fetchall(_LINKING_ROWIDS, (handle,))
+        rows = connection.execute(_LINKING_ROWIDS, (handle,)).fetchall()
     return {rowid for (rowid,) in rows}
 
 
-async def places(
-    connection: aiosqlite.Connection, handle: int, rowids: Iterable[int], *, limit: int
+def places(
+    connection: sqlite3.Connection, handle: int, rowids: Iterable[int], *, limit: int
 ) -> dict[int, list[LinkPlace]]:
     """Return the first `limit` links to a file in each of some notes, by the note's rowid."""
     found: dict[int, list[LinkPlace]] = {}
     with translated():
-        rows = await connection.execute_fetchall(
-            _PLACES, (json_array(rowids), handle, handle, limit)
-        )
+        rows = connection.execute(_PLACES, (json_array(rowids), handle, handle, limit)).fetchall()
     for row in rows:
         place = LinkPlace(*row)
         found.setdefault(place.key >> CHUNK_BITS, []).append(place)
     return found
 
 
-async def anchors(
-    connection: aiosqlite.Connection, rowids: Sequence[int]
+def anchors(
+    connection: sqlite3.Connection, rowids: Sequence[int]
 ) -> dict[int, list[tuple[int, str]]] | None:
     """Return the anchors of notes as (level, name), by rowid.
 
@@ -143,8 +141,8 @@ async def anchors(
     """
     asked = json_array(rowids)
     with translated():
-        read = await connection.execute_fetchall(_READ, (asked, _SMALL_NOTE_BYTES))
-        rows = list(await connection.execute_fetchall(_ANCHORS, (asked, MAX_ANCHORS_READ)))
+        read = connection.execute(_READ, (asked, _SMALL_NOTE_BYTES)).fetchall()
+        rows = connection.execute(_ANCHORS, (asked, MAX_ANCHORS_READ)).fetchall()
     if len(rows) == MAX_ANCHORS_READ:
         return None
     found: dict[int, list[tuple[int, str]]] = {rowid: [] for (rowid,) in read}

@@ -8,9 +8,8 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import json_array, translated
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Collection, Iterable, Sequence
-
-    import aiosqlite
 
     from vault_agent.model.lists import Sort
 
@@ -35,8 +34,8 @@ class TaskRow(NamedTuple):
     chunk: int | None
 
 
-async def sorted_notes(
-    connection: aiosqlite.Connection,
+def sorted_notes(
+    connection: sqlite3.Connection,
     sort: Sort,
     *,
     among: Iterable[int] | None,
@@ -49,9 +48,7 @@ async def sorted_notes(
     `within` are the notes whose connections count, or None for all.
     """
     if sort.value == "connections":
-        return await _most_connected(
-            connection, among=among, after=after, limit=limit, within=within
-        )
+        return _most_connected(connection, among=among, after=after, limit=limit, within=within)
     value, descending = _VALUES[sort.value]
     conditions: list[str] = ["true"]
     arguments: list[str | int] = []
@@ -68,12 +65,12 @@ async def sorted_notes(
         direction="DESC" if descending else "ASC",
     )
     with translated():
-        rows = await connection.execute_fetchall(statement, (*arguments, limit))
+        rows = connection.execute(statement, (*arguments, limit)).fetchall()
     return [SortedNote(*row) for row in rows]
 
 
-async def _most_connected(
-    connection: aiosqlite.Connection,
+def _most_connected(
+    connection: sqlite3.Connection,
     *,
     among: Iterable[int] | None,
     after: tuple[str | int, str] | None,
@@ -82,8 +79,8 @@ async def _most_connected(
 ) -> list[SortedNote]:
     """Do the same in the order of connections. A join would compare all notes with all counts."""
     with translated():
-        counted = await connection.execute_fetchall(*_connections(within))
-        rows = await connection.execute_fetchall("SELECT rowid, path FROM note")
+        counted = connection.execute(*_connections(within)).fetchall()
+        rows = connection.execute("SELECT rowid, path FROM note").fetchall()
     counts: dict[int, int] = {rowid: count for rowid, count in counted}  # noqa: C416
     wanted = None if among is None else set(among)
     order = sorted(
@@ -96,55 +93,53 @@ async def _most_connected(
         order = [each for each in order if each[:2] > last]
     shown = order[:limit]
     with translated():
-        changed = await connection.execute_fetchall(
+        changed = connection.execute(
             _UPDATED_OF, (json_array(rowid for _, _, rowid in shown),)
-        )
+        ).fetchall()
     times: dict[int, str] = {rowid: updated for rowid, updated in changed}  # noqa: C416
     return [SortedNote(rowid, path, -count, times.get(rowid, "")) for count, path, rowid in shown]
 
 
-async def title_of(connection: aiosqlite.Connection, path: str) -> str | None:
+def title_of(connection: sqlite3.Connection, path: str) -> str | None:
     """Return the title of the note at a path, or None."""
     with translated():
-        rows = await connection.execute_fetchall("SELECT title FROM note WHERE path = ?", (path,))
+        rows = connection.execute("SELECT title FROM note WHERE path = ?", (path,)).fetchall()
     return next((title for (title,) in rows), None)
 
 
-async def paths_of(connection: aiosqlite.Connection) -> list[tuple[int, str]]:
+def paths_of(connection: sqlite3.Connection) -> list[tuple[int, str]]:
     """Return the rowid and path of every note."""
     with translated():
-        rows = await connection.execute_fetchall("SELECT rowid, path FROM note")
+        rows = connection.execute("SELECT rowid, path FROM note").fetchall()
     return [(rowid, path) for rowid, path in rows]
 
 
-async def count_types(connection: aiosqlite.Connection) -> dict[str, int]:
+def count_types(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the number of notes of each type, most frequent first; "" for notes without one."""
     with translated():
-        rows = await connection.execute_fetchall(_TYPES, (_MAX_TYPES,))
+        rows = connection.execute(_TYPES, (_MAX_TYPES,)).fetchall()
     return {name or "": count for name, count in rows}
 
 
-async def with_open_tasks(connection: aiosqlite.Connection) -> set[int]:
+def with_open_tasks(connection: sqlite3.Connection) -> set[int]:
     """Return the notes with open tasks."""
     with translated():
-        rows = await connection.execute_fetchall(_WITH_OPEN_TASKS)
+        rows = connection.execute(_WITH_OPEN_TASKS).fetchall()
     return {rowid for (rowid,) in rows}
 
 
-async def connected(
-    connection: aiosqlite.Connection, within: Collection[int] | None = None
-) -> set[int]:
+def connected(connection: sqlite3.Connection, within: Collection[int] | None = None) -> set[int]:
     """Return the notes that link to another note, or that another note links to.
 
     Of links with notes outside `within`, none counts.
     """
     with translated():
-        rows = await connection.execute_fetchall(*_connections(within))
+        rows = connection.execute(*_connections(within)).fetchall()
     return {rowid for rowid, _ in rows}
 
 
-async def count_connections(
-    connection: aiosqlite.Connection,
+def count_connections(
+    connection: sqlite3.Connection,
     rowids: Sequence[int],
     within: Collection[int] | None = None,
 ) -> dict[int, int]:
@@ -156,7 +151,7 @@ async def count_connections(
     known = () if within is None else (json_array(within),)
     statement = _CONNECTIONS_OF.format(more="" if within is None else f"AND other {_LISTED}")
     with translated():
-        rows = await connection.execute_fetchall(statement, (asked, asked, *known))
+        rows = connection.execute(statement, (asked, asked, *known)).fetchall()
     return {rowid: count for rowid, count in rows}  # noqa: C416 - dict() can't be typed from rows
 
 
@@ -169,8 +164,8 @@ def _connections(within: Collection[int] | None) -> tuple[str, tuple[str, ...]]:
     return _CONNECTIONS.format(more=more), (known, known)
 
 
-async def tasks_from(
-    connection: aiosqlite.Connection,
+def tasks_from(
+    connection: sqlite3.Connection,
     path: str,
     line: int,
     *,
@@ -185,20 +180,18 @@ async def tasks_from(
     wanted = json_array(symbols if symbols is not None else without)
     known = "IN" if symbols is not None else "NOT IN"
     with translated():
-        rows = await connection.execute_fetchall(
+        rows = connection.execute(
             _TASKS_FROM.format(known=known), (path, path, line, wanted, limit)
-        )
+        ).fetchall()
     return [TaskRow(*row) for row in rows]
 
 
-async def tasks_with(
-    connection: aiosqlite.Connection, words: Sequence[str], *, without: Sequence[str]
+def tasks_with(
+    connection: sqlite3.Connection, words: Sequence[str], *, without: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return the path and text of tasks that contain a word, but for those with some symbols."""
     with translated():
-        rows = await connection.execute_fetchall(
-            _TASKS_WITH, (json_array(without), json_array(words))
-        )
+        rows = connection.execute(_TASKS_WITH, (json_array(without), json_array(words))).fetchall()
     return [(path, text) for path, text in rows]
 
 

@@ -45,17 +45,17 @@ async def write_meta(connection: aiosqlite.Connection, meta: Meta) -> None:
     )
 
 
-async def read_meta(connection: aiosqlite.Connection) -> Meta:
+def read_meta(connection: sqlite3.Connection) -> Meta:
     """Read the metadata.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the schema has another version or is damaged.
     """
     with translated():
-        [(version,)] = await connection.execute_fetchall("PRAGMA user_version")
+        [(version,)] = connection.execute("PRAGMA user_version").fetchall()
         if version != SCHEMA_VERSION:
             raise incompatible("another version of vault-agent made it")
-        rows = await connection.execute_fetchall("SELECT key, value FROM meta")
+        rows = connection.execute("SELECT key, value FROM meta").fetchall()
     values = {key: value for key, value in rows}  # noqa: C416 - dict() can't be typed from rows
     if not {field.name for field in fields(Meta)} <= values.keys():
         raise damaged()

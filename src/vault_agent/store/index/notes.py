@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    import aiosqlite
-
 
 class StoredFile(NamedTuple):
     """A note's file as the last run saw it, and the hash of its content."""
@@ -73,53 +71,51 @@ class ChunkText(NamedTuple):
     text: str
 
 
-async def files(connection: aiosqlite.Connection) -> list[StoredFile]:
+def files(connection: sqlite3.Connection) -> list[StoredFile]:
     """Return every note's file as it was last seen."""
     with translated():
-        rows = await connection.execute_fetchall(
+        rows = connection.execute(
             "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM note"
-        )
+        ).fetchall()
     return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
 
 
-async def all_paths(connection: aiosqlite.Connection) -> list[str]:
+def all_paths(connection: sqlite3.Connection) -> list[str]:
     """Return the path of every note and attachment."""
     with translated():
-        rows = await connection.execute_fetchall(
+        rows = connection.execute(
             "SELECT path FROM note UNION ALL SELECT path FROM attachment"
-        )
+        ).fetchall()
     return [path for (path,) in rows]
 
 
-async def attachments(connection: aiosqlite.Connection) -> list[str]:
+def attachments(connection: sqlite3.Connection) -> list[str]:
     """Return the path of every attachment."""
     with translated():
-        rows = await connection.execute_fetchall("SELECT path FROM attachment")
+        rows = connection.execute("SELECT path FROM attachment").fetchall()
     return [path for (path,) in rows]
 
 
-async def left_out(connection: aiosqlite.Connection) -> list[tuple[FileEntry, bool]]:
+def left_out(connection: sqlite3.Connection) -> list[tuple[FileEntry, bool]]:
     """Return files named like notes that were not indexed, each with whether it was unread."""
     with translated():
-        rows = await connection.execute_fetchall(
+        rows = connection.execute(
             "SELECT path, size, mtime_ns, ctime_ns, inode, unread FROM left_out"
-        )
+        ).fetchall()
     return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
 
 
-async def names(connection: aiosqlite.Connection) -> list[tuple[str, tuple[str, ...]]]:
+def names(connection: sqlite3.Connection) -> list[tuple[str, tuple[str, ...]]]:
     """Return every note's path with its aliases and keys."""
     with translated():
-        rows = await connection.execute_fetchall("SELECT path, aliases FROM note")
+        rows = connection.execute("SELECT path, aliases FROM note").fetchall()
     return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
 
 
-async def note_by_id(connection: aiosqlite.Connection, note_id: str) -> StoredNote | None:
+def note_by_id(connection: sqlite3.Connection, note_id: str) -> StoredNote | None:
     """Return the note with an ID, or None."""
     with translated():
-        rows = await connection.execute_fetchall(
-            _NOTE + "WHERE handle = ?", (handle_of_id(note_id),)
-        )
+        rows = connection.execute(_NOTE + "WHERE handle = ?", (handle_of_id(note_id),)).fetchall()
     for row in rows:
         note = note_of(row)
         if note.id == note_id:  # a handle is only the beginning of an ID
@@ -127,54 +123,50 @@ async def note_by_id(connection: aiosqlite.Connection, note_id: str) -> StoredNo
     return None
 
 
-async def notes_by_rowid(
-    connection: aiosqlite.Connection, rowids: Iterable[int]
-) -> list[StoredNote]:
+def notes_by_rowid(connection: sqlite3.Connection, rowids: Iterable[int]) -> list[StoredNote]:
     """Return the notes with these rowids, in no particular order. Missing ones are left out."""
     with translated():
-        rows = await connection.execute_fetchall(_NOTES_BY_ROWID, (json_array(rowids),))
+        rows = connection.execute(_NOTES_BY_ROWID, (json_array(rowids),)).fetchall()
     return [note_of(row) for row in rows]
 
 
-async def chunks(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[StoredChunk]:
+def chunks(connection: sqlite3.Connection, keys: Iterable[int]) -> list[StoredChunk]:
     """Return the chunks with these keys, in no particular order. Missing ones are left out."""
     with translated():
-        rows = await connection.execute_fetchall(_CHUNKS_BY_KEY, (json_array(keys),))
+        rows = connection.execute(_CHUNKS_BY_KEY, (json_array(keys),)).fetchall()
     return [chunk_of(row) for row in rows]
 
 
-async def chunk_keys(connection: aiosqlite.Connection) -> list[int]:
+def chunk_keys(connection: sqlite3.Connection) -> list[int]:
     """Return the keys of all chunks, in order."""
     with translated():
-        rows = await connection.execute_fetchall("SELECT key FROM chunk ORDER BY key")
+        rows = connection.execute("SELECT key FROM chunk ORDER BY key").fetchall()
     return [key for (key,) in rows]
 
 
-async def chunk_texts_of(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[ChunkText]:
+def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[ChunkText]:
     """Return the chunks with these keys, in no particular order."""
     with translated():
-        rows = await connection.execute_fetchall(
+        rows = connection.execute(
             _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))", (json_array(keys),)
-        )
+        ).fetchall()
     return [_chunk_text(row) for row in rows]
 
 
-async def count_links(connection: aiosqlite.Connection, rowid: int) -> int:
+def count_links(connection: sqlite3.Connection, rowid: int) -> int:
     """Return how many links a note has, including links to attachments."""
     with translated():
-        [(count,)] = await connection.execute_fetchall(_COUNT_LINKS, keys_of(rowid))
+        [(count,)] = connection.execute(_COUNT_LINKS, keys_of(rowid)).fetchall()
     return int(count)
 
 
-async def links_of(
-    connection: aiosqlite.Connection, rowid: int, *, limit: int = -1
-) -> list[LinkSummary]:
+def links_of(connection: sqlite3.Connection, rowid: int, *, limit: int = -1) -> list[LinkSummary]:
     """Return a note's links in the order they are written, with their destinations.
 
     Returns the first `limit` links; all if it is negative.
     """
     with translated():
-        rows = await connection.execute_fetchall(_LINKS, (*keys_of(rowid), limit))
+        rows = connection.execute(_LINKS, (*keys_of(rowid), limit)).fetchall()
     return [
         LinkSummary(
             kind=LinkKind(kind),
@@ -191,12 +183,12 @@ async def links_of(
     ]
 
 
-async def neighbours(connection: aiosqlite.Connection, note: StoredNote) -> dict[int, int]:
+def neighbours(connection: sqlite3.Connection, note: StoredNote) -> dict[int, int]:
     """Return the rowids of notes that `note` links to or is linked from, with how many links."""
     counts: dict[int, int] = {}
     with translated():
-        outgoing = await connection.execute_fetchall(_OUTGOING, keys_of(note.rowid))
-        incoming = await connection.execute_fetchall(_INCOMING, (note.handle,))
+        outgoing = connection.execute(_OUTGOING, keys_of(note.rowid)).fetchall()
+        incoming = connection.execute(_INCOMING, (note.handle,)).fetchall()
     for rowid, count in (*outgoing, *incoming):
         if rowid != note.rowid:
             counts[rowid] = counts.get(rowid, 0) + count

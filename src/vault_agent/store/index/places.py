@@ -17,68 +17,66 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    import aiosqlite
 
-
-async def files_at(connection: aiosqlite.Connection, paths: Iterable[str]) -> list[StoredFile]:
+def files_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[StoredFile]:
     """Return the files of the notes at these paths or anywhere below them."""
     columns = "rowid, hash, path, size, mtime_ns, ctime_ns, inode"
-    rows = await _at(connection, "note", columns, paths)
+    rows = _at(connection, "note", columns, paths)
     return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
 
 
-async def attachments_at(connection: aiosqlite.Connection, paths: Iterable[str]) -> list[str]:
+def attachments_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[str]:
     """Return the attachments at these paths or anywhere below them."""
-    return [path for (path,) in await _at(connection, "attachment", "path", paths)]
+    return [path for (path,) in _at(connection, "attachment", "path", paths)]
 
 
-async def left_out_at(
-    connection: aiosqlite.Connection, paths: Iterable[str]
+def left_out_at(
+    connection: sqlite3.Connection, paths: Iterable[str]
 ) -> list[tuple[FileEntry, bool]]:
     """Return the files left out at or below these paths, each with whether it was unread."""
     columns = "path, size, mtime_ns, ctime_ns, inode, unread"
-    rows = await _at(connection, "left_out", columns, paths)
+    rows = _at(connection, "left_out", columns, paths)
     return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
 
 
-async def symlinks(connection: aiosqlite.Connection) -> dict[str, str | None]:
+def symlinks(connection: sqlite3.Connection) -> dict[str, str | None]:
     """Return the target of each symbolic link of the vault, None if it cannot be followed."""
     with translated():
-        rows = await connection.execute_fetchall("SELECT path, target FROM symlink")
+        rows = connection.execute("SELECT path, target FROM symlink").fetchall()
     return {path: target for path, target in rows}  # noqa: C416 - dict() can't be typed from rows
 
 
-async def notes_named(
-    connection: aiosqlite.Connection, lookups: Iterable[int]
+def notes_named(
+    connection: sqlite3.Connection, lookups: Iterable[int]
 ) -> list[tuple[str, tuple[str, ...]]]:
     """Return path, aliases and keys of every note with one of these names (hashes)."""
     with translated():
-        rows = await connection.execute_fetchall(_NOTES_NAMED, (json_array(lookups),))
+        rows = connection.execute(_NOTES_NAMED, (json_array(lookups),)).fetchall()
     return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
 
 
-async def attachments_named(connection: aiosqlite.Connection, lookups: Iterable[int]) -> list[str]:
+def attachments_named(connection: sqlite3.Connection, lookups: Iterable[int]) -> list[str]:
     """Return the path of every attachment with one of these names (hashes)."""
     with translated():
-        rows = await connection.execute_fetchall(_ATTACHMENTS_NAMED, (json_array(lookups),))
+        rows = connection.execute(_ATTACHMENTS_NAMED, (json_array(lookups),)).fetchall()
     return [path for (path,) in rows]
 
 
-async def names(connection: aiosqlite.Connection) -> list[tuple[int, int]]:
+def names(connection: sqlite3.Connection) -> list[tuple[int, int]]:
     """Return every name as (hash of the name, handle of the file)."""
     with translated():
-        rows = await connection.execute_fetchall("SELECT lookup, handle FROM name")
+        rows = connection.execute("SELECT lookup, handle FROM name").fetchall()
     return [(lookup, handle) for lookup, handle in rows]
 
 
-async def _at(
-    connection: aiosqlite.Connection, table: str, columns: str, paths: Iterable[str]
+def _at(
+    connection: sqlite3.Connection, table: str, columns: str, paths: Iterable[str]
 ) -> Iterable[sqlite3.Row]:
     places = json_array(paths)
     with translated():
-        return await connection.execute_fetchall(
+        return connection.execute(
             _AT.format(table=table, columns=columns), (places, places)
-        )
+        ).fetchall()
 
 
 # "0" is the character after "/". Cross joins keep SQLite from reading the table first.

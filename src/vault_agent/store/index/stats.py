@@ -10,7 +10,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import translated
 
 if TYPE_CHECKING:
-    import aiosqlite
+    import sqlite3
 
 
 class Counts(NamedTuple):
@@ -41,37 +41,35 @@ class NamedHeading(NamedTuple):
     heading_path: tuple[str, ...]
 
 
-async def counts(connection: aiosqlite.Connection) -> Counts:
+def counts(connection: sqlite3.Connection) -> Counts:
     """Return the numbers of rows that no total has."""
     with translated():
-        rows = await connection.execute_fetchall(_COUNTS)
+        rows = connection.execute(_COUNTS).fetchall()
     ((attachments, external, tags, tasks),) = rows
     return Counts(attachments, external, tags, tasks)
 
 
-async def types(connection: aiosqlite.Connection) -> list[tuple[str | None, int]]:
+def types(connection: sqlite3.Connection) -> list[tuple[str | None, int]]:
     """Return every type of notes with their number, the most frequent first."""
     with translated():
-        rows = await connection.execute_fetchall(_TYPES)
+        rows = connection.execute(_TYPES).fetchall()
     return [(kind, count) for kind, count in rows]
 
 
-async def by_change(connection: aiosqlite.Connection) -> list[NamedFile]:
+def by_change(connection: sqlite3.Connection) -> list[NamedFile]:
     """Return the names of every note, the last changed first."""
     with translated():
-        rows = await connection.execute_fetchall(_BY_CHANGE)
+        rows = connection.execute(_BY_CHANGE).fetchall()
     return [
         NamedFile(path, title, tuple(orjson.loads(aliases)) if aliases else (), kind)
         for path, title, aliases, kind in rows
     ]
 
 
-async def headings(
-    connection: aiosqlite.Connection, part: str, *, limit: int
-) -> list[NamedHeading]:
+def headings(connection: sqlite3.Connection, part: str, *, limit: int) -> list[NamedHeading]:
     """Return headings whose folded name contains a text."""
     with translated():
-        rows = await connection.execute_fetchall(_HEADINGS, (part, limit))
+        rows = connection.execute(_HEADINGS, (part, limit)).fetchall()
     return [
         NamedHeading(path, title, name, line, tuple(orjson.loads(above)) if above else ())
         for path, title, name, line, above in rows

@@ -8,9 +8,8 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import json_array, translated
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Collection, Sequence
-
-    import aiosqlite
 
 
 class ScannedNote(NamedTuple):
@@ -29,42 +28,38 @@ class ScannedChunk(NamedTuple):
     text: bytes
 
 
-async def notes_from(
-    connection: aiosqlite.Connection, path: str, *, limit: int
-) -> list[ScannedNote]:
+def notes_from(connection: sqlite3.Connection, path: str, *, limit: int) -> list[ScannedNote]:
     """Return the first notes with text in the order of their paths, from `path` on."""
     with translated():
-        rows = await connection.execute_fetchall(_NOTES_FROM, (path, limit))
+        rows = connection.execute(_NOTES_FROM, (path, limit)).fetchall()
     return [ScannedNote(*row) for row in rows]
 
 
-async def bodies(connection: aiosqlite.Connection, rowids: Sequence[int]) -> list[bytes]:
+def bodies(connection: sqlite3.Connection, rowids: Sequence[int]) -> list[bytes]:
     """Return the text of each of these notes, in their order; a missing note's is empty."""
     with translated():
-        rows = await connection.execute_fetchall(_BODIES, (json_array(rowids),))
+        rows = connection.execute(_BODIES, (json_array(rowids),)).fetchall()
     return [text for (text,) in rows]
 
 
-async def chunks_from(
-    connection: aiosqlite.Connection, rowid: int, index: int, *, limit: int
+def chunks_from(
+    connection: sqlite3.Connection, rowid: int, index: int, *, limit: int
 ) -> list[ScannedChunk]:
     """Return up to `limit` chunks of a note from the chunk `index` on."""
     first, end = rowid << CHUNK_BITS | index, (rowid + 1) << CHUNK_BITS
     with translated():
-        rows = await connection.execute_fetchall(_CHUNKS_FROM, (first, end, limit))
+        rows = connection.execute(_CHUNKS_FROM, (first, end, limit)).fetchall()
     return [ScannedChunk(*row) for row in rows]
 
 
-async def share_up_to(
-    connection: aiosqlite.Connection, path: str, among: Collection[int] | None
-) -> float:
+def share_up_to(connection: sqlite3.Connection, path: str, among: Collection[int] | None) -> float:
     """Return the share of the notes with text whose path is not after `path`, 0 to 1.
 
     Only notes of `among` count, or all if it is None.
     """
     rowids = None if among is None else json_array(among)
     with translated():
-        [(before, every)] = await connection.execute_fetchall(_SHARE, (path, rowids))
+        [(before, every)] = connection.execute(_SHARE, (path, rowids)).fetchall()
     return before / every if every else 1.0
 
 

@@ -21,7 +21,7 @@ from vault_agent.store.database import json_array
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from vault_agent.store.database import Connection
+    from vault_agent.store.database import AsyncConnection
     from vault_agent.store.sessions.store import SessionStore
 
 _COLUMNS = (
@@ -164,7 +164,7 @@ class DeliveryStore:
             await _set_state(connection, session_id, state)
 
 
-async def _add(connection: Connection, delivery: Delivery) -> None:
+async def _add(connection: AsyncConnection, delivery: Delivery) -> None:
     values = (
         *(delivery.session_id, delivery.agent, delivery.vault, delivery.at, delivery.event),
         *(delivery.text, delivery.tokens, delivery.max_tokens),
@@ -179,7 +179,7 @@ async def _add(connection: Connection, delivery: Delivery) -> None:
     )
 
 
-async def _choose(connection: Connection, session_id: str, note: ChosenNote) -> None:
+async def _choose(connection: AsyncConnection, session_id: str, note: ChosenNote) -> None:
     await connection.execute_fetchall(
         "INSERT OR REPLACE INTO chosen_note"
         " (session, vault, note_id, removed, at, path, title, told)"
@@ -191,7 +191,7 @@ async def _choose(connection: Connection, session_id: str, note: ChosenNote) -> 
     )
 
 
-async def _set_state(connection: Connection, session_id: str, state: ContextState) -> None:
+async def _set_state(connection: AsyncConnection, session_id: str, state: ContextState) -> None:
     await connection.execute_fetchall(
         "INSERT OR REPLACE INTO context_state (session, since, refresh) VALUES (?, ?, ?)",
         (session_id, state.since, state.refresh),

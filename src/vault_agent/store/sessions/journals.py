@@ -11,7 +11,7 @@ from vault_agent.model.journals import Journal
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from vault_agent.store.database import Connection
+    from vault_agent.store.database import AsyncConnection
     from vault_agent.store.sessions.store import SessionStore
 
 _FIELDS = tuple(each.name for each in fields(Journal))
@@ -22,7 +22,7 @@ _OF_SESSION = f"SELECT {_COLUMNS} FROM journal WHERE session_id = ?"
 class Turn:
     """The turn of one change of a journal. Made by `JournalStore.turn`."""
 
-    def __init__(self, connection: Connection, journal: Journal | None) -> None:
+    def __init__(self, connection: AsyncConnection, journal: Journal | None) -> None:
         self._connection = connection
         self.journal = journal
         """The journal as it is stored, or None."""

@@ -16,6 +16,7 @@ from vault_agent.store.database import (
     make_schema,
     open_or_renew,
     translated,
+    within,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-    from vault_agent.store.database import Connection
+    from vault_agent.store.database import AsyncConnection
 
 SCRIPTS = ("sessions/sessions.sql", "sessions/deliveries.sql", "sessions/journals.sql")
 """The tables of the database, one script for each group of them."""
@@ -54,7 +55,7 @@ async def _prepare(connection: aiosqlite.Connection) -> None:
     # Not WAL: one small file, and no log is left beside it.
     await connection.execute_fetchall("PRAGMA journal_mode = TRUNCATE")
     await make_schema(connection, *SCRIPTS)
-    await check_pages(connection, indexes=True)
+    await within(connection, check_pages, indexes=True)
 
 
 class SessionStore:
@@ -64,13 +65,13 @@ class SessionStore:
     database fails.
     """
 
-    def __init__(self, writer: Connection, reader: Connection) -> None:
+    def __init__(self, writer: AsyncConnection, reader: AsyncConnection) -> None:
         self._writer = writer
         self._reader = reader
         self._turn = asyncio.Lock()
 
     @asynccontextmanager
-    async def writing(self) -> AsyncIterator[Connection]:
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
         """Yield the connection for changes that are made together or not at all.
 
         One caller at a time: the tables share one connection for that.

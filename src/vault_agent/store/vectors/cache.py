@@ -22,6 +22,7 @@ from vault_agent.store.database import (
     open_or_renew,
     open_reader,
     translated,
+    within,
 )
 from vault_agent.store.vectors.matrix import RowFiles, planes_path, rows_path, write_map
 from vault_agent.system.cancelling import in_thread
@@ -92,14 +93,14 @@ async def _prepare(connection: aiosqlite.Connection) -> None:
     # A power cut may lose the last statements; a kill loses none.
     await connection.execute_fetchall("PRAGMA synchronous = NORMAL")
     await make_schema(connection, "vectors/vectors.sql")
-    await check_pages(connection)
+    await within(connection, check_pages)
     # Remove an unfinished copy.
     for (number,) in await connection.execute_fetchall("SELECT id FROM space WHERE NOT ready"):
         await connection.execute_fetchall("DELETE FROM vector WHERE space = ?", (number,))
         await connection.execute_fetchall("DELETE FROM space WHERE id = ?", (number,))
 
 
-async def are_whole(path: Path, matrix: Matrix) -> bool:
+def are_whole(path: Path, matrix: Matrix) -> bool:
     """Compare the vectors of a map with the checksums in the store at `path`.
 
     It only reads, since a run may be writing meanwhile.
@@ -107,22 +108,20 @@ async def are_whole(path: Path, matrix: Matrix) -> bool:
     checked = np.zeros(len(matrix.vectors), np.bool_)
     after = b""
     try:
-        async with open_reader(path) as connection:
-            await check_pages(connection)
-            while page := list(
-                await connection.execute_fetchall(
-                    "SELECT key, row, crc FROM vector WHERE space = ? AND key > ? AND row < ?"
-                    " ORDER BY key LIMIT ?",
-                    (matrix.files, after, len(matrix.vectors), _ROWS),
-                )
-            ):
-                if await in_thread(_damaged, matrix.vectors.__getitem__, page):
+        with open_reader(path) as connection:
+            check_pages(connection)
+            while page := connection.execute(
+                "SELECT key, row, crc FROM vector WHERE space = ? AND key > ? AND row < ?"
+                " ORDER BY key LIMIT ?",
+                (matrix.files, after, len(matrix.vectors), _ROWS),
+            ).fetchall():
+                if _damaged(matrix.vectors.__getitem__, page):
                     return False
                 checked[[row for _, row, _ in page]] = True
                 after = page[-1][0]
     except IndexUnavailable:
         return False
-    return bool(checked[matrix.alive].all()) and await in_thread(matrix.planes_fit)
+    return bool(checked[matrix.alive].all()) and matrix.planes_fit()
 
 
 class VectorStore:
