@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from vault_agent.model.notes import Anchor
@@ -36,23 +37,30 @@ def _named(source: str, heading: Heading) -> str:
     return written.rstrip("=- \r\n") if "[[" in written and "|" in written else heading.text
 
 
-def anchors(source: str, text: str, structure: Structure, first_line: int) -> list[Anchor]:
-    """Return the headings and blocks of a body, by line.
+def anchors(
+    source: str, text: str, structure: Structure, first_line: int
+) -> tuple[list[Anchor], int]:
+    """Return the first `MAX_ANCHORS` headings and blocks of a body, by line, and how many it has.
 
     `text` is `source` with code, HTML and comments masked.
     """
-    lines = Lines(source, first_line)
-    found = [
-        Anchor(heading.level, key, lines.at(heading.start)[0])
+    headings = (
+        (heading.level, key, heading.start)
         for heading in structure.headings
         if (key := anchor_key(_named(source, heading)))
-    ]
-    if "^" not in text:
-        return found
-    lines = Lines(source, first_line)  # again, because it only goes forward
-    for match in _BLOCK.finditer(text):
-        before = text[match.start() - 1] if match.start() else "\n"
-        if before.isspace():
-            found.append(Anchor(0, anchor_key(match[1]), lines.at(match.start())[0]))
+    )
+    blocks = (
+        (0, anchor_key(match[1]), match.start())
+        for match in (_BLOCK.finditer(text) if "^" in text else ())
+        if not match.start() or text[match.start() - 1].isspace()
+    )
+    found: list[Anchor] = []
+    count = 0
+    for places in (headings, blocks):
+        lines = Lines(source, first_line)  # it only goes forward
+        for level, key, start in islice(places, MAX_ANCHORS):
+            found.append(Anchor(level, key, lines.at(start)[0]))
+            count += 1
+        count += sum(1 for _ in places)
     found.sort(key=lambda anchor: anchor.line)
-    return found
+    return found[:MAX_ANCHORS], count

@@ -68,6 +68,7 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
     masked = links.mask(source, structure.opaque)
     found = links.body_links(source, masked, structure, first_line)
     head_links = list(links.frontmatter_links(front, Places(head, origin), head))
+    found_anchors, anchor_count = anchors(source, masked, structure, first_line)
     link_count = len(head_links) + found.link_count
     values = front.values
     inline = _inline_tags(masked, structure, found.ranges)
@@ -94,9 +95,7 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
             "external links",
             found.external_count,
         ),
-        anchors=limits.first(
-            anchors(source, masked, structure, first_line), MAX_ANCHORS, "anchors"
-        ),
+        anchors=limits.first(found_anchors, MAX_ANCHORS, "anchors", anchor_count),
         properties=limits.first(properties(values), MAX_PROPERTIES, "properties"),
         tasks=limits.first(tasks(source, masked, places, first_line), MAX_TASKS, "tasks"),
         warnings=(*_warnings(front.problem, path), *limits.warnings),
