@@ -146,6 +146,25 @@ async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clo
         assert await sessions.texts(found) == []
 
 
+async def test_a_session_that_was_never_told_of_by_hand_cannot_be_ended(world: World, clock: Clock):
+    async with opened(world, clock, Recorder()) as sessions:
+        unknown = event(world, "end", session_id="none", agent="generic")
+        with pytest.raises(NotFound) as refused:
+            await sessions.take(unknown)
+        assert refused.value.code == "SESSION_NOT_FOUND"
+        assert await sessions.store.get("none") is None
+        # The start may wait in the spool, and an agent's hook may be installed in its session.
+        spool(sessions._spool, event(world, "start", session_id="waits", agent="generic"))
+        for end in (
+            event(world, "end", 1, session_id="waits", agent="generic"),
+            event(world, "end", 1, session_id="hooked"),
+        ):
+            await sessions.take(end)
+            session = await sessions.store.get(end.session_id)
+            assert session is not None
+            assert session.end_reason is not None or session.ended_at is not None
+
+
 async def test_prompts_and_messages_are_not_in_the_database(world: World, clock: Clock):
     async with opened(world, clock) as sessions:
         await sessions.take(event(world, "prompt", prompt="CANARY-1"))

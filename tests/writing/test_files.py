@@ -380,6 +380,42 @@ async def test_links_follow_a_renamed_heading(vault: Vault):
     assert vault.tree() == before
 
 
+async def test_cards_of_canvases_follow_a_renamed_heading(vault: Vault):
+    """Their parts and links do, and nothing else."""
+    put(vault, N="# Log\n## Day\n", B="# Log\n")
+    board = """{"nodes": [
+  {"type": "file", "file": "N.md", "subpath": "#Log"},
+  {"type": "file", "subpath": "#Log#Day", "file": "N.md"},
+  {"type": "file", "file": "N.md", "subpath": "#Day"}, {"file": "N.md", "subpath": "#^b1"},
+  {"type": "file", "file": "B.md", "subpath": "#Log"}, {"subpath": "#Log"},
+  {"type": "text", "text": "#Log \\u00fc [[N#Log|x]] [[B#Log]]\\n[y](N.md#log)"}
+], "file": "N.md", "subpath": "#Log"}"""
+    file = vault.put("Board.canvas", board)
+    write = opened.write("section", Right.EDIT)
+    done = await vault.files.rename_heading("N.md", write, Address(("Log",)), 'A "Diary"')
+    after = file.read_text()
+    assert after == (
+        board.replace('"N.md", "subpath": "#Log"}', '"N.md", "subpath": "#A \\"Diary\\""}', 1)
+        .replace("#Log#Day", '#A \\"Diary\\"#Day')
+        .replace("[[N#Log|x]]", '[[N#A \\"Diary\\"|x]]')
+        .replace("(N.md#log)", '(N.md#A%20%22Diary%22)')
+    )
+    assert done.warnings == ()
+    await vault.undo(done.write_id)
+    assert file.read_text() == board
+
+
+async def test_a_canvas_that_the_caller_may_not_write_stops_no_renamed_heading(vault: Vault):
+    vault.put("a/N.md", "# Log\n")
+    board = '{"nodes": [{"file": "a/N.md", "subpath": "#Log"}]}'
+    vault.put("b/Board.canvas", board)
+    write = opened.write("section", Right.EDIT, caller=Writer("agent", folders=("a",)))
+    done = await vault.files.rename_heading("a/N.md", write, Address(("Log",)), "Diary")
+    assert done.warnings == ()  # it learns nothing of what is outside
+    assert vault.bytes("b/Board.canvas") == board.encode()
+    assert vault.bytes("a/N.md") == b"# Diary\n"
+
+
 async def test_no_right_no_move(tmp_path: Path):
     vault = Vault(tmp_path, WriteLimits(quiet_seconds=0, allow=frozenset({Right.EDIT})))
     put(vault, Old="")

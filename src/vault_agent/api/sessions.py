@@ -39,7 +39,7 @@ SESSION_EVENT = Operation(
     SessionEventBody,
     _take,
     (Reply[DeliveredData],),
-    (*VAULT_CODES, "DISK_FULL", "INDEX_IO_ERROR"),
+    (*VAULT_CODES, "SESSION_NOT_FOUND", "DISK_FULL", "INDEX_IO_ERROR"),
     writes=True,
     needs="vaults.enabled",
 )

@@ -81,7 +81,7 @@ async def _tell(invocation: Invocation, given: dict[str, Any]) -> Sent:
 
     Raises:
         Misconfigured: `FEATURE_DISABLED`.
-        NotFound: `VAULT_UNKNOWN` outside a project.
+        NotFound: `VAULT_UNKNOWN` outside a project; `SESSION_NOT_FOUND` for the end of none.
         Forbidden: `VAULT_NOT_TRUSTED`.
         InvalidRequest: if this is no session ID.
     """
@@ -101,6 +101,8 @@ async def _tell(invocation: Invocation, given: dict[str, Any]) -> Sent:
     if not trusted:
         raise Forbidden("VAULT_NOT_TRUSTED", "You have not allowed the vault of this project yet.")
     sent = await asyncio.to_thread(_send, event, invocation, settings.folder)
+    if sent.code == "SESSION_NOT_FOUND":
+        raise NotFound(sent.code, "There is no session of this ID.")
     if sent.settled and sent.code is not None:
         raise InvalidRequest("INVALID_REQUEST", f"The server refuses it: {clean(sent.code)}.")
     return sent

@@ -24,7 +24,9 @@ MAX_TEXT: Final = 20_000
 _SPARE = 2_000
 _LATEST = 1e11  # seconds since 1970: some thousand years
 
-AGENTS: Final = ("claude-code", "codex", "gemini", "opencode", "generic")
+BY_HAND: Final = "generic"
+"""The agent of sessions that are told of by commands."""
+AGENTS: Final = ("claude-code", "codex", "gemini", "opencode", BY_HAND)
 
 _USUAL = {
     "SessionStart": START,

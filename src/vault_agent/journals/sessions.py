@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.freshness.background import Background, quietly
+from vault_agent.journals.events import BY_HAND
 from vault_agent.journals.kept_texts import (
     forget_texts,
     forget_texts_before,
@@ -120,6 +121,7 @@ class Sessions:
         self._led = asyncio.Event()
         self._leading = AsyncExitStack()
         self._turn = asyncio.Lock()  # of what takes events
+        self._draining = asyncio.Lock()
         self._wake = asyncio.Event()
         self._retries: dict[str, tuple[float, float]] = {}  # by session: not before, and the wait
         self._cleaned_at = 0.0
@@ -168,7 +170,8 @@ class Sessions:
         The agent waits for `seconds`, by default for the time of the settings.
 
         Raises:
-            NotFound: `VAULT_UNKNOWN` if the event is of no registered project.
+            NotFound: `VAULT_UNKNOWN` if the event is of no registered project; `SESSION_NOT_FOUND`
+                for the end of a session that was never told of, where that is told by hand.
             Forbidden: `VAULT_NOT_TRUSTED`.
             Misconfigured: `VAULT_NOT_FOUND`.
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
@@ -181,6 +184,8 @@ class Sessions:
             await in_thread(spool, self._spool, event)
             self._wake.set()
             return Offer()
+        if event.event == END and event.agent == BY_HAND and not await self._is_known(event):
+            raise NotFound("SESSION_NOT_FOUND", "There is no session of this ID.")
         taken = await to_its_end(self._absorb([event]))
         if not taken:
             return Offer()  # it came twice
@@ -192,6 +197,11 @@ class Sessions:
         if event.event not in {START, PROMPT, COMPACT} or session.vault != event.vault:
             return Offer()  # or the agent went on in another project
         return await self._offered(session, event, seconds)
+
+    async def _is_known(self, event: SessionEvent) -> bool:
+        if await self.store.get(event.session_id) is None:
+            await self._drain()  # its start may wait there
+        return await self.store.get(event.session_id) is not None
 
     def start(self) -> None:
         """Begin to take what waits, once `delivery` and `journals` are set."""
@@ -282,16 +292,17 @@ class Sessions:
 
     async def _drain(self) -> None:
         """Take the events in the spool, the oldest first."""
-        # If the list cannot be read, this raises and nothing is taken.
-        known = {each.identity for each in self._known.entries() if each.role is Role.PROJECT}
-        if known != self._projects:
-            await in_thread(take_back, self._spool)
-            self._projects = known
-        events = waiting(self._spool)
-        while batch := await in_thread(_some, events):
-            await self._absorb(each.event for each in batch if each.event.vault in known)
-            await in_thread(_done, batch, known)
-        await in_thread(bound, self._spool / UNKNOWN)
+        async with self._draining:
+            # If the list cannot be read, this raises and nothing is taken.
+            known = {each.identity for each in self._known.entries() if each.role is Role.PROJECT}
+            if known != self._projects:
+                await in_thread(take_back, self._spool)
+                self._projects = known
+            events = waiting(self._spool)
+            while batch := await in_thread(_some, events):
+                await self._absorb(each.event for each in batch if each.event.vault in known)
+                await in_thread(_done, batch, known)
+            await in_thread(bound, self._spool / UNKNOWN)
 
     async def _settle(self) -> None:
         """End the sessions that are idle, and pass all ends on."""

@@ -1,4 +1,6 @@
-"""Rewrite the paths and links of canvases when files move. Bases are only named.
+"""Rewrite the paths and links of canvases when files move or a heading gets another text.
+
+Bases are only named.
 
 A canvas is JSON. Only the bytes of a path or of a link's target change, and the result is proven:
 it is parsed again, and is the same but for these strings.
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import orjson
 
@@ -24,6 +26,7 @@ from vault_agent.writing.relinking import not_expressible, rewritten
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from vault_agent.markdown.heading_links import RenamedHeading
     from vault_agent.markdown.json_strings import JsonString
     from vault_agent.store.index.relinking import LinkReader
     from vault_agent.vault.root import VaultRoot
@@ -34,6 +37,7 @@ MAX_CANVASES = 1_000
 _MAX_BYTES = 4 << 20
 _PATHS = frozenset({"file", "background"})
 """The keys of a node whose value is a path of the vault."""
+_KEYS = _PATHS | {"subpath", "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,63 @@ class CanvasEdit:
     """Empty if no edit is possible."""
 
 
-def canvases_with_links(root: VaultRoot, reader: LinkReader, known: Known) -> list[CanvasEdit]:
+class Cards(Protocol):
+    """What becomes of the cards of a canvas. `path` is that of the canvas before the change."""
+
+    def value(self, node: Mapping[str, object], key: str, value: str) -> str:
+        """Return what becomes of a value other than `text`."""
+
+    def text(self, path: str, text: str) -> tuple[Splice, ...]:
+        """Return the splices of a card's text, which has the links of a note at that path."""
+
+
+class MovedCards:
+    """Cards lead to files where they are after a change of paths."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+
+    def value(self, _: Mapping[str, object], key: str, value: str) -> str:
+        """Return where a file is."""
+        return self._known.change.moved.get(value, value) if key in _PATHS else value
+
+    def text(self, path: str, text: str) -> tuple[Splice, ...]:
+        """Return the splices of links that would lead elsewhere."""
+        parsed = parse_note(text, path=path)
+        if not parsed.links:
+            return ()
+        names = self._known.read_for({path: parsed.links})
+        return rewritten(text.encode(), path, names, parsed).splices
+
+
+class RenamedCards:
+    """Cards name the headings of the note at a path by the texts that they have now."""
+
+    def __init__(self, path: str, renamed: RenamedHeading, known: Known) -> None:
+        self._path = path
+        self._renamed = renamed
+        self._known = known
+
+    def value(self, node: Mapping[str, object], key: str, value: str) -> str:
+        """Return the part of the note that a card shows: it is written like that of a link."""
+        if key != "subpath" or node.get("file") != self._path:
+            return value
+        link = f"[[a{value}]]"
+        links = parse_note(link, path=self._path).links
+        after = spliced(link.encode(), self._renamed.splices(link.encode(), links)).decode()
+        return after.removeprefix("[[a").removesuffix("]]")
+
+    def text(self, path: str, text: str) -> tuple[Splice, ...]:
+        """Return the splices of links to the heading."""
+        links = parse_note(text, path=path).links
+        if not any(link.fragment for link in links):
+            return ()
+        names = self._known.read_for({path: links})
+        there = [link for link in links if names.before(path, link).path == self._path]
+        return self._renamed.splices(text.encode(), there)
+
+
+def rewritten_canvases(root: VaultRoot, reader: LinkReader, cards: Cards) -> list[CanvasEdit]:
     """Return the canvases with a card or a link that would lead elsewhere."""
     found = []
     for path in reader.attachments_ending(".canvas")[:MAX_CANVASES]:
@@ -57,7 +117,7 @@ def canvases_with_links(root: VaultRoot, reader: LinkReader, known: Known) -> li
         if not content.complete:
             continue
         try:
-            splices = rewritten_canvas(content.data, path, known)
+            splices = rewritten_canvas(content.data, path, cards)
         except Conflict:
             found.append(CanvasEdit(path, content.data))
         else:
@@ -66,7 +126,7 @@ def canvases_with_links(root: VaultRoot, reader: LinkReader, known: Known) -> li
     return found
 
 
-def rewritten_canvas(content: bytes, path: str, known: Known) -> tuple[Splice, ...]:
+def rewritten_canvas(content: bytes, path: str, cards: Cards) -> tuple[Splice, ...]:
     """Return the splices after which a canvas leads where it did. `path` is that before the change.
 
     What is not JSON has none.
@@ -84,14 +144,12 @@ def rewritten_canvas(content: bytes, path: str, known: Known) -> tuple[Splice, .
     for string in strings(content):
         if len(string.place) != 3 or string.place[0] != "nodes":
             continue
-        key = string.place[2]
-        if key not in _PATHS and key != "text":
-            continue
-        value = decoded(content, string)
+        _, number, key = string.place
+        value = decoded(content, string) if key in _KEYS else None
         if value is None:
             continue
         if key == "text":
-            edits = _rewritten_text(value.text, path, known)
+            edits = cards.text(path, value.text)
             made = [
                 Splice(
                     value.starts[each.start],
@@ -102,7 +160,7 @@ def rewritten_canvas(content: bytes, path: str, known: Known) -> tuple[Splice, .
             ]
             after = spliced(value.text.encode(), edits).decode()
         else:
-            after = known.change.moved.get(value.text, value.text)
+            after = cards.value(before["nodes"][number], str(key), value.text)
             made = [Splice(string.start, string.end, encoded(after, ascii_only=ascii_only))]
         if after != value.text:
             splices += made
@@ -110,15 +168,6 @@ def rewritten_canvas(content: bytes, path: str, known: Known) -> tuple[Splice, .
     if splices:
         _prove(path, before, spliced(content, splices), texts)
     return tuple(splices)
-
-
-def _rewritten_text(text: str, path: str, known: Known) -> tuple[Splice, ...]:
-    """Return the splices of a card's text, which has the links of a note at the canvas's place."""
-    parsed = parse_note(text, path=path)
-    if not parsed.links:
-        return ()
-    names = known.read_for({path: parsed.links})
-    return rewritten(text.encode(), path, names, parsed).splices
 
 
 def _prove(path: str, before: object, content: bytes, texts: Mapping[JsonString, str]) -> None:

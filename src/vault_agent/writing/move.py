@@ -23,7 +23,12 @@ from vault_agent.vault.naming import NOTE_SUFFIX
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
-from vault_agent.writing.canvases import bases_with_names, canvases_with_links, rewritten_canvas
+from vault_agent.writing.canvases import (
+    MovedCards,
+    bases_with_names,
+    rewritten_canvas,
+    rewritten_canvases,
+)
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
 
@@ -104,11 +109,11 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
         files = [file.path for file in reader.files_at(path)]
         change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
         found, known = affected(reader, change)
-        canvases = canvases_with_links(root, reader, known)
+        canvases = rewritten_canvases(root, reader, MovedCards(known))
         writable = [each for each in canvases if _may_rewrite(each, change, asked)]
         warnings = [
             *_surprises(found, asked),
-            *_stale(canvases, writable, asked),
+            *stale_canvases(canvases, writable, asked.may_see),
             *_bases(root, reader, [path, *change.moved], asked),
         ]
         edits: list[Change] = []
@@ -251,7 +256,7 @@ def _canvas_edit(snapshot: Snapshot, canvas: CanvasEdit, change: PathChange) -> 
     def again(content: bytes) -> Planned:
         with snapshot.connection() as connection:
             known = Known(LinkReader(connection), change)
-            return Planned(rewritten_canvas(content, canvas.path, known))
+            return Planned(rewritten_canvas(content, canvas.path, MovedCards(known)))
 
     return Edit(
         change.moved.get(canvas.path, canvas.path),
@@ -291,12 +296,15 @@ def _may_rewrite(canvas: CanvasEdit, change: PathChange, asked: MoveRequest) -> 
     return asked.rewrite_links and bool(canvas.splices) and all(map(asked.may_write, places))
 
 
-def _stale(
-    canvases: Sequence[CanvasEdit], writable: Sequence[CanvasEdit], asked: MoveRequest
+def stale_canvases(
+    canvases: Sequence[CanvasEdit],
+    writable: Sequence[CanvasEdit],
+    may_see: Callable[[str], bool],
 ) -> list[Notice]:
+    """Return a warning about canvases that are left as they were, unless the caller sees none."""
     stale = [each.path for each in canvases if each not in writable]
-    seen = [*filter(asked.may_see, stale)]
-    what = f"{len(seen)} canvases name files by their old paths, and were not changed."
+    seen = [*filter(may_see, stale)]
+    what = f"{len(seen)} canvases name files or headings as they were, and were not changed."
     return [_notice_of_files("CANVAS_NOT_REWRITTEN", what, seen)] if seen else []
 
 

@@ -14,7 +14,8 @@ from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.sections import outline
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.writing.affected import Known, PathChange
-from vault_agent.writing.move import check_links, check_scope, read_file
+from vault_agent.writing.canvases import RenamedCards, rewritten_canvases
+from vault_agent.writing.move import check_links, check_scope, read_file, stale_canvases
 from vault_agent.writing.sections import check_hash
 from vault_agent.writing.transaction import Edit, Transaction
 
@@ -69,8 +70,13 @@ def plan_heading(
         reader = LinkReader(connection)
         sources = [each for each in reader.notes_with_fragments(path) if each != path]
         notes = {source: read_file(root, source) for source in sources}
-        links = _links_to(path, {path: note, **notes}, Known(reader, PathChange()), results)
-    _check_limits([source for source in notes if renamed.changes(links[source])], asked)
+        known = Known(reader, PathChange())
+        links = _links_to(path, {path: note, **notes}, known, results)
+        canvases = rewritten_canvases(root, reader, RenamedCards(path, renamed, known))
+    writable = [each for each in canvases if each.splices and asked.may_write(each.path)]
+    _check_limits(
+        [source for source in notes if renamed.changes(links[source])], len(writable), asked
+    )
     own = sorted(
         (*edit.splices, *_splices(path, note, links[path], renamed)), key=lambda each: each.start
     )
@@ -81,7 +87,12 @@ def plan_heading(
         splices = _splices(source, content, links[source], renamed)
         if splices:
             edits.append(Edit(source, content, spliced(content, splices), links=len(splices)))
-    return Transaction(path, tuple(edits))
+    edits += [
+        Edit(each.path, each.content, spliced(each.content, each.splices), links=len(each.splices))
+        for each in writable
+    ]
+    warnings = stale_canvases(canvases, writable, asked.may_see)
+    return Transaction(path, tuple(edits), warnings=tuple(warnings))
 
 
 def _renamed(
@@ -125,12 +136,13 @@ def _splices(
         raise Conflict(error.code, error.message, details, remedy="") from None
 
 
-def _check_limits(sources: list[str], asked: HeadingRequest) -> None:
-    """Check that the caller may rewrite the links of all these notes, and that they are few."""
+def _check_limits(sources: list[str], canvases: int, asked: HeadingRequest) -> None:
+    """Check that the caller may rewrite the links of all these notes, and that files are few."""
     check_links(sources, asked.may_write, asked.may_see)
-    if len(sources) > asked.most_notes:
+    count = len(sources) + canvases
+    if count > asked.most_notes:
         raise TooLarge(
             "MOVE_TOO_LARGE",
-            f"The heading is named in {len(sources)} notes.",
-            {"notes": len(sources), "limit": asked.most_notes},
+            f"The heading is named in {count} notes.",
+            {"notes": count, "limit": asked.most_notes},
         )
