@@ -146,6 +146,11 @@ async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clo
         assert await sessions.texts(found) == []
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "`session end` names a session that never started",
+    "`SESSION_NOT_FOUND`, exit 4; nothing is stored",
+)
 async def test_a_session_that_was_never_told_of_by_hand_cannot_be_ended(world: World, clock: Clock):
     async with opened(world, clock, Recorder()) as sessions:
         unknown = event(world, "end", session_id="none", agent="generic")

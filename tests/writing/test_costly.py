@@ -71,6 +71,11 @@ async def test_only_the_work_on_large_notes_leaves_the_process(vault: Vault):
     assert vault.bytes("Large.md") == f"{LARGE}x".encode()
 
 
+@pytest.mark.fault(
+    "Writing",
+    "edits of large hostile notes take long",
+    "other writes go on; the work ends with its caller, or is refused with `NOTE_TOO_LARGE`",
+)
 async def test_endless_work_on_notes_holds_up_no_other_write_and_ends_with_its_caller(
     vault: Vault,
 ):
