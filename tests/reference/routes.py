@@ -8,12 +8,19 @@ from tests.reference.markdown import joined, sentence, table, wrapped
 
 from vault_agent.server.openapi import describe
 from vault_agent.server.routes import ROUTES, Route
+from vault_agent.wire.writing import WriteBody
 
 _HEAD = """\
 # Routes
 
 `make docs` writes this page from the program. `GET /openapi.json` has the same, with the fields of
 all replies. [HTTP](http.md) says what holds for all routes: keys, limits, pages and vaults."""
+
+
+Field = tuple[str, dict[str, Any], bool, str]
+"""The name of a field, its schema, whether it is required, and what it means."""
+
+_WRITES = "The body of each route that changes notes may have these fields besides its own."
 
 
 def page() -> str:
@@ -24,9 +31,11 @@ def page() -> str:
         (f"[`{route.method} {route.path}`](#{_anchor(route)})", _summary(route)) for route in ROUTES
     ]
     parts = [_HEAD, table(("Call", "Does"), rows)]
+    every_write = _every_write(document)
+    parts += ["## Every write", _WRITES, _table(every_write, schemas)]
     nested: dict[str, dict[str, Any]] = {}
     for route in ROUTES:
-        fields = _fields(route, document)
+        fields = [field for field in _fields(route, document) if field not in every_write]
         for _, rule, _, _ in fields:
             nested |= _nested(rule, schemas)
         needs = f" It needs `{route.operation.needs}`." if route.operation.needs else ""
@@ -38,6 +47,13 @@ def page() -> str:
     return joined(parts)
 
 
+def _every_write(document: dict[str, Any]) -> list[Field]:
+    """Return the fields that all bodies of writes have, apart from what they name."""
+    writes = [route for route in ROUTES if issubclass(route.request, WriteBody)]
+    first, *others = (_fields(route, document) for route in writes)
+    return [field for field in first if all(field in other for other in others)]
+
+
 def _anchor(route: Route) -> str:
     kept = "".join(letter for letter in route.path.lower() if letter.isalnum() or letter in "-_")
     return f"{route.method.lower()}-{kept}"
@@ -47,17 +63,16 @@ def _summary(route: Route) -> str:
     return route.operation.summary.partition("\n\n")[0]
 
 
-Field = tuple[str, dict[str, Any], bool, str]
-"""The name of a field, its schema, whether it is required, and what it means."""
-
-
 def _fields(route: Route, document: dict[str, Any]) -> list[Field]:
-    """Return the parameters of a route, then the fields of its body."""
+    """Return the parameters of a route, then the fields of its body.
+
+    What a path already says, and headers that repeat a field, are left out.
+    """
     described = document["paths"][route.path][route.method.lower()]
     fields = [
         (each["name"], each["schema"], each["required"], each.get("description", ""))
         for each in described["parameters"]
-        if each["in"] != "header"
+        if each["in"] == "query" or "description" in each
     ]
     if route.takes_body:
         content = described["requestBody"]["content"]["application/json"]["schema"]
