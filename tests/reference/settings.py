@@ -1,7 +1,8 @@
-"""The page of settings and the example of the config file, made from the table of settings."""
+"""The page of settings, the example of the config file and `keys.json`, made from the table."""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 import textwrap
@@ -40,6 +41,8 @@ _EMPTY: dict[str, Any] = {
 }
 """What the example shows for settings that have no default."""
 
+_USUAL = {each.name: each.default for each in dataclasses.fields(Key)}
+
 
 def page() -> str:
     """Return the page."""
@@ -61,6 +64,26 @@ def example() -> str:
             comment = textwrap.fill(_meaning(key), 98, initial_indent="# ", subsequent_indent="# ")
             parts.append(f"{comment}\n# {key.option} = {json.dumps(default, ensure_ascii=False)}")
     return joined(parts)
+
+
+def rows() -> str:
+    """Return the names and rows of all settings as JSON, with what differs from the usual."""
+    lines = []
+    for section, group in Config.model_fields.items():
+        if section == "agents":  # any number of tables
+            continue
+        for option, field in group.annotation.model_fields.items():
+            annotation = str(field.annotation)
+            row = {
+                "summary": field.description,
+                **field.json_schema_extra,
+                "secret": "SecretStr" in annotation,
+                "path": "Path" in annotation,
+                "many": "tuple" in annotation,
+            }
+            row = {name: value for name, value in row.items() if value != _USUAL.get(name)}
+            lines.append(f' "{section}.{option}": {json.dumps(row, ensure_ascii=False)}')
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _keys(section: str) -> list[Key]:

@@ -10,7 +10,7 @@ from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, envelope, say
 
 if TYPE_CHECKING:
-    from vault_agent.config.settings import EmbeddingSettings
+    from vault_agent.config.sections import EmbeddingSettings
     from vault_agent.embedding.check import Check
 
 

@@ -40,7 +40,7 @@ from vault_agent.system.crash import describe_crash
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from vault_agent.config.settings import WatchSettings
+    from vault_agent.config.sections import WatchSettings
     from vault_agent.freshness.background import Background
     from vault_agent.freshness.debounce import Batch
     from vault_agent.freshness.indexer import OnCrash, RunEvent

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.config import Config
+    from vault_agent.config.memory_sections import JournalSettings
     from vault_agent.config.registry import Registered
-    from vault_agent.config.settings import JournalSettings
     from vault_agent.journals.session_facts import Gathered
     from vault_agent.journals.sessions import Sessions
     from vault_agent.journals.texts import Text

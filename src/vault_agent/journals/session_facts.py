@@ -23,8 +23,8 @@ from vault_agent.system.git import History, head_of, history
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from vault_agent.config.memory_sections import JournalSettings
     from vault_agent.config.registry import Registered
-    from vault_agent.config.settings import JournalSettings
     from vault_agent.journals.collected import Line
     from vault_agent.model.sessions import Session, SessionEvent
     from vault_agent.vaults.open_vault import OpenVault

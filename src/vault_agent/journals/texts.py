@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vault_agent.chat.client import ChatClient
-    from vault_agent.config.settings import JournalSettings
+    from vault_agent.config.memory_sections import JournalSettings
     from vault_agent.journals.collected import Collected
     from vault_agent.journals.extract import Draft
     from vault_agent.journals.files import Given

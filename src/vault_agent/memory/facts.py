@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import AsyncExitStack
 
-    from vault_agent.config.settings import MemorySettings
+    from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.model.memory import Address
     from vault_agent.model.scope import Scope
     from vault_agent.store.index.facts import NoteFacts

@@ -36,7 +36,7 @@ from vault_agent.system.cancelling import to_its_end
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from vault_agent.config.settings import MemorySettings
+    from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.memory.memory import Memory
     from vault_agent.model.deliveries import SessionMemory
     from vault_agent.model.memory import Address, Recalled, RecalledNote

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from vault_agent.config.settings import MemorySettings
+    from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.memory.candidates import FactIndex
     from vault_agent.memory.facts import Known
     from vault_agent.model.memory import Address, RecallQuery

@@ -18,7 +18,7 @@ from vault_agent.model.search import Filters, SearchQuery
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vault_agent.config.settings import MemorySettings
+    from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.memory.facts import Known
     from vault_agent.memory.memory import Memory
     from vault_agent.memory.score import Scored

@@ -14,7 +14,7 @@ from vault_agent.writing.templates import create_from_template, templates
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from vault_agent.config.settings import WriteSettings
+    from vault_agent.config.sections import WriteSettings
     from vault_agent.markdown.task_edit import Status, Wanted
     from vault_agent.markdown.task_line import NewTask
     from vault_agent.model.scope import Scope

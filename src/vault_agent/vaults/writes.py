@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
     from vault_agent.config import Config
-    from vault_agent.config.settings import WriteSettings
+    from vault_agent.config.sections import WriteSettings
     from vault_agent.freshness.background import Background
     from vault_agent.freshness.following import Run
     from vault_agent.model.warning import Warning

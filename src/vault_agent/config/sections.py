@@ -1,0 +1,389 @@
+"""The one table of settings: a row for each, by section. `memory_sections.py` is a part of it.
+
+All else is made from it: `keys.json`, the example of the config file and the page of settings
+(`make docs`), and what `config set` checks.
+
+Over 300 lines: it has every setting.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from vault_agent.config.agents import Folder as VaultFolder
+from vault_agent.config.keys import (
+    DEFAULT_HOST,
+    DEFAULT_MAX_BODY_BYTES,
+    DEFAULT_PORT,
+    Toolset,
+)
+from vault_agent.config.kinds import (
+    Count,
+    Folder,
+    Host,
+    HostNames,
+    Language,
+    LogLevel,
+    ModelName,
+    Names,
+    Number,
+    Opener,
+    Origins,
+    Patterns,
+    Port,
+    Prefix,
+    Rights,
+    Secret,
+    Section,
+    Switch,
+    Url,
+    WritableFolders,
+    setting,
+)
+from vault_agent.config.rights import DEFAULT_ALLOW
+
+MIB = 1024 * 1024
+
+
+class VaultSettings(Section):
+    """The notes that are indexed."""
+
+    root: Folder | None = setting(
+        None, "the folder of notes", help="An absolute path, or one that begins with `~`."
+    )
+    exclude: Patterns = setting(
+        (),
+        "additional exclusions, as gitignore patterns",
+        help="A pattern with `!` cancels a default exclusion.",
+    )
+
+
+class ServerSettings(Section):
+    """The server's address, key and log level."""
+
+    endpoint: Url | None = setting(
+        None,
+        "URL that clients use",
+        help="By default it is made from host and port.",
+        of_server=False,
+    )
+    host: Host = setting(
+        DEFAULT_HOST,
+        "address that the server listens on",
+        help="Any address other than loopback requires a key.",
+    )
+    port: Port = setting(DEFAULT_PORT, "port that the server listens on")
+    api_key: Secret | None = setting(
+        None,
+        "key that every request must have",
+        help="At least 32 characters if other computers can reach the server.",
+    )
+    allowed_hosts: HostNames = setting(
+        (),
+        "more names by which clients call the server",
+        help="Exactly as clients write them: names of a LAN or a tailnet.",
+    )
+    log_level: LogLevel = setting(
+        "warning", "lowest level that is logged: debug, info, warning, error"
+    )
+
+
+class IndexSettings(Section):
+    """The folder and the limits of the index."""
+
+    dir: Folder | None = setting(
+        None,
+        "folder for the indexes",
+        help=(
+            "Outside the vault. By default in the user's data folder: `config get index.dir` "
+            "prints it."
+        ),
+    )
+    max_note_bytes: Count = setting(
+        16 * MIB,
+        "the text of larger notes is not searched",
+        help="They are found by title and path, and can be read.",
+        ge=1,
+        le=1024 * MIB,
+    )
+    frontmatter_fields: Names = setting(
+        (),
+        "properties whose values are searched as text",
+        help=(
+            "`*` is all of them. A name includes those nested in it. The values are never "
+            "part of a result. After a change, the index needs a `reindex`."
+        ),
+    )
+    at_start: Switch = setting(False, "whether the server updates the index when it starts")
+
+
+class WatchSettings(Section):
+    """Whether changes of the vault are noticed, and how. Off by default."""
+
+    enabled: Switch = setting(False, "whether changes of notes are noticed and indexed")
+    mode: Literal["auto", "events", "poll"] = setting(
+        "auto",
+        "how changes are noticed: auto, events or poll",
+        help="`auto` takes events where the file system has them, and else `poll` (scans).",
+    )
+    quiet_ms: Count = setting(
+        150, "wait until a note has not changed for this long", ge=20, le=10_000
+    )
+    max_delay_ms: Count = setting(1_000, "longest such wait", le=60_000)
+    removal_grace_ms: Count = setting(
+        2_000, "how long a missing note stays in the index", ge=0, le=60_000
+    )
+    rescan_seconds: Count = setting(
+        300,
+        "time between scans of the whole vault",
+        help="They find what events have missed.",
+        ge=30,
+        le=86_400,
+    )
+    poll_seconds: Count = setting(
+        10,
+        "time between scans where there are no events",
+        help="At least 20 times what a scan takes.",
+        ge=2,
+        le=3_600,
+    )
+    embed_delay_seconds: Count = setting(
+        5, "wait after a change before new chunks are embedded", ge=0, le=3_600
+    )
+
+
+class VaultsSettings(Section):
+    """Vaults besides `vault.root`. Off by default."""
+
+    enabled: Switch = setting(
+        False,
+        "whether project vaults and the global vault are served too",
+        help="`vault-agent init` turns it on.",
+    )
+    global_root: Folder | None = setting(
+        None,
+        "the folder of the global vault",
+        help="By default `.vault-agent/vault` in your home folder.",
+    )
+    max_open: Count = setting(
+        8, "most vaults that are open at once", help="The default one is not counted.", ge=1, le=64
+    )
+
+
+class WriteSettings(Section):
+    """What may be changed in the vault. Nothing by default.
+
+    `folders` are those of the vault of `vault.root`. The vaults of projects and the global one may
+    be changed as a whole.
+    """
+
+    enabled: Switch = setting(
+        False,
+        "whether notes may be changed",
+        help=(
+            "Every request needs a key then, and the server makes one at its start if there "
+            "is none."
+        ),
+        needs=("write.folders or vaults.enabled",),
+    )
+    folders: WritableFolders = setting(
+        (),
+        "where notes may be changed; . is the whole vault",
+        help=(
+            "Folders of vault.root. Without any, that vault is never changed. Hidden and "
+            "excluded folders never are. The vaults of projects and the global one may be "
+            "changed as a whole."
+        ),
+    )
+    allow: Rights = setting(
+        DEFAULT_ALLOW,
+        "what may be done there",
+        help=(
+            "`overwrite`, `move` and `delete` (to `.trash/`) can hide text from a reader. "
+            "`permanent` deletes without `.trash/`; undo still works."
+        ),
+    )
+    quiet_seconds: Number = setting(
+        2.0,
+        "a note that somebody else has just changed is waited for",
+        help="So many seconds after the change, at most 6.",
+        ge=0,
+        le=60,
+    )
+    max_note_bytes: Count = setting(
+        4 * MIB, "most bytes of a note after a change", ge=1, le=64 * MIB
+    )
+    max_body_bytes: Count = setting(
+        DEFAULT_MAX_BODY_BYTES,
+        "most bytes of a request to change a note",
+        ge=64 * 1024,
+        le=64 * MIB,
+    )
+    max_per_minute: Count = setting(
+        60, "most writes of one agent in a minute", help="The owner has no limit.", ge=1, le=100_000
+    )
+    max_move_notes: Count = setting(
+        5_000,
+        "most notes that one move may change",
+        help="It changes the links in them.",
+        ge=1,
+        le=1_000_000,
+    )
+    undo_days: Count = setting(
+        30, "days for which a write can be undone", help="0 keeps nothing.", ge=0, le=36_500
+    )
+    undo_writes: Count = setting(1_000, "most writes that can be undone", ge=0, le=1_000_000)
+    undo_bytes: Count = setting(512 * MIB, "most bytes that are kept for undo", ge=0, le=1024**4)
+    template_folder: VaultFolder = setting("Templates", "the folder of your templates")
+    devlog_folder: VaultFolder = setting(
+        "devlog", "the folder of devlogs", help="That of an agent is below the agent's folder."
+    )
+    adr_folder: VaultFolder = setting(
+        "adr",
+        "the folder of decision records",
+        help="That of an agent is below the agent's folder.",
+    )
+    tasks_format: Literal["auto", "emoji", "dataview"] = setting(
+        "auto",
+        "how dates of tasks are written: auto, emoji or dataview",
+        help="`auto` writes them as the task has them.",
+    )
+
+
+class SearchSettings(Section):
+    """The limits of searches."""
+
+    regex_seconds: Number = setting(
+        2.0,
+        "seconds after which a search by regular expression pauses",
+        help="The reply has what was found so far, and a cursor to continue with.",
+        gt=0,
+        le=60,
+    )
+
+
+class EmbeddingSettings(Section):
+    """The local embedding provider. Off by default."""
+
+    enabled: Switch = setting(
+        False,
+        "whether semantic search is on",
+        help="vault-agent never downloads a model.",
+        needs=("embedding.model",),
+    )
+    endpoint: Url = setting(
+        "http://127.0.0.1:11434/v1/embeddings",
+        "OpenAI-compatible embeddings URL of a local provider",
+        help=(
+            "On this computer, or in the private network if that is allowed. Note text is "
+            "sent only there."
+        ),
+    )
+    model: ModelName | None = setting(None, "model name to send to the provider")
+    require: Switch = setting(
+        False,
+        "whether an index job fails if it cannot create embeddings",
+        help="Otherwise it warns.",
+    )
+    allow_private_network_endpoint: Switch = setting(
+        False, "whether the provider may be on another computer in the private network"
+    )
+    batch_size: Count = setting(
+        8,
+        "texts per request",
+        help="Fewer if the endpoint requires that, and during searches.",
+        ge=1,
+        le=256,
+    )
+    concurrency: Count = setting(
+        2,
+        "concurrent requests",
+        help="Fewer while the endpoint is overloaded, and during searches.",
+        ge=1,
+        le=32,
+    )
+    timeout_seconds: Number = setting(
+        60.0,
+        "timeout of a request in seconds",
+        help="It is that of an index run. A search waits for one second.",
+        gt=0,
+        le=3600,
+    )
+    query_prefix: Prefix | None = setting(
+        None,
+        "text added before a query, for models that need it",
+        help='The default depends on the model. `""` in the file adds nothing.',
+    )
+    document_prefix: Prefix | None = setting(
+        None,
+        "text added before a chunk, for models that need it",
+        help="`{title}` stands for the note's title. The default depends on the model.",
+    )
+
+
+class CliSettings(Section):
+    """What the command line does."""
+
+    open_in: Opener = setting(
+        "auto",
+        "where `open` opens notes: auto, editor, obsidian or ui",
+        help=(
+            "`auto` takes `$VISUAL` or `$EDITOR` if one is set, else Obsidian if the vault "
+            "has an `.obsidian` folder, else the web page if it is on, else the system's "
+            "program for Markdown files."
+        ),
+        of_server=False,
+    )
+
+
+class CorsSettings(Section):
+    """Web pages that may call the server. None by default."""
+
+    enabled: Switch = setting(
+        False,
+        "whether listed web origins may call the server",
+        idle_without=("cors.allowed_origins",),
+    )
+    allowed_origins: Origins = setting(
+        (),
+        "the web origins that may call the server",
+        help="`*` is refused, and credentials are never allowed.",
+    )
+
+
+class McpSettings(Section):
+    """The MCP endpoint for agents. Off by default."""
+
+    enabled: Switch = setting(False, "whether agents may call the server at /mcp")
+    toolset: Toolset = setting(
+        "vault-agent",
+        "whose names and arguments the tools have",
+        help="Four are those of other servers.",
+    )
+    max_reply_bytes: Count = setting(
+        24_000, "most bytes in a reply of a tool", ge=2_000, le=200_000
+    )
+    idle_minutes: Count = setting(
+        15, "minutes until a server that an agent started ends by itself", ge=1, le=1_440
+    )
+
+
+class WebSettings(Section):
+    """The web page at /ui/. Off by default."""
+
+    enabled: Switch = setting(
+        False,
+        "whether the server has a web page at /ui/",
+        help="`serve --web` switches it on for one run.",
+    )
+    open_on_serve: Switch = setting(
+        False, "whether `serve` opens the web page", of_server=False, idle_without=("web.enabled",)
+    )
+    language: Language = setting(
+        "auto",
+        "language of the web page: auto, or a tag such as en",
+        help="`auto` takes the browser's.",
+    )
+    math: Switch = setting(
+        True, "whether the web page shows formulas", help="Otherwise it shows their source."
+    )
