@@ -29,15 +29,14 @@ import yaml
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import Address
+from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import Splice, append, editable, overwrite, prepend, spliced
 from vault_agent.markdown.keys import read_keys, set_keys
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
-from vault_agent.markdown.sections import outline
 from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import Status, Wanted, set_status
 from vault_agent.markdown.task_line import NewTask, new_line
-from vault_agent.markdown.tasks import placed_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -338,7 +337,7 @@ class Check:
 
     def outline(self) -> None:
         """Edit the first sections and blocks in every way."""
-        found = outline(self.text)
+        found = Document(self.text)
         step = max(1, len(found.sections) // self.sections)
         for section in found.sections[::step][: self.sections]:
             start, end = self.byte(section.start), self.byte(section.end)
@@ -364,9 +363,8 @@ class Check:
         text = after.removeprefix(BOM).decode()
         # Its lines, not its text: that may depend on a definition in the section.
         lines = self.text[section.start : section.content].strip()
-        found = (
-            (each.level, text[each.start : each.content].strip()) for each in outline(text).sections
-        )
+        sections = Document(text).sections
+        found = ((each.level, text[each.start : each.content].strip()) for each in sections)
         check(right=(section.level, lines) in found, what="the heading is gone")
 
     def rename(self, section: Any, start: int) -> None:
@@ -376,7 +374,7 @@ class Check:
         after = self.edit(operation, edit_section, address, "renameHeading", "Exactness `1`")
         between(self.note, after, start, self.byte(section.content))
         index = int(section.id.split(":")[1])
-        new = outline(after.removeprefix(BOM).decode()).sections[index]
+        new = Document(after.removeprefix(BOM).decode()).sections[index]
         check(right=new.text == "Exactness 1", what="another text reads back")
         written = self.text[section.start : section.content].strip()
         if written.startswith("#") and "^" not in written and not written.endswith("#"):
@@ -399,7 +397,7 @@ class Check:
     def tasks(self) -> None:
         """Add a task, and complete, cancel and open those that are there."""
         self.do("add a task", self.add_task)
-        for task in placed_tasks(self.text)[: 20 * self.sections]:
+        for task in Document(self.text).tasks[: 20 * self.sections]:
             for status in Status:
                 self.do(f"task: {status}", lambda t=task, to=status: self.task(t, to))
 
@@ -419,7 +417,7 @@ class Check:
         between(self.note, after, self.byte(place.start), self.byte(place.end))
         now = next(
             each
-            for each in placed_tasks(after.removeprefix(BOM).decode())
+            for each in Document(after.removeprefix(BOM).decode()).tasks
             if each.line == task.line + after.count(b"\n") - self.note.count(b"\n")
         )
         symbol = after.removeprefix(BOM).decode()[now.place.symbol]

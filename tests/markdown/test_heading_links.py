@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from vault_agent.errors import Conflict
+from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import spliced
-from vault_agent.markdown.heading_links import Headings, RenamedHeading
+from vault_agent.markdown.heading_links import RenamedHeading
 from vault_agent.markdown.parse import parse_note
 
 NOTE = """# Project
@@ -25,7 +26,7 @@ def renamed(text: str, old: str, new: str, *, note: str = NOTE, nth: int = 1) ->
     index = [number for number, line in enumerate(lines) if line.lstrip("# ") == old][nth - 1]
     after = [*lines]
     after[index] = f"{lines[index].partition(' ')[0]} {new}"
-    changed = RenamedHeading(Headings(note), Headings("\n".join(after)), index)
+    changed = RenamedHeading(Document(note).headings, Document("\n".join(after)).headings, index)
     data = text.encode()
     links = parse_note(text, path="From.md").links
     return spliced(data, changed.splices(data, links)).decode()

@@ -1,7 +1,7 @@
 """Which heading a text means: one table of cases for everything that looks a heading up.
 
-What Obsidian resolves decides. What a caller gives today instead stands in `DIFFERENCES`: a
-difference that is mended is taken out of it, and a new one fails.
+What Obsidian resolves decides for links; `markdown/headings.py` says where that was read. A request
+may also name a heading by what replies show of it, and by a path `A > B`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from vault_agent.errors import VaultAgentError
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.address import Address, find_section
 from vault_agent.markdown.broken import Anchors
-from vault_agent.markdown.heading_links import Headings
+from vault_agent.markdown.document import Document
+from vault_agent.markdown.heading_links import named
 from vault_agent.markdown.named_parts import part
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.sections import outline, section_lines
 from vault_agent.markdown.tree import build
 from vault_agent.mcp.writing import place
 from vault_agent.model.notes import LinkKind
-from vault_agent.ranking.names import NameIndex
-from vault_agent.search.context import _section_chunks
+from vault_agent.search.complete import heading_hits
+from vault_agent.search.context import section_chunks
+from vault_agent.search.part import named_part
 from vault_agent.store.index.notes import StoredChunk
 
 if TYPE_CHECKING:
@@ -38,24 +39,35 @@ Found = int | str | None
 
 
 class Case(NamedTuple):
-    """A note, the text that names a heading of it, and the lines of those that it means."""
+    """A note, the text that names a heading of it, and the lines of those that it means.
+
+    `of_links` are the lines where Obsidian resolves another heading than a request names, or none.
+    """
 
     note: str
     text: str
     lines: tuple[int, ...]
-    is_path: bool = False  # headings as `A > B`, which our own requests take and links do not
+    of_links: tuple[int, ...] | None = None
+
+    def wanted(self, caller: str) -> tuple[int, ...]:
+        """Return the lines that the text means for a caller."""
+        return self.of_links if caller in OF_LINKS and self.of_links is not None else self.lines
 
 
 CASES = {
     "the same text": Case("# Log\n", "Log", (1,)),
     "punctuation": Case("# Plan: A/B\n", "plan a b", (1,)),
-    "markup": Case("# a **bold** word ^id1\n", "a bold word", (1,)),
+    "markup": Case("# a **bold** word\n", "a bold word", (1,)),
+    "an ID behind it": Case("# a **bold** word ^id1\n", "a bold word", (1,), of_links=()),
+    "its ID with it": Case("# a **bold** word ^id1\n", "a bold word id1", (1,)),
     "both parts of a link": Case("# [[x|alias]] end\n", "x alias end", (1,)),
-    "the shown part of a link": Case("# [[x|alias]] end\n", "alias end", ()),
+    "the shown part of a link": Case("# [[x|alias]] end\n", "alias end", (1,), of_links=()),
     "a path of a link": Case("# Log\n# Top\n## Log\n", "Top#Log", (3,)),
-    "a path of a request": Case("# Log\n# Top\n## Log\n", "Top > Log", (3,), is_path=True),
+    "a path of a request": Case("# Log\n# Top\n## Log\n", "Top > Log", (3,), of_links=()),
     "a path with a gap": Case("# Log\n# Top\n## Mid\n### Log\n", "Top#Log", (4,)),
-    "a path in the wrong order": Case("# Log\n## Top\n", "Top#Log", (1,)),
+    "a path in the wrong order": Case("# Log\n## Top\n", "Top#Log", ()),
+    "a path whose first part is missing": Case("# Log\n", "Top#Log", ()),
+    "a path of equal headings": Case("# A\n## Log\n# B\n## Log\n", "B#Log", (4,)),
     "two equal headings": Case("# Log\n\n# Log\n", "Log", (1, 3)),
     "letter case": Case("# Late Frost\n", "late frost", (1,)),
     "letter case beyond ASCII": Case("# Früh und ÜBER\n", "früh und über", (1,)),
@@ -74,25 +86,26 @@ CASES = {
 
 def read(case: Case) -> Found:
     """Read a section."""
-    found = section_lines(outline(case.note), case.text)
-    return found and found[0]
+    found = named_part(Document(case.note), case.text)
+    return found and found.line
 
 
 def edit(case: Case) -> Found:
     """Edit a section, as tools name it."""
     try:
-        return find_section(outline(case.note), Address(tuple(place(case.text)["heading"]))).line
+        return find_section(Document(case.note), Address(tuple(place(case.text)["heading"]))).line
     except VaultAgentError as error:
         return SEVERAL if error.code == "HEADING_AMBIGUOUS" else None
 
 
 def excerpt(case: Case) -> Found:
     """Take an excerpt for a context."""
+    note = parse_note(case.note, path="a.md")
     chunks = [
         StoredChunk(each.index, each.heading_path, each.start_line, each.end_line, each.text)
-        for each in parse_note(case.note, path="a.md").chunks
+        for each in note.chunks
     ]
-    found = _section_chunks(chunks, case.text)
+    found = section_chunks(chunks, note.anchors, case.text)
     if not found:
         return None
     first = found[0]  # headings without text are in the chunk of the next one
@@ -110,71 +123,33 @@ def embed(case: Case) -> Found:
 
 def rename(case: Case) -> Found:
     """Find what a link names, to change it with the heading."""
-    headings = Headings(case.note)
-    found = headings.named(LinkKind.WIKILINK, case.text)
-    return outline(case.note).sections[found[-1]].line if found else None
+    document = Document(case.note)
+    found = named(document.headings, LinkKind.WIKILINK, case.text)
+    return document.sections[found[-1]].line if found else None
 
 
 def check(case: Case) -> Found:
     """Check whether a link is broken."""
-    anchors = [(each.level, each.name) for each in parse_note(case.note, path="a.md").anchors]
-    return None if Anchors(anchors).fault(LinkKind.WIKILINK, case.text) else THERE
+    anchors = Anchors(parse_note(case.note, path="a.md").anchors)
+    return None if anchors.fault(LinkKind.WIKILINK, case.text) else THERE
 
 
 def complete(case: Case) -> Found:
     """Offer headings for what is typed behind `#`: the first one."""
-    sections = outline(case.note).sections
-    hits = NameIndex([each.text for each in sections]).find(case.text)
-    return sections[hits[0].number].line if hits else None
+    document = Document(case.note)
+    hits = heading_hits(document.headings, case.text)
+    return document.sections[hits[0].number].line if hits else None
 
 
 CALLERS: dict[str, Callable[[Case], Found]] = {
     each.__name__: each for each in (read, edit, excerpt, embed, rename, check, complete)
 }
 OF_LINKS = ("embed", "rename", "check", "complete")
-DIFFERENCES: dict[tuple[str, str], Found] = {
-    ("punctuation", "excerpt"): None,
-    ("markup", "read"): None,
-    ("markup", "excerpt"): None,
-    ("markup", "rename"): None,
-    ("markup", "check"): None,
-    ("both parts of a link", "read"): None,
-    ("both parts of a link", "edit"): None,
-    ("both parts of a link", "excerpt"): None,
-    ("both parts of a link", "embed"): None,
-    ("the shown part of a link", "read"): 1,
-    ("the shown part of a link", "edit"): 1,
-    ("the shown part of a link", "excerpt"): 1,
-    ("the shown part of a link", "embed"): 1,
-    ("a path of a link", "read"): None,
-    ("a path of a link", "edit"): None,
-    ("a path of a link", "complete"): None,
-    ("a path with a gap", "read"): None,
-    ("a path with a gap", "edit"): None,
-    ("a path with a gap", "excerpt"): None,
-    ("a path with a gap", "complete"): None,
-    ("a path in the wrong order", "read"): None,
-    ("a path in the wrong order", "edit"): None,
-    ("a path in the wrong order", "excerpt"): None,
-    ("a path in the wrong order", "embed"): None,
-    ("a path in the wrong order", "complete"): None,
-}
-"""What a caller gives today, by case and caller, where it is not what is wanted."""
-
-
-def wanted(caller: str, case: Case) -> Found:
-    """Return what a caller should give."""
-    if not case.lines or (case.is_path and caller in OF_LINKS):
-        return None
-    if caller == "check":
-        return THERE
-    return SEVERAL if caller == "edit" and len(case.lines) > 1 else case.lines[0]
 
 
 def asked(name: str, caller: str) -> bool:
     """Whether a case is one for a caller. Completion offers headings for a part of a text too."""
-    case = CASES[name]
-    return caller != "complete" or bool(case.lines and not case.is_path)
+    return caller != "complete" or bool(CASES[name].wanted(caller))
 
 
 @pytest.mark.parametrize(
@@ -183,13 +158,10 @@ def asked(name: str, caller: str) -> bool:
 )
 def test_a_text_means_the_same_heading_everywhere(name: str, caller: str):
     case = CASES[name]
-    found = CALLERS[caller](case)
-    if found == wanted(caller, case):
-        assert (name, caller) not in DIFFERENCES, "mended: take it out of DIFFERENCES"
-    else:
-        assert found == DIFFERENCES.get((name, caller), wanted(caller, case))
-
-
-def test_every_known_difference_is_one_of_the_table():
-    assert all(name in CASES and caller in CALLERS for name, caller in DIFFERENCES)
-    assert all(asked(*each) for each in DIFFERENCES)
+    lines = case.wanted(caller)
+    wanted: Found = lines[0] if lines else None
+    if lines and caller == "check":
+        wanted = THERE
+    elif len(lines) > 1 and caller == "edit":
+        wanted = SEVERAL
+    assert CALLERS[caller](case) == wanted

@@ -12,16 +12,15 @@ from tests.markdown.rendering import html_of
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import Address
+from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import append, overwrite, prepend
-from vault_agent.markdown.heading_links import Headings, RenamedHeading
+from vault_agent.markdown.heading_links import RenamedHeading
 from vault_agent.markdown.keys import set_keys
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section, section_ends_with
-from vault_agent.markdown.sections import outline
 from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import Status, Wanted, set_status
-from vault_agent.markdown.tasks import placed_tasks
 from vault_agent.markdown.unlink import whole_links
 
 if TYPE_CHECKING:
@@ -57,10 +56,10 @@ def refusable(work: Callable[[str], object]) -> Callable[[str], None]:
 
 
 OPERATIONS = {
-    "outline": outline,
-    "tasks": placed_tasks,
+    "outline": lambda text: (Document(text).sections, Document(text).blocks),
+    "tasks": lambda text: Document(text).tasks,
     "links": whole_links,
-    "headings": Headings,
+    "headings": lambda text: Document(text).headings.find(("a", "b"), strict=False),
     "tags": lambda text: edit_tags(text.encode(), ["x"], ["b"], "both"),
     "section": lambda text: edit_section(
         text.encode(), Address(("b",)), "append", "x", create_if_missing=True
@@ -91,7 +90,7 @@ OPERATIONS = {
 def renamed_links(text: str) -> None:
     """Look for the links that name a heading which gets another text."""
     links = parse_note(text, path="a.md").links
-    renamed = RenamedHeading(Headings(text), Headings(f"# c{text[3:]}"), 0)
+    renamed = RenamedHeading(Document(text).headings, Document(f"# c{text[3:]}").headings, 0)
     renamed.splices(text.encode(), links)
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.clocks import assert_linear
 
 from vault_agent.markdown import links, parse
-from vault_agent.markdown.anchors import anchor_key
+from vault_agent.markdown.headings import anchor_key
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.notes import PropertyType
 

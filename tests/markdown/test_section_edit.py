@@ -12,9 +12,9 @@ from tests.clocks import assert_linear
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.address import Address
+from vault_agent.markdown.document import Document, section_hash
 from vault_agent.markdown.edit import spliced
-from vault_agent.markdown.section_edit import edit_section, section_ends_with, section_hash
-from vault_agent.markdown.sections import outline
+from vault_agent.markdown.section_edit import edit_section, section_ends_with
 
 NOTE = """\
 ---
@@ -55,7 +55,7 @@ def refused(note: str, action: Any, content: str, *heading: str, **options: Any)
 
 
 def test_the_outline_has_ids_paths_lines_and_hashes():
-    found = outline(NOTE)
+    found = Document(NOTE)
     assert [(each.level, each.text, each.line, each.end_line) for each in found.sections] == [
         (1, "Project", 4, 17),
         (2, "Log", 8, 15),
@@ -76,7 +76,7 @@ def test_blocks_are_paragraphs_items_and_what_the_id_follows(ending: str):
         "# A ^h\n\ntext\nmore ^p\n\n- a ^i\n  - b\n- c\n\n| a |\n|---|\n\n^t\n\n"
         "> q ^q\n\n```\n^no\n```\n^c\nalone\n^own\n"
     ).replace("\n", ending)
-    found = outline(note).blocks
+    found = Document(note).blocks
     whole = {block.id: note[block.start : block.end].replace(ending, "\n") for block in found}
     assert whole == {
         "h": "# A ^h\n",
@@ -94,7 +94,7 @@ def test_blocks_are_paragraphs_items_and_what_the_id_follows(ending: str):
 def test_the_lines_of_a_section_have_its_hash(start: str, ending: str):
     """A tool that reads these lines gets the hash that an edit compares."""
     text = (start + NOTE[11:] + BLOCKS).replace("\n", ending).rstrip()
-    found = outline(text)
+    found = Document(text)
     assert found.sections
     assert found.blocks
     for part in (*found.sections, *found.blocks):
@@ -151,7 +151,7 @@ def test_a_heading_that_is_not_there_is_an_error_with_the_nearest():
 
 
 def test_an_id_still_counts_after_lines_have_moved():
-    sub = outline(NOTE).sections[2]
+    sub = Document(NOTE).sections[2]
     moved = NOTE.replace("# Project\n", "# Project\n\n## New\n")
     assert "\ndeep\nx\n" in after(moved, "append", "x", address=Address(heading_id=sub.id))
     gone = moved.replace("### Sub", "### Sup")
@@ -230,7 +230,7 @@ def test_an_empty_text_changes_nothing():
     ],
 )
 def test_a_renamed_heading_keeps_all_but_its_text(note: str, new: str):
-    address = Address(heading_id=outline(note).sections[0].id)
+    address = Address(heading_id=Document(note).sections[0].id)
     assert after(note, "renameHeading", "New *1*", address=address) == new
 
 
@@ -256,7 +256,7 @@ def test_a_missing_heading_can_be_made():
     assert edit.hash_before is None
     text = spliced(NOTE.encode(), edit.splices).decode()
     assert text == NOTE.replace("deep\n", "deep\n\n#### New\nx\n")
-    assert edit.hash_after == section_hash(text, outline(text).sections[3])
+    assert edit.hash_after == section_hash(text, Document(text).sections[3])
     made = after("# T\n\n## A\n", "append", "x\n", "New", create_if_missing=True)
     assert made == "# T\n\n## A\n\n## New\nx\n"
     assert after("", "append", "x", "New", create_if_missing=True) == "## New\nx"
@@ -411,7 +411,7 @@ def check_section(made: Any, action: Any, content: str, deep: bool, data: st.Dat
         text = text.rstrip("\r\n")
     note = text.encode()
     index = data.draw(st.integers(0, len(sections) - 1))
-    found = outline(text.removeprefix("\ufeff")).sections
+    found = Document(text.removeprefix("\ufeff")).sections
     assert len(found) == len(sections)
     level = found[index].level
     last = next((i for i in range(index + 1, len(found)) if found[i].level <= level), len(found))

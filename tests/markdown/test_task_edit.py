@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.clocks import assert_linear
 
 from vault_agent.errors import Conflict, Failed, VaultAgentError
+from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import append, editable, spliced
 from vault_agent.markdown.task_edit import (
     Status,
@@ -19,7 +20,7 @@ from vault_agent.markdown.task_edit import (
 )
 from vault_agent.markdown.task_fields import task_fields
 from vault_agent.markdown.task_line import NewTask, line_of, new_line
-from vault_agent.markdown.tasks import line_digest, placed_tasks
+from vault_agent.markdown.tasks import line_digest
 
 TODAY = date(2025, 5, 6)
 
@@ -409,7 +410,7 @@ def test_only_the_line_of_the_task_changes_in_many_notes(text: str, status: Stat
 def check_one_line(text: str, status: Status, data) -> None:
     note = text.encode()
     source = editable(note)
-    tasks = placed_tasks(source.text)
+    tasks = Document(source.text).tasks
     if not tasks:
         return
     task = data.draw(st.sampled_from(tasks))
@@ -428,12 +429,12 @@ def check_one_line(text: str, status: Status, data) -> None:
         assert "🏁" in removed
         assert new.startswith(source.text[: place.start])
         assert source.text[place.end :].endswith(new[place.start :])
-        assert len(placed_tasks(new)) == len(tasks) - 1
+        assert len(Document(new).tasks) == len(tasks) - 1
         return
     assert new.startswith(source.text[: place.start])
     assert new.endswith(source.text[place.end :])
     # The other tasks are the same, and this one is where the edit says.
-    found = {each.line: each for each in placed_tasks(new)}
+    found = {each.line: each for each in Document(new).tasks}
     assert len(found) - len(tasks) == edit.line - task.line
     changed = found[edit.line].place
     symbol = new[changed.symbol]

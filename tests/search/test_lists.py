@@ -10,8 +10,9 @@ from tests.index_runs import Vault
 from tests.search.opened import indexed
 
 from vault_agent.errors import InvalidRequest
+from vault_agent.markdown.document import Document
 from vault_agent.markdown.task_fields import task_fields
-from vault_agent.markdown.tasks import line_digest, placed_tasks
+from vault_agent.markdown.tasks import line_digest
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListPlace, ListQuery, Sort, TaskPlace, TaskQuery, TaskStatus
 from vault_agent.model.scope import EVERYTHING, Scope
@@ -181,7 +182,7 @@ async def test_the_hash_of_a_task_is_that_of_its_line(tmp_path: Path):
     vault.write("a.md", note)
     async with indexed(vault) as opened:
         tasks = (await list_tasks(opened, TaskQuery())).tasks
-    placed = placed_tasks(note)
+    placed = Document(note).tasks
     assert [task.line for task in tasks] == [task.line for task in placed] == [3, 4, 5]
     assert [task.task_id.split(":")[2] for task in tasks] == [
         line_digest(note[task.place.start : task.place.end]) for task in placed

@@ -82,7 +82,7 @@ def _read(
     note = parse_note(text, path=entry.path)
     if typed:
         note = with_keys(note, entry.path)
-    anchors = Anchors((anchor.level, anchor.name) for anchor in note.anchors)
+    anchors = Anchors(note.anchors)
     return _Note(entry.path, (*note.aliases, *note.keys), note.links, anchors)
 
 

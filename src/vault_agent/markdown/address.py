@@ -9,22 +9,17 @@ from typing import TYPE_CHECKING, Any
 from rapidfuzz import fuzz, process
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
-from vault_agent.text.names import fold
 
-from .anchors import anchor_key
-from .sections import in_order
-from .structure import scan
+from .headings import plain, spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from .sections import Block, Outline, Section
+    from .document import Block, Document, Section
 
 MAX_LISTED = 20
 NEAREST = 3
 _HEADING_ID = re.compile(r"h:(\d{1,7}):([0-9a-f]{8})\Z")
-_MARKS = re.compile(r"#{1,6}[ \t]+(?=\S)")
-_BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +31,7 @@ class Address:
     block_id: str = ""  # with or without `^`
 
 
-def find_section(found: Outline, address: Address) -> Section:
+def find_section(found: Document, address: Address) -> Section:
     """Return the section of a heading.
 
     The index of an ID is only a hint: after lines have moved, the one heading with its hash counts.
@@ -50,22 +45,20 @@ def find_section(found: Outline, address: Address) -> Section:
         return _by_id(found, address.heading_id)
     if not address.heading:
         raise InvalidRequest("INVALID_REQUEST", "The request names no heading.")
-    # A heading may contain the sign between the headings of a path itself.
-    matches = matching(found, address.heading) or matching(found, (" > ".join(address.heading),))
+    matches = [found.sections[each] for each in found.headings.find(address.heading, strict=False)]
     if not matches:
         raise _not_found(found, address.heading[-1])
     return _only(matches)
 
 
-def find_block(found: Outline, name: str) -> Block:
+def find_block(found: Document, name: str) -> Block:
     """Return the block with an ID.
 
     Raises:
         Conflict: `HEADING_AMBIGUOUS` if several blocks have the ID.
         NotFound: `BLOCK_NOT_FOUND`.
     """
-    key = anchor_key(name.removeprefix("^"))
-    matches = [block for block in found.blocks if anchor_key(block.id) == key]
+    matches = found.blocks_named(name)
     if not matches:
         raise NotFound("BLOCK_NOT_FOUND", "The note has no block with this ID.")
     if len(matches) > 1:
@@ -78,60 +71,7 @@ def find_block(found: Outline, name: str) -> Block:
     return matches[0]
 
 
-def matching(found: Outline, path: Sequence[str]) -> list[Section]:
-    """Return the sections at the end of a path of headings.
-
-    Letter case and inline markup do not matter. The path may start at any level. What matches
-    exactly and without a gap comes first; otherwise headings between those of the path are allowed,
-    and punctuation does not matter.
-    """
-    ways: list[tuple[Callable[[str], str], Callable[[list[str], list[str]], bool]]] = [
-        (_key, _at_the_end),
-        (_key, in_order),
-        (anchor_key, _at_the_end),
-        (anchor_key, in_order),
-    ]
-    for key, fits in ways:
-        wanted = [key(plain(each)) for each in path]
-        last = wanted[-1]
-        candidates = [each for each in found.sections if key(_without_id(each.text)) == last]
-        matches = [
-            each
-            for each in candidates
-            if fits(wanted, [key(_without_id(name)) for name in each.path])
-        ]
-        if matches:
-            return matches
-    return []
-
-
-def plain(name: str) -> str:
-    """Return the text of a heading that a caller has written, perhaps with `##` or markup."""
-    name = without_marks(name)
-    if name.isalnum():
-        return name
-    headings = scan(f"# {' '.join(name.split())}\n").headings
-    return _without_id(headings[0].text) if headings else name
-
-
-def without_marks(name: str) -> str:
-    """Return a heading without `##` before it."""
-    return _MARKS.sub("", name.strip(), count=1)
-
-
-def _key(text: str) -> str:
-    return fold(" ".join(text.split()))
-
-
-def _without_id(text: str) -> str:
-    return _BLOCK_ID.sub("", text)
-
-
-def _at_the_end(wanted: list[str], keys: list[str]) -> bool:
-    return keys[-len(wanted) :] == wanted
-
-
-def _by_id(found: Outline, name: str) -> Section:
+def _by_id(found: Document, name: str) -> Section:
     match = _HEADING_ID.match(name)
     if match is None:
         raise InvalidRequest("INVALID_REQUEST", "This is not the ID of a heading.")
@@ -155,10 +95,10 @@ def _only(matches: Sequence[Section]) -> Section:
     )
 
 
-def _not_found(found: Outline, name: str) -> NotFound:
-    texts = [_key(section.text) for section in found.sections]
+def _not_found(found: Document, name: str) -> NotFound:
+    texts = [spelling(section.text) for section in found.sections]
     if name:
-        ranked = process.extract(_key(plain(name)), texts, scorer=fuzz.ratio, limit=NEAREST)
+        ranked = process.extract(spelling(plain(name)), texts, scorer=fuzz.ratio, limit=NEAREST)
         nearest = [index for _, _, index in ranked]
     else:
         nearest = [*range(min(NEAREST, len(texts)))]

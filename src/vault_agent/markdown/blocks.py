@@ -6,15 +6,13 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from .links import mask
-from .structure import parts
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .structure import Part, Structure
+    from .structure import Part
 
-_ID = re.compile(r"(?<!\S)\^([A-Za-z0-9-]++)[ \t]*+$", re.MULTILINE)
+BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]++)[ \t]*+\r?$", re.MULTILINE)
+"""The ID of a block, in a text with code, HTML and comments masked."""
 
 
 class FoundBlock(NamedTuple):
@@ -32,15 +30,14 @@ class FoundBlock(NamedTuple):
     id_start: int  # of its `^`
 
 
-def find_blocks(source: str, structure: Structure) -> Iterator[FoundBlock]:
-    """Yield the blocks with an ID, in the order of these. Lines of `source` end in LF or CR LF."""
-    if "^" not in source:
+def find_blocks(source: str, masked: str, found: list[Part]) -> Iterator[FoundBlock]:
+    """Yield the blocks with an ID, in the order of these.
+
+    `masked` is `source` with code, HTML and comments masked, and `found` are its parts. Lines end
+    in LF or CR LF.
+    """
+    if "^" not in masked:
         return
-    text = mask(source, structure.opaque)
-    ids = [*_ID.finditer(text if "\r" not in text else text.replace("\r\n", " \n"))]
-    if not ids:
-        return
-    found = parts(structure)
     starts = [part.start for part in found]
     content_ends: dict[int, int] = {}
 
@@ -50,7 +47,7 @@ def find_blocks(source: str, structure: Structure) -> Iterator[FoundBlock]:
             content_ends[index] = part.start + len(source[part.start : part.end].rstrip())
         return content_ends[index]
 
-    for match in ids:
+    for match in BLOCK_ID.finditer(masked):
         at, name = match.start(), match[1]
         line_start, next_line = source.rfind("\n", 0, at) + 1, _next_line(source, at)
         index = _innermost(found, bisect_right(starts, at) - 1, at)

@@ -6,7 +6,8 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from vault_agent.markdown.anchors import anchor_key
+from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key
+from vault_agent.markdown.relink import ADDRESSES
 from vault_agent.markdown.resolve import joined
 from vault_agent.model.notes import LinkKind
 from vault_agent.text.names import fold, is_note
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from vault_agent.markdown.resolve import Resolution
+    from vault_agent.model.notes import Anchor
 
 
 class Fault(StrEnum):
@@ -27,52 +29,43 @@ class Fault(StrEnum):
     AMBIGUOUS = "ambiguous"  # several files match equally well
 
 
-_BY_ADDRESS = frozenset((LinkKind.MARKDOWN, LinkKind.IMAGE))
-"""Links whose fragment may be written as renderers write anchors: `#late-frost`."""
-
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
 _KNOWN_SUFFIX = re.compile(
     r"\.(?:avif|base|bmp|canvas|css|csv|docx?|epub|excalidraw|gif|html?|jpe?g|js|json|m4a|mkv|mov"
     r"|mp3|mp4|odt|ogg|ogv|pdf|png|pptx?|py|svg|toml|tsv|txt|wav|webm|webp|xlsx?|xml|ya?ml|zip)\Z"
 )
-_NOT_SLUG = re.compile(r"[^\w]+|_")
-_REPEATED = re.compile(r"-\d{1,4}\Z")
 
 
 class Anchors:
     """The headings and blocks of a note, to look up fragments."""
 
-    def __init__(self, anchors: Iterable[tuple[int, str]]) -> None:
-        """Take anchors as (level, name): level 0 is a block."""
-        self._headings: set[str] = set()
+    def __init__(self, anchors: Iterable[Anchor]) -> None:
+        """Take anchors in order."""
+        headings: list[KnownHeading] = []
         self._blocks: set[str] = set()
-        for level, name in anchors:
-            (self._headings if level else self._blocks).add(name)
-        self._slugs: set[str] | None = None
+        for level, name, _ in anchors:
+            if level:
+                headings.append(KnownHeading(level, name))
+            else:
+                self._blocks.add(name)
+        self._headings = Headings(headings)
 
     def fault(self, kind: LinkKind, fragment: str) -> Fault | None:
         """Return what is wrong with a link to a fragment of this note, or None.
 
-        The last part of a nested fragment (`A#B`) counts. A Markdown link may also name a heading
-        as renderers do: in lower case, with hyphens and without punctuation.
+        A Markdown link may also name a heading as renderers do: in lower case, with hyphens and
+        without punctuation.
         """
-        last = fragment.rpartition("#")[2].strip()
+        parts = fragment.split("#")
+        last = parts[-1].strip()
         if last.startswith("^"):
             return None if anchor_key(last) in self._blocks else Fault.BLOCK
-        key = anchor_key(last)
-        if not key or key in self._headings:
+        keys = [anchor_key(part) for part in parts]
+        if not keys[-1] or self._headings.walk(keys):
             return None
-        if kind in _BY_ADDRESS and self._has_slug(last):
+        if kind in ADDRESSES and self._headings.find_slug(last):
             return None
         return Fault.HEADING
-
-    def _has_slug(self, fragment: str) -> bool:
-        if self._slugs is None:
-            self._slugs = {_NOT_SLUG.sub("", name) for name in self._headings}
-        wanted = fold(fragment)
-        # Renderers number repeated headings: `#frost`, `#frost-1`.
-        forms = (wanted, _REPEATED.sub("", wanted))
-        return any(_NOT_SLUG.sub("", form) in self._slugs for form in forms)
 
 
 def missing(kind: LinkKind, target: str) -> Fault:

@@ -16,6 +16,7 @@ from vault_agent.text.terms import continues
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .lines import Lines
     from .structure import Heading, Structure
 
 TARGET_CHARS = 2000
@@ -36,11 +37,13 @@ _SEQUENCE_BACK = 32
 _Section: TypeAlias = tuple[int, tuple[str, ...]]  # its start and its heading path
 
 
-def chunk_body(body: str, source: str, structure: Structure, first_line: int) -> tuple[Chunk, ...]:
+def chunk_body(
+    body: str, source: str, structure: Structure, lines: Lines, start: int
+) -> tuple[Chunk, ...]:
     """Split the body into chunks.
 
-    `source` is the body with every lone CR replaced by LF, so that lines can be counted.
-    `first_line` is the line of the file on which the body starts.
+    `source` is the body with every lone CR replaced by LF. `lines` are those of the whole text, in
+    which the body starts at an offset.
     """
     if not body or body.isspace():
         return ()
@@ -49,17 +52,14 @@ def chunk_body(body: str, source: str, structure: Structure, first_line: int) ->
         sections = _joined(sections, len(body))
     ends_of = [*(start for start, _ in sections[1:]), len(body)]
     is_long = any(
-        end - start > TARGET_CHARS for (start, _), end in zip(sections, ends_of, strict=True)
+        end - first > TARGET_CHARS for (first, _), end in zip(sections, ends_of, strict=True)
     )
     blocks = structure.block_starts() if is_long else []
     chunks: list[Chunk] = []
-    line = first_line
-    for (start, path), end in zip(sections, ends_of, strict=True):
-        for a, b in _pieces(source, start, end, blocks):
-            ends = source.count("\n", a, b)
-            last = line + ends - (source[b - 1] == "\n")
+    for (first, path), end in zip(sections, ends_of, strict=True):
+        for a, b in _pieces(source, first, end, blocks):
+            line, last = lines.line(start + a), lines.line(start + b - 1)
             chunks.append(Chunk(len(chunks), path, body[a:b], line, last))
-            line += ends
     return tuple(chunks)
 
 

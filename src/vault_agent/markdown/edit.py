@@ -9,11 +9,13 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, Failed, InvalidRequest
 
-from . import frontmatter
+from .document import Document
+from .frontmatter import has_prose_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,13 +41,22 @@ class Change(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """The text of a note that can be edited, without its byte order mark."""
 
     note: bytes
     text: str
     origin: int  # the number of bytes before the text
+
+    @cached_property
+    def document(self) -> Document:
+        """What is in the text."""
+        return Document(self.text, self.origin)
+
+    def after(self, splices: Sequence[Splice]) -> Text:
+        """Return the text of the note after an edit."""
+        return editable(spliced(self.note, splices))
 
     def line_end(self) -> str | None:
         """Return the most frequent line end, or None if there is none. LF wins a tie."""
@@ -193,9 +204,9 @@ def prepend(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Spl
     content = text.own(content)
     if not content:
         return ()
-    if frontmatter.has_prose_block(text.text):
+    if has_prose_block(text.text):
         raise no_frontmatter()
-    at = frontmatter.bounds(text.text).end
+    at = text.document.body
     ending = text.line_end() or line_end_of(content)
     if at:
         content = before(text.text[:at], ending, blank_line=False) + content

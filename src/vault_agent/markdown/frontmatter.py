@@ -103,9 +103,9 @@ def opens(text: str) -> bool:
     return _OPENING.match(text, 1 if text.startswith("\ufeff") else 0) is not None
 
 
-def read(text: str) -> Frontmatter:
+def read(text: str, found: Bounds | None = None) -> Frontmatter:
     """Split the frontmatter off `text`, as `bounds` finds it, and read it. Never raises."""
-    end, start, fence = bounds(text)
+    end, start, fence = found or bounds(text)
     if start is None:
         return Frontmatter(end)
     block = text[start:fence]

@@ -15,7 +15,8 @@ from vault_agent.errors import Conflict, InvalidRequest
 
 from . import frontmatter
 from .edit import Change, editable, no_frontmatter, not_proven
-from .yaml_block import Block, line_ends
+from .lines import line_ends
+from .yaml_block import Block
 from .yaml_spans import deletion, setting
 from .yaml_values import check_value, same, written, written_key
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .frontmatter import Frontmatter
-    from .places import Places
+    from .lines import Lines
     from .scalars import Scalar
     from .structure import MarkdownLink, Structure
 
@@ -49,15 +49,15 @@ _DEFINITION = re.compile(
 _WHOLE_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*+)\]\(<?([^()<>]*+)>?\)\Z")
 
 
-Written: TypeAlias = tuple[int, LinkKind, str, str | None, str | None, int, int, int, int]
-"""A link in the body: offset, kind, target, fragment, text, line, column, range of the target.
+Written: TypeAlias = tuple[int, LinkKind, str, str | None, str | None, int, int]
+"""A link in the body: offset, kind, target, fragment, text, range of the target.
 
 Offsets are characters. The range is (-1, -1) if the target cannot be located, because it is written
 differently. Plain tuples, because a note may have a link for every ten of its bytes.
 """
 
-WrittenExternal: TypeAlias = tuple[int, str, str, str | None, int, int, int, int]
-"""A web address in the body: offset, URL, host, text, line, column, range."""
+WrittenExternal: TypeAlias = tuple[int, str, str, str | None, int, int]
+"""A web address in the body: offset, URL, host, text, range."""
 
 
 def mask(text: str, ranges: Sequence[tuple[int, int]]) -> str:
@@ -84,37 +84,35 @@ class BodyLinks(NamedTuple):
     ranges: list[tuple[int, int]]  # of all wikilinks
 
 
-def body_links(source: str, text: str, structure: Structure, first_line: int) -> BodyLinks:
+def body_links(source: str, text: str, structure: Structure) -> BodyLinks:
     """Return the links of a body; `text` is `source` with code, HTML and comments masked."""
-    found, ranges = wikilinks(source, text, first_line)
+    found, ranges = wikilinks(source, text)
     count = len(ranges)
     if not (structure.links or structure.autolinks):
         return BodyLinks(found, count, [], 0, ranges)
-    more, more_count, external, external_count = markdown_links(
-        source, text, structure, ranges, first_line
-    )
+    more, more_count, external, external_count = markdown_links(source, text, structure, ranges)
     if more:
         found = sorted([*found, *more], key=itemgetter(0))[:MAX_LINKS]
     return BodyLinks(found, count + more_count, external, external_count, ranges)
 
 
-def placed(link: Written, places: Places) -> Link:
-    """Return a link of the body with its bytes and its chunk."""
-    at, kind, target, fragment, text, line, column, start, end = link
-    span, chunk = places.span(start, end), places.chunk(at)
-    return Link(kind, target, fragment, text, line, column, span, chunk)
+def placed(link: Written, lines: Lines, body: int, chunk: int | None) -> Link:
+    """Return a link of the body that starts at an offset of a text, with its place there."""
+    at, kind, target, fragment, text, start, end = link
+    span = lines.span(body + start, body + end) if start >= 0 else None
+    return Link(kind, target, fragment, text, *lines.place(body + at), span, chunk)
 
 
-def placed_external(link: WrittenExternal, places: Places) -> ExternalLink:
-    """Return an external link of the body with its bytes and its chunk."""
-    at, url, host, text, line, column, start, end = link
-    span, chunk = places.span(start, end), places.chunk(at)
-    return ExternalLink(url, host, text, line, column, span, chunk)
+def placed_external(
+    link: WrittenExternal, lines: Lines, body: int, chunk: int | None
+) -> ExternalLink:
+    """Return an external link of the body that starts at an offset of a text."""
+    at, url, host, text, start, end = link
+    span = lines.span(body + start, body + end) if start >= 0 else None
+    return ExternalLink(url, host, text, *lines.place(body + at), span, chunk)
 
 
-def wikilinks(
-    source: str, text: str, first_line: int
-) -> tuple[list[Written], list[tuple[int, int]]]:
+def wikilinks(source: str, text: str) -> tuple[list[Written], list[tuple[int, int]]]:
     """Return the first wikilinks and embeds of `source`, and the ranges of all.
 
     `text` is `source` with code, HTML and comments masked.
@@ -123,7 +121,6 @@ def wikilinks(
     spans: list[tuple[int, int]] = []
     if "[[" not in text:
         return found, spans
-    line, line_start, seen = first_line, 0, 0
     for match in _WIKILINK.finditer(text):
         start, end = match.span()
         inner = match[1]
@@ -148,26 +145,10 @@ def wikilinks(
         spans.append((at, end))
         if len(found) == MAX_LINKS:
             continue
-        ends = source.count("\n", seen, at)
-        if ends:
-            line += ends
-            line_start = source.rfind("\n", seen, at) + 1
-        seen = at
         name, fragment, shown, offset = link
         offset += start + 2
-        found.append(
-            (
-                at,
-                LinkKind.EMBED if embed else LinkKind.WIKILINK,
-                name,
-                fragment,
-                shown,
-                line,
-                at - line_start + 1,
-                offset,
-                offset + len(name),
-            )
-        )
+        kind = LinkKind.EMBED if embed else LinkKind.WIKILINK
+        found.append((at, kind, name, fragment, shown, offset, offset + len(name)))
     return found, spans
 
 
@@ -176,7 +157,6 @@ def markdown_links(
     text: str,
     structure: Structure,
     wikilink_spans: Sequence[tuple[int, int]],
-    first_line: int,
 ) -> tuple[list[Written], int, list[WrittenExternal], int]:
     """Return the first Markdown links and images into the vault, and the number of all.
 
@@ -187,7 +167,6 @@ def markdown_links(
     found: list[Written] = []
     external: list[WrittenExternal] = []
     count = external_count = 0
-    line, line_start, seen = first_line, 0, 0
     spans = iter(wikilink_spans)
     span = next(spans, None)
     destinations = _Destinations(source, text)
@@ -201,19 +180,13 @@ def markdown_links(
             continue
         destination = link.destination.strip()
         at, shown = link.start, link.text or None
-        ends = source.count("\n", seen, at)
-        if ends:
-            line += ends
-            line_start = source.rfind("\n", seen, at) + 1
-        seen = at
-        column = at - line_start + 1
         if _ELSEWHERE.match(destination):
             address = _address(destination)
             if address is not None:
                 external_count += 1
                 if len(external) < MAX_LINKS:
                     target = destinations.range(link, destination)
-                    external.append((at, *address, shown, line, column, *target))
+                    external.append((at, *address, shown, *target))
             continue
         inside = _destination(destination)
         if inside is not None:
@@ -221,7 +194,7 @@ def markdown_links(
             if len(found) < MAX_LINKS:
                 kind = LinkKind.IMAGE if link.image else LinkKind.MARKDOWN
                 target = destinations.range(link, destination.partition("#")[0])
-                found.append((at, kind, *inside, shown, line, column, *target))
+                found.append((at, kind, *inside, shown, *target))
     return found, count, external, external_count
 
 
@@ -368,7 +341,7 @@ def _wikilink(inner: str) -> tuple[str, str | None, str | None, int] | None:
 
 def target_of_wikilink(written: str) -> str | None:
     """Return the target of a text that is one wikilink, or None for any other text."""
-    found, ranges = wikilinks(written, written, 1)
+    found, ranges = wikilinks(written, written)
     return found[0][2] if ranges == [(0, len(written))] else None
 
 
@@ -413,8 +386,8 @@ def _decoded(text: str) -> str:
     return decoded.replace("\0", "\ufffd")
 
 
-def frontmatter_links(front: Frontmatter, places: Places, text: str) -> Iterator[Link]:
-    """Yield the links of the frontmatter of `text`. `places` must belong to `text`.
+def frontmatter_links(front: Frontmatter, lines: Lines, text: str) -> Iterator[Link]:
+    """Yield the links of the frontmatter of `text`. `lines` must belong to `text`.
 
     The `links` list contains wikilinks, Markdown links or plain paths. In other properties, nested
     ones included, a value counts if all of it is one wikilink, as in Obsidian.
@@ -427,7 +400,7 @@ def frontmatter_links(front: Frontmatter, places: Places, text: str) -> Iterator
             if link is None:
                 continue
             target, fragment, shown, offset, length = link
-            span = places.span(*_written_in(text, front, scalar, offset, offset + length))
+            span = lines.span(*_written_in(text, front, scalar, offset, offset + length))
             yield Link(
                 LinkKind.FRONTMATTER, target, fragment, shown, scalar.line, scalar.column, span
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .anchors import anchor_key
+from .headings import Headings, KnownHeading, anchor_key
 from .sanitise import ID_PREFIX
 from .tree import Node, plain
 
@@ -19,30 +19,25 @@ def block_id(name: str) -> str:
     return f"{ID_PREFIX}b-{name.lower()[:_MAX_ID]}"
 
 
+def name_of(heading: Node) -> str:
+    """Return the text by which links name a heading: both parts of its links, and its ID."""
+    return f"{plain(heading, shown=False)} {heading.block or ''}"
+
+
 def part(root: Node, fragment: str) -> list[Node] | None:
     """Return the blocks of a section, or one block by its ID."""
     if fragment.startswith("^"):
         return _block(root, fragment[1:].lower())
     blocks = root.children
-    place, level = -1, 0
-    for name in filter(None, map(anchor_key, fragment.split("#"))):
-        for index in range(place + 1, len(blocks)):
-            each = blocks[index]
-            if each.kind != "heading":
-                continue
-            if level and each.value <= level:
-                return None  # the section around it has ended
-            if anchor_key(plain(each)) == name:
-                place, level = index, each.value
-                break
-        else:
-            return None
-    if place < 0:
+    places = [place for place, each in enumerate(blocks) if each.kind == "heading"]
+    nodes = (blocks[place] for place in places)
+    headings = [KnownHeading(each.value, anchor_key(name_of(each))) for each in nodes]
+    found = Headings(headings).find(fragment.split("#"), strict=True)
+    if not found:
         return None
-    end = place + 1
-    while end < len(blocks) and not (blocks[end].kind == "heading" and blocks[end].value <= level):
-        end += 1
-    return blocks[place:end]
+    start, level = places[found[0]], headings[found[0]].level
+    following = (place for place in places if place > start and blocks[place].value <= level)
+    return blocks[start : next(following, len(blocks))]
 
 
 def _block(root: Node, name: str) -> list[Node] | None:

@@ -8,25 +8,27 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.model.notes import ParsedNote
+from vault_agent.model.notes import Anchor, ParsedNote, Task
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import keys_of, shown_name, stem
 
-from . import frontmatter, links, tags
-from .anchors import MAX_ANCHORS, anchors
-from .chunk import MAX_CHUNKS, chunk_body
+from . import links, tags
+from .blocks import BLOCK_ID
+from .chunk import MAX_CHUNKS
+from .document import Document
 from .frontmatter import text_of, texts_of
-from .places import Places
+from .headings import anchor_key, key_of
 from .properties import MAX_PROPERTIES, properties
-from .structure import scan, with_line_ends
-from .tasks import MAX_TASKS, tasks
+from .tasks import MAX_TEXT_CHARS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from .scalars import Value
     from .structure import Structure
 
+MAX_ANCHORS = 10_000
+MAX_TASKS = 10_000
 MAX_TITLE_CHARS = 500
 MAX_ID_CHARACTERS = 200
 MAX_ALIASES = 200
@@ -57,23 +59,16 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
     stored = _storable(text)
     if stored is not text:
         text, origin = stored, None
-    front = frontmatter.read(text)
-    head, body = text[: front.end], text[front.end :]
-    first_line = 1 + _line_ends(head)
-    source = with_line_ends(body)
-    structure = scan(source)
+    document = Document(text, origin)
     limits = _Limits(path)
-    chunks = limits.first(chunk_body(body, source, structure, first_line), MAX_CHUNKS, "chunks")
-    places = Places(source, None if origin is None else origin + len(head.encode()), chunks)
-    masked = links.mask(source, structure.opaque)
-    found = links.body_links(source, masked, structure, first_line)
-    head_links = list(links.frontmatter_links(front, Places(head, origin), head))
-    found_anchors, anchor_count = anchors(source, masked, structure, first_line)
-    link_count = len(head_links) + found.link_count
+    chunks = limits.first(document.chunks, MAX_CHUNKS, "chunks")
+    front, written = document.front, document.body_links
     values = front.values
-    inline = _inline_tags(masked, structure, found.ranges)
+    head_links = len(document.links) - len(written.links)
+    inline = (tag.name for tag in document.tags)
+    anchors = _anchors(document)
     return ParsedNote(
-        title=_title(values, structure, path),
+        title=_title(values, document.structure, path),
         aliases=limits.first(_aliases(values), MAX_ALIASES, "aliases"),
         tags=limits.first(
             tags.distinct([*tags.frontmatter_tags(values), *inline]), MAX_TAGS, "tags"
@@ -84,22 +79,52 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
         types=_types(values),
         chunks=chunks,
         links=limits.first(
-            [*head_links, *(links.placed(link, places) for link in found.links)],
-            links.MAX_LINKS,
-            "links",
-            link_count,
+            document.links, links.MAX_LINKS, "links", head_links + written.link_count
         ),
         external_links=limits.first(
-            [links.placed_external(link, places) for link in found.external],
-            links.MAX_LINKS,
-            "external links",
-            found.external_count,
+            document.web_links, links.MAX_LINKS, "external links", written.external_count
         ),
-        anchors=limits.first(found_anchors, MAX_ANCHORS, "anchors", anchor_count),
+        anchors=limits.first(
+            [
+                Anchor(level, key, document.lines.line(document.body + start))
+                for start, level, key in anchors[:MAX_ANCHORS]
+            ],
+            MAX_ANCHORS,
+            "anchors",
+            len(anchors),
+        ),
         properties=limits.first(properties(values), MAX_PROPERTIES, "properties"),
-        tasks=limits.first(tasks(source, masked, places, first_line), MAX_TASKS, "tasks"),
+        tasks=limits.first(_tasks(document), MAX_TASKS, "tasks"),
         warnings=(*_warnings(front.problem, path), *limits.warnings),
     )
+
+
+def _anchors(document: Document) -> list[tuple[int, int, str]]:
+    """Return the headings and blocks that a fragment can name in order: offset, level and key."""
+    found = [
+        (heading.start, heading.level, key)
+        for heading in document.structure.headings
+        if (key := key_of(document.source, heading))
+    ]
+    if "^" in document.masked:
+        blocks = BLOCK_ID.finditer(document.masked)
+        found += ((match.start(), 0, anchor_key(match[1])) for match in blocks)
+        found.sort()
+    return found
+
+
+def _tasks(document: Document) -> Iterator[Task]:
+    """Yield the tasks in the order they are written."""
+    text, body = document.text, document.body
+    for line, place in document.tasks:
+        yield Task(
+            text[place.symbol],
+            text[place.rest : place.end].strip()[:MAX_TEXT_CHARS],
+            place.indent,
+            line,
+            document.lines.span(place.start, place.end),
+            document.chunk_at(place.box - body),
+        )
 
 
 class _Limits:
@@ -138,10 +163,6 @@ def _storable(text: str) -> str:
     except UnicodeEncodeError:
         return _NOT_TEXT.sub("\ufffd", text)
     return text.replace("\0", "\ufffd") if "\0" in text else text
-
-
-def _line_ends(text: str) -> int:
-    return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def _title(values: Mapping[str, Value], structure: Structure, path: str) -> str:
@@ -188,12 +209,3 @@ def _warnings(problem: str | None, path: str) -> tuple[Warning, ...]:
         return ()
     message = f"The frontmatter was not read, or only in part: {problem}. The body is indexed."
     return (Warning("FRONTMATTER_PARSE_FAILED", message, {"path": path, "reason": problem}),)
-
-
-def _inline_tags(masked: str, structure: Structure, ranges: list[tuple[int, int]]) -> Iterable[str]:
-    """Return the body's inline tags. `ranges` are those of its wikilinks."""
-    if not tags.may_have_tags(masked):
-        return ()
-    # A "#" in a wikilink or a destination starts a fragment.
-    ranges = [*ranges, *((link.tail, link.end) for link in structure.links)]
-    return tags.inline_tags(links.mask(masked, sorted(ranges)))

@@ -17,7 +17,7 @@ from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
 
 from .inline import external_link, highlights, host_of, text_html
-from .named_parts import anchor, block_id, heading_id, part
+from .named_parts import anchor, block_id, heading_id, name_of, part
 from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
 from .tree import ESCAPED, Node, Target, image_target, plain, runs_right_to_left, shown_of
 
@@ -170,7 +170,7 @@ class _Page:
 
     def _heading(self, node: Node) -> str:
         text = plain(node)
-        name = self._id(heading_id(text))
+        name = self._id(heading_id(name_of(node)))
         if not self._embedded and len(self._shared.outline) < MAX_OUTLINE:
             self._shared.outline.append(OutlineEntry(node.value, text, name, node.line))
         line = "" if self._embedded else f' data-line="{node.line}"'

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
 from vault_agent.text.names import fold
 
-from .address import Address, find_block, find_section, matching, without_marks
+from .address import Address, find_block, find_section
+from .document import Document, section_hash
 from .edit import (
     Change,
     before,
@@ -21,13 +21,12 @@ from .edit import (
     has_last_lines,
     line_end_of,
     not_proven,
-    spliced,
 )
-from .sections import outline
+from .headings import without_marks
 
 if TYPE_CHECKING:
+    from .document import Block, Section
     from .edit import Splice, Text
-    from .sections import Block, Outline, Section
 
 Action: TypeAlias = Literal[
     "append", "prepend", "replace", "insertBefore", "insertAfter", "renameHeading"
@@ -59,11 +58,6 @@ class SectionEdit:
     created: bool = False
 
 
-def section_hash(text: str, part: Section | Block) -> str:
-    """Return the SHA-256 of the bytes of a section or block, in hex."""
-    return sha256(text[part.start : part.end].encode("utf-8", "replace")).hexdigest()
-
-
 def edit_section(
     note: bytes,
     address: Address,
@@ -92,37 +86,59 @@ def edit_section(
         InvalidRequest: `INVALID_REQUEST` for text that a note or heading cannot contain.
         NotFound: `HEADING_NOT_FOUND`, `BLOCK_NOT_FOUND`.
     """
+    options = {"create_if_missing": create_if_missing, "deep": deep}
+    return _edit(editable(note), address, action, content, **options)[0]
+
+
+def rename_heading(note: bytes, address: Address, name: str) -> tuple[SectionEdit, Text, Text]:
+    """Give a heading another text, as `edit_section` does. Return also the note before and after.
+
+    Raises:
+        VaultAgentError: as `edit_section`.
+    """
     text = editable(note)
-    found = outline(text.text)
+    edit, after = _edit(text, address, "renameHeading", name)
+    return edit, text, after
+
+
+def _edit(
+    text: Text,
+    address: Address,
+    action: Action,
+    content: str,
+    *,
+    create_if_missing: bool = False,
+    deep: bool = False,
+) -> tuple[SectionEdit, Text]:
+    found = text.document
     own = text.own(content)
     if address.block_id:
         block = find_block(found, address.block_id)
         splices = text.splices(_in_block(text, block, action, own))
-        return SectionEdit(
-            splices, section_hash(text.text, block), _block_hash(note, splices, block)
-        )
+        after = text.after(splices)
+        hash_before = section_hash(text.text, block)
+        return SectionEdit(splices, hash_before, _block_hash(after, block)), after
     try:
         section = find_section(found, address)
     except NotFound:
         if not (create_if_missing and address.heading and action in _CREATING):
             raise
-        return _created(text, found, address.heading, own)
+        return _created(text, address.heading, own)
     if action == "renameHeading":
         changes = [_renamed(text, section, own)]
     else:
-        changes = _in_section(text, found, section, action, own, deep=deep)
+        changes = _in_section(text, section, action, own, deep=deep)
     if any(not section.start <= each.start <= each.end <= section.end for each in changes):
         raise not_proven("Another section would change.")
     splices = text.splices(changes)
     shift = len(changes[0].text) if action == "insertBefore" and splices else 0
-    after = editable(spliced(note, splices)).text
-    same = (each for each in outline(after).sections if each.start == section.start + shift)
+    after = text.after(splices)
+    same = (each for each in after.document.sections if each.start == section.start + shift)
     now = next(same, None)
     if action == "renameHeading":
-        _prove_renamed(found, outline(after), section, len(after) - len(text.text))
-    return SectionEdit(
-        splices, section_hash(text.text, section), section_hash(after, now) if now else None
-    )
+        _prove_renamed(text, after, section)
+    hash_after = section_hash(after.text, now) if now else None
+    return SectionEdit(splices, section_hash(text.text, section), hash_after), after
 
 
 def section_ends_with(note: bytes, address: Address, content: str, *, deep: bool = False) -> bool:
@@ -133,8 +149,8 @@ def section_ends_with(note: bytes, address: Address, content: str, *, deep: bool
     Raises:
         Conflict: `ENCODING_NOT_WRITABLE`.
     """
-    text = editable(note).text
-    found = outline(text)
+    found = editable(note).document
+    text = found.text
     try:
         if address.block_id:
             block = find_block(found, address.block_id)
@@ -147,10 +163,10 @@ def section_ends_with(note: bytes, address: Address, content: str, *, deep: bool
 
 
 def _in_section(
-    text: Text, found: Outline, section: Section, action: Action, content: str, *, deep: bool
+    text: Text, section: Section, action: Action, content: str, *, deep: bool
 ) -> list[Change]:
     if action == "replace":
-        return _replaced(text, found, section, content)
+        return _replaced(text, section, content)
     if not content:
         return []
     if action == "append":
@@ -161,7 +177,7 @@ def _in_section(
             "insertBefore": section.start,
             "insertAfter": section.end,
         }[action]
-    return [_inserted(text, found, at, content)]
+    return [_inserted(text, at, content)]
 
 
 def _content_end(text: str, start: int, end: int) -> int:
@@ -180,7 +196,7 @@ def _closed(text: str, at: int, content: str, ending: str) -> str:
     return content + before(content, ending, blank_line=False) if at < len(text) else content
 
 
-def _inserted(text: Text, found: Outline, at: int, content: str, end: int | None = None) -> Change:
+def _inserted(text: Text, at: int, content: str, end: int | None = None) -> Change:
     """Return the change that puts lines at an offset, in place of those up to `end`.
 
     If the next heading would become a part of the content, because it is underlined, an empty line
@@ -191,18 +207,20 @@ def _inserted(text: Text, found: Outline, at: int, content: str, end: int | None
     lines = _closed(text.text, at, content, ending) if end < len(text.text) else content
     if end == len(text.text) and at and text.text[at - 1] not in "\r\n":
         lines = ending + lines
-    next_one = next((each for each in found.sections if each.start >= end), None)
+    sections = text.document.sections
+    next_one = next((each for each in sections if each.start >= end), None)
     if next_one is None or text.text[end : next_one.start].strip(" \t\r\n") or not lines:
         return Change(at, end, lines)
     if next_one.start == end and not _ATX_START.match(text.text, end):
-        after = outline(text.text[:at] + lines + text.text[end : next_one.content]).sections
+        until_next = text.text[:at] + lines + text.text[end : next_one.content]
+        after = Document(until_next).sections
         kept = after and after[-1].start == at + len(lines)
         if not kept:
             lines += ending
     return Change(at, end, lines)
 
 
-def _replaced(text: Text, found: Outline, section: Section, content: str) -> list[Change]:
+def _replaced(text: Text, section: Section, content: str) -> list[Change]:
     """Return the change of all between a heading and the end of its section.
 
     Empty lines at both ends stay, unless the content has its own.
@@ -219,7 +237,7 @@ def _replaced(text: Text, found: Outline, section: Section, content: str) -> lis
         content = _with_line_end(text.text, end, content)
     if not content:
         return [Change(start, end, "")]
-    return [_inserted(text, found, start, content, end)]
+    return [_inserted(text, start, content, end)]
 
 
 def _with_line_end(text: str, end: int, content: str) -> str:
@@ -231,7 +249,7 @@ def _with_line_end(text: str, end: int, content: str) -> str:
 
 def _without_heading(content: str, section: Section) -> str:
     """Return a section's new text without the heading, if it starts with it."""
-    first = next(iter(outline(content).sections), None)
+    first = next(iter(Document(content).sections), None)
     if (
         first is not None
         and not content[: first.start].strip()
@@ -269,15 +287,17 @@ def _no_heading_text() -> InvalidRequest:
     return InvalidRequest("INVALID_REQUEST", "This is not the text of a heading.")
 
 
-def _prove_renamed(found: Outline, after: Outline, section: Section, longer: int) -> None:
+def _prove_renamed(before: Text, after: Text, section: Section) -> None:
     """Check that only the text of one heading has changed.
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` if it is no heading of the same kind any more.
     """
-    if len(after.sections) != len(found.sections):
+    old_ones, new_ones = before.document.sections, after.document.sections
+    longer = len(after.text) - len(before.text)
+    if len(old_ones) != len(new_ones):
         raise _no_heading_text()
-    for old, new in zip(found.sections, after.sections, strict=True):
+    for old, new in zip(old_ones, new_ones, strict=True):
         renamed = old is section
         if old.level != new.level or (old.text != new.text and not renamed):
             raise _no_heading_text()
@@ -285,8 +305,9 @@ def _prove_renamed(found: Outline, after: Outline, section: Section, longer: int
             raise _no_heading_text()
 
 
-def _created(text: Text, found: Outline, path: tuple[str, ...], content: str) -> SectionEdit:
+def _created(text: Text, path: tuple[str, ...], content: str) -> tuple[SectionEdit, Text]:
     """Make a heading with content, at the end of its parent's section or of the note."""
+    found = text.document
     name = without_marks(path[-1])
     ending = text.line_end() or line_end_of(content)
     if len(path) > 1:
@@ -304,15 +325,21 @@ def _created(text: Text, found: Outline, path: tuple[str, ...], content: str) ->
     if at < len(text.text):
         lines += before(lines, ending, blank_line=text.text[at] not in "\r\n")
     splices = text.splices([Change(at, at, between + lines)])
-    after = editable(spliced(text.note, splices)).text
+    after = text.after(splices)
     start = at + len(between)
-    made = next((each for each in outline(after).sections if each.start == start), None)
-    if made is None or made.level != level or made not in matching(outline(after), path):
+    sections = after.document.sections
+    made = next((index for index, each in enumerate(sections) if each.start == start), None)
+    if (
+        made is None
+        or sections[made].level != level
+        or made not in after.document.headings.find(path, strict=False)
+    ):
         raise _no_heading_text()
-    return SectionEdit(splices, None, section_hash(after, made), created=True)
+    hash_after = section_hash(after.text, sections[made])
+    return SectionEdit(splices, None, hash_after, created=True), after
 
 
-def _level(found: Outline) -> int:
+def _level(found: Document) -> int:
     """Return the level of a new heading without a parent: that of the others, below a title."""
     levels = [section.level for section in found.sections]
     if not levels or (levels[0] == 1 and levels.count(1) == 1):
@@ -370,7 +397,6 @@ def _replaced_block(text: Text, block: Block, content: str) -> Change:
     return Change(block.start, end, _with_line_end(whole, end, content))
 
 
-def _block_hash(note: bytes, splices: tuple[Splice, ...], block: Block) -> str | None:
-    after = editable(spliced(note, splices)).text
-    same = [each for each in outline(after).blocks if each.id == block.id]
-    return section_hash(after, same[0]) if len(same) == 1 else None
+def _block_hash(after: Text, block: Block) -> str | None:
+    same = [each for each in after.document.blocks if each.id == block.id]
+    return section_hash(after.text, same[0]) if len(same) == 1 else None

@@ -30,7 +30,7 @@ _MAX_TEXT_PIECES = 256
 _MARKDOWN = Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES)
 _WIKILINK_IN_HEADING = re.compile(r"!?\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
 _COMMENT_PASSES = 4
-_LONE_CR = re.compile(r"\r(?!\n)")
+_BLOCK_ID = re.compile(r"\^(?<!\S\^)[A-Za-z0-9-]")
 _BRACKETED = re.compile(r"\[\[([^\[\]\n]++)\]\]")
 
 
@@ -60,39 +60,6 @@ class MarkdownLink:
     reference: str = ""
 
 
-@dataclass(slots=True)
-class Structure:
-    """The parts of a body. Offsets are characters, and each list is in document order.
-
-    `opaque` are code, HTML and comments, which contain no links or tags.
-    """
-
-    parsed: str = ""  # the body as it was parsed, with comments blanked
-    headings: list[Heading] = field(default_factory=list)
-    block_bytes: list[int] = field(default_factory=list)  # see `block_starts`
-    code: list[tuple[int, int]] = field(default_factory=list)
-    html: list[tuple[int, int]] = field(default_factory=list)
-    comments: list[tuple[int, int]] = field(default_factory=list)
-    links: list[MarkdownLink] = field(default_factory=list)
-    autolinks: list[MarkdownLink] = field(default_factory=list)  # `<https://…>`
-
-    @property
-    def opaque(self) -> list[tuple[int, int]]:
-        """Code, HTML and comments together, sorted; ranges may touch or overlap."""
-        return sorted([*self.code, *self.html, *self.comments])
-
-    def block_starts(self) -> list[int]:
-        """Return the line starts of top-level blocks and of the items of top-level lists.
-
-        A long section may be split there. Most notes have none, so this is not done before.
-        """
-        source, starts = self.parsed, self.block_bytes
-        if not source.isascii():
-            characters = _characters(source, starts)
-            starts = [characters[start] for start in starts]
-        return [source.rfind("\n", 0, start) + 1 for start in starts]
-
-
 class Part(NamedTuple):
     """A block at any depth, as offsets of the body. `parent` and `previous` are indices of parts.
 
@@ -119,35 +86,38 @@ _PARTS = {
 }
 
 
-def parts(structure: Structure) -> list[Part]:
-    """Return the blocks of a scanned body, in document order. Parses it once more."""
-    source = structure.parsed
-    found: list[Part] = []
-    stack: list[int | None] = []  # for each open tag, the index of its part
-    last: dict[int | None, int] = {}  # the last part of each parent
-    parent: int | None = None
-    events: Iterator[tuple[Any, Range]] = _MARKDOWN.events_with_range(source)
-    for event, span in events:
-        if event.__class__ is str:
-            continue
-        if "Start" in event:
-            value = event["Start"]
-            kind = _PARTS.get(value if value.__class__ is str else next(iter(value)))
-            stack.append(parent)
-            if kind is not None:
-                found.append(Part(kind, span["start"], span["end"], parent, last.get(parent)))
-                last[parent] = parent = len(found) - 1
-        elif "End" in event:
-            parent = stack.pop()
-    if source.isascii():
-        return found
-    places = _characters(source, {place for part in found for place in part[1:3]})
-    return [part._replace(start=places[part.start], end=places[part.end]) for part in found]
+@dataclass(slots=True)
+class Structure:
+    """The parts of a body. Offsets are characters, and each list is in document order.
 
+    `opaque` are code, HTML and comments, which contain no links or tags.
+    """
 
-def with_line_ends(text: str) -> str:
-    """Return a text as `scan` must get it: a lone CR ends a line too. No offset changes."""
-    return _LONE_CR.sub("\n", text) if "\r" in text else text
+    parsed: str = ""  # the body as it was parsed, with comments blanked
+    headings: list[Heading] = field(default_factory=list)
+    block_bytes: list[int] = field(default_factory=list)  # see `block_starts`
+    code: list[tuple[int, int]] = field(default_factory=list)
+    html: list[tuple[int, int]] = field(default_factory=list)
+    comments: list[tuple[int, int]] = field(default_factory=list)
+    links: list[MarkdownLink] = field(default_factory=list)
+    autolinks: list[MarkdownLink] = field(default_factory=list)  # `<https://…>`
+    parts: list[Part] = field(default_factory=list)  # if a block may have an ID
+
+    @property
+    def opaque(self) -> list[tuple[int, int]]:
+        """Code, HTML and comments together, sorted; ranges may touch or overlap."""
+        return sorted([*self.code, *self.html, *self.comments])
+
+    def block_starts(self) -> list[int]:
+        """Return the line starts of top-level blocks and of the items of top-level lists.
+
+        A long section may be split there. Most notes have none, so this is not done before.
+        """
+        source, starts = self.parsed, self.block_bytes
+        if not source.isascii():
+            characters = _characters(source, starts)
+            starts = [characters[start] for start in starts]
+        return [source.rfind("\n", 0, start) + 1 for start in starts]
 
 
 def scan(source: str) -> Structure:
@@ -208,6 +178,11 @@ def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
     wanted = False  # whether a heading or link is open, so that text counts
     texts: list[str] = []  # the pieces of text since the outermost of them opened
     inner_end = 0  # the end of the last piece within a link
+    parts = structure.parts
+    with_parts = "^" in source and _BLOCK_ID.search(source) is not None
+    parents: list[int | None] = []  # for each open tag, the part around it
+    parent: int | None = None
+    last: dict[int | None, int] = {}  # the last part of each parent
 
     # An event is a string or a dict with one key. pyromark's type is a union of 40 types, which
     # does not help a type checker here. Text is the most frequent event, so it comes first.
@@ -232,6 +207,12 @@ def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
             if depth == 0:
                 blocks.append(span["start"])
             depth += 1
+            if with_parts:
+                parents.append(parent)
+                kind = _PARTS.get(value if value.__class__ is str else next(iter(value)))
+                if kind is not None:
+                    parts.append(Part(kind, span["start"], span["end"], parent, last.get(parent)))
+                    last[parent] = parent = len(parts) - 1
             if value.__class__ is str:
                 if value == "Item":
                     if depth == 2:
@@ -255,14 +236,16 @@ def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
                 link = MarkdownLink(
                     span["start"], 0, span["end"], image, fields["dest_url"], "", fields["id"]
                 )
-                kind = fields["link_type"]
-                if kind != "Email":
-                    (autolinks if kind == "Autolink" else links).append(link)
+                written_as = fields["link_type"]
+                if written_as != "Email":
+                    (autolinks if written_as == "Autolink" else links).append(link)
                 open_links.append((len(texts), link))
             elif "CodeBlock" in value:
                 code.append((span["start"], span["end"]))
         elif "End" in event:
             depth -= 1
+            if with_parts:
+                parent = parents.pop()
             if not wanted:
                 continue
             if open_links and event["End"] in ("Link", "Image"):
@@ -313,9 +296,10 @@ def _to_characters(source: str, structure: Structure) -> None:
             offsets |= {heading.start, heading.end}
         for link in (*structure.links, *structure.autolinks):
             offsets.update((link.start, link.tail, link.end))
-        for ranges in (structure.code, structure.html):
-            for pair in ranges:
-                offsets.update(pair)
+        for pair in (*structure.code, *structure.html):
+            offsets.update(pair)
+        for part in structure.parts:
+            offsets.update(part[1:3])
         characters = _characters(source, offsets)
         structure.code = [(characters[a], characters[b]) for a, b in structure.code]
         structure.html = [(characters[a], characters[b]) for a, b in structure.html]
@@ -324,6 +308,10 @@ def _to_characters(source: str, structure: Structure) -> None:
         for link in (*structure.links, *structure.autolinks):
             link.start, link.end = characters[link.start], characters[link.end]
             link.tail = characters[link.tail]
+        structure.parts = [
+            part._replace(start=characters[part.start], end=characters[part.end])
+            for part in structure.parts
+        ]
     for heading in structure.headings:
         heading.start = source.rfind("\n", 0, heading.start) + 1
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from vault_agent.errors import Conflict, Failed, InvalidRequest
 from vault_agent.text.names import fold
 
-from . import frontmatter, links, tags
-from .edit import Change, before, editable, insertable, not_proven, spliced
+from . import tags
+from .edit import Change, before, editable, insertable, not_proven
 from .keys import Head, changed_keys
-from .structure import scan, with_line_ends
-from .tags import tag_spans
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
+    from .document import Tag
     from .edit import Splice, Text
     from .yaml_values import Json
 
@@ -139,8 +138,7 @@ def _with(value: Json, missing: list[str]) -> Json:
 
 
 def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
-    body = frontmatter.bounds(text.text).end
-    found = _spans(text.text, body)
+    body, found = text.document.body, text.document.tags
     held = {fold(tag) for tag, _, _ in found}
     changes = [
         _removal(text.text, body, start, end) for tag, start, end in found if fold(tag) in unwanted
@@ -164,25 +162,9 @@ def _proven(text: Text, changes: list[Change], expected: list[str]) -> tuple[Spl
         Failed: `EDIT_NOT_PROVEN`.
     """
     splices = text.splices(changes)
-    after = editable(spliced(text.note, splices)).text
-    if [tag for tag, _, _ in _spans(after, frontmatter.bounds(after).end)] != expected:
+    if [tag.name for tag in text.after(splices).document.tags] != expected:
         raise not_proven("Other tags of the text would change.")
     return splices
-
-
-def _spans(text: str, body: int) -> list[tuple[str, int, int]]:
-    """Return the tags of a text with their offsets, the `#` included."""
-    source = text[body:]
-    if "#" not in source:
-        return []
-    source = with_line_ends(source)
-    structure = scan(source)
-    masked = links.mask(source, structure.opaque)
-    ranges = links.body_links(source, masked, structure, 1).ranges
-    ranges = sorted([*ranges, *((link.tail, link.end) for link in structure.links)])
-    return [
-        (tag, body + start, body + end) for tag, start, end in tag_spans(links.mask(masked, ranges))
-    ]
 
 
 def _removal(text: str, body: int, start: int, end: int) -> Change:
@@ -220,7 +202,7 @@ def _at_the_end(
     text: Text,
     body: int,
     missing: list[str],
-    found: list[tuple[str, int, int]],
+    found: list[Tag],
     removed: list[Change],
 ) -> Change:
     """Return the change that adds tags at the end of a text."""
@@ -229,7 +211,7 @@ def _at_the_end(
     content = " ".join(f"#{tag}" for tag in missing)
     last = body + len(whole[body:].rstrip())
     line = max(whole.rfind("\n", body, last), whole.rfind("\r", body, last)) + 1 or body
-    stays = bool(found) and found[-1][2] == last and not (removed and removed[-1].end >= last)
+    stays = bool(found) and found[-1].end == last and not (removed and removed[-1].end >= last)
     if stays and _TAG_LINE.match(whole[line:last]):
         return Change(last, last, f" {content}")
     between = before(whole[body:], ending, blank_line=True)

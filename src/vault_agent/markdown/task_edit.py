@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, NotFound
 
+from .document import Document
 from .edit import Change, editable, not_proven
 from .recurrence import SUPPORTED, next_day, parse_rule
 from .task_fields import placed_fields, task_fields, written
 from .task_line import AUTO, form_of
-from .tasks import MAX_TEXT_CHARS, line_digest, placed_tasks
+from .tasks import MAX_TEXT_CHARS, line_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,7 @@ def set_status(
         Failed: `EDIT_NOT_PROVEN`.
     """
     text = editable(note)
-    tasks = placed_tasks(text.text)
+    tasks = text.document.tasks
     task = _found(text.text, tasks, wanted)
     place = task.place
     rest = text.text[place.rest : place.end]
@@ -295,6 +296,6 @@ def _prove(
     for each in tasks:
         line = text[each.place.start : each.place.end]
         expected += become if each is task else [line]
-    found = [changed[each.place.start : each.place.end] for each in placed_tasks(changed)]
+    found = [changed[each.place.start : each.place.end] for each in Document(changed).tasks]
     if found != expected:
         raise not_proven("The note would have other tasks.")

@@ -10,7 +10,6 @@ from vault_agent.errors import Conflict, InvalidRequest
 from .edit import editable, insertable, not_proven, spliced
 from .recurrence import SUPPORTED, parse_rule
 from .task_fields import EMOJI, placed_fields, written
-from .tasks import placed_tasks
 
 if TYPE_CHECKING:
     from .edit import Splice, Text
@@ -46,7 +45,7 @@ def new_line(note: Text, task: NewTask, form: str = AUTO) -> str:
         what = f"The recurrence is not supported. Supported: {SUPPORTED}."
         raise Conflict("RECURRENCE_UNSUPPORTED", what, remedy="")
     placed = placed_fields(task.text)
-    tasks = placed_tasks(note.text)
+    tasks = note.document.tasks
     form = form_of(placed, form)
     values = {
         "priority": task.priority,
@@ -76,7 +75,7 @@ def line_of(note: bytes, splice: Splice, line: str) -> int | None:
     text = editable(spliced(note, [splice]))
     first = len(note[text.origin : splice.start].decode())
     last = first + len(splice.text.decode())
-    for task in placed_tasks(text.text):
+    for task in text.document.tasks:
         start = task.place.start
         if first <= start < last and text.text[start : task.place.end] == line:
             return task.line

@@ -6,18 +6,9 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.model.notes import Task
-
-from . import frontmatter, links
-from .places import Lines
-from .structure import scan, with_line_ends
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .places import Places
-
-MAX_TASKS = 10_000
 MAX_TEXT_CHARS = 1_000
 _MAX_BEFORE = 200
 
@@ -43,6 +34,12 @@ class TaskLine(NamedTuple):
         """Where the text after the box starts."""
         return self.box + 3
 
+    def moved(self, distance: int) -> TaskLine:
+        """Return the place of the same task in a text with more characters before it."""
+        return TaskLine(
+            self.start + distance, self.box + distance, self.end + distance, self.indent
+        )
+
 
 class PlacedTask(NamedTuple):
     """A task of a note with its line number, from 1."""
@@ -51,45 +48,12 @@ class PlacedTask(NamedTuple):
     place: TaskLine
 
 
-def tasks(source: str, text: str, places: Places, first_line: int) -> Iterator[Task]:
-    """Yield the tasks of a body in the order they are written.
-
-    `text` is `source` with code, HTML and comments masked.
-    """
-    lines = Lines(source, first_line)
-    for place in _task_lines(source, text):
-        yield Task(
-            text[place.symbol],
-            source[place.rest : place.end].strip()[:MAX_TEXT_CHARS],
-            place.indent,
-            lines.at(place.start)[0],
-            places.span(place.start, place.end),
-            places.chunk(place.box),
-        )
-
-
-def placed_tasks(text: str) -> list[PlacedTask]:
-    """Return the tasks of a whole note, without its byte order mark. Offsets are characters."""
-    start = frontmatter.bounds(text).end
-    # Also a lone CR ends a line. The length stays the same.
-    whole = with_line_ends(text)
-    body = whole[start:]
-    lines = Lines(whole, 1)
-    return [
-        PlacedTask(
-            lines.at(start + place.start)[0],
-            TaskLine(start + place.start, start + place.box, start + place.end, place.indent),
-        )
-        for place in _task_lines(body, links.mask(body, scan(body).opaque))
-    ]
-
-
 def line_digest(line: str) -> str:
     """Return the hash of a task's line that its ID contains: 8 hexadecimal digits."""
     return sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _task_lines(source: str, text: str) -> Iterator[TaskLine]:
+def task_lines(source: str, text: str) -> Iterator[TaskLine]:
     """Yield the tasks of a body; `text` is `source` with code, HTML and comments masked."""
     for match in _BOX.finditer(text):
         at = match.start()

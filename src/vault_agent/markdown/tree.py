@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyromark import Markdown, Options
 
+from .document import Document
 from .inline_notes import lift
-from .links import is_elsewhere, mask, place_in_vault, wikilinks
+from .lines import with_line_ends
+from .links import is_elsewhere, place_in_vault, wikilinks
 from .sanitise import images_of
-from .structure import scan, with_line_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,8 +91,8 @@ def build(body: str, first_line: int = 1) -> Tree:
     return _Builder(prepared, written, first_line).tree()
 
 
-def plain(node: Node) -> str:
-    """Return the text of a node as it is shown, on one line."""
+def plain(node: Node, *, shown: bool = True) -> str:
+    """Return the text of a node on one line: as it is shown, or with all parts of wikilinks."""
     pieces: list[str] = []
     waiting = [node]
     while waiting:
@@ -99,7 +100,7 @@ def plain(node: Node) -> str:
         if each.kind in ("text", "span", "math"):
             pieces.append(each.value if each.kind != "math" else each.value[0])
         elif each.kind == "wikilink":
-            pieces.append(shown_of(each.value))
+            pieces.append(shown_of(each.value) if shown else " ".join(filter(None, each.value[1:])))
         elif each.kind in ("soft", "break"):
             pieces.append(" ")
         waiting.extend(reversed(each.children))
@@ -147,14 +148,14 @@ def _prepared(source: str) -> tuple[str, list[_Wikilink]]:
     """Return the body with comments and wikilinks replaced, and the wikilinks."""
     if "%%" not in source and "[[" not in source:
         return source, []
-    structure = scan(source)
+    document = Document.of_body(source)
     pieces: list[tuple[int, int, str]] = [
         (start, end, _NOT_LINE_END.sub(_COMMENT, source[start:end]))
-        for start, end in structure.comments
+        for start, end in document.structure.comments
     ]
     written: list[_Wikilink] = []
     if "[[" in source:
-        found, spans = wikilinks(source, mask(source, structure.opaque), 1)
+        found, spans = wikilinks(source, document.masked)
         for (_, kind, target, fragment, text, *_), (start, end) in zip(found, spans, strict=False):
             pieces.append((start, end, f"{_OPEN}{len(written)}{_CLOSE}"))
             written.append(_Wikilink(source[start:end], Target(kind, target, fragment, text)))

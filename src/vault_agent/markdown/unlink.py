@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .links import is_elsewhere, mask, place_in_vault, wikilinks
-from .structure import scan, with_line_ends
+from .document import Document
+from .links import is_elsewhere, place_in_vault, wikilinks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,11 +32,10 @@ class WholeLink(NamedTuple):
 
 def whole_links(body: str) -> list[WholeLink]:
     """Return the links of a body to other files of the vault, in order. None overlaps another."""
-    source = with_line_ends(body)
-    structure = scan(source)
-    masked = mask(source, structure.opaque)
-    written, ranges = wikilinks(source, masked, 1)
-    found = [*map(_of_wikilink, written, ranges), *_of_markdown(source, structure.links)]
+    document = Document.of_body(body)
+    source, markdown = document.source, document.structure.links
+    written, ranges = wikilinks(source, document.masked)
+    found = [*map(_of_wikilink, written, ranges), *_of_markdown(source, markdown)]
     links: list[WholeLink] = []
     for link in sorted(each for each in found if each.target):
         if not links or link.start >= links[-1].end:

@@ -14,6 +14,7 @@ import yaml
 
 from vault_agent.errors import Conflict
 
+from .lines import line_ends
 from .yaml_nodes import ALIAS, ENDING, LIST, MAPPING, SCALAR, Events, node_of
 
 if TYPE_CHECKING:
@@ -191,8 +192,3 @@ class Block:
         """Refuse to edit what is written at an offset."""
         line = self.line(offset)
         raise Conflict("FRONTMATTER_INVALID", f"{what} (line {line}).", {"line": line}) from None
-
-
-def line_ends(text: str) -> int:
-    """Return the number of line ends of a text."""
-    return text.count("\n") + text.count("\r") - text.count("\r\n")

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vault_agent.markdown.anchors import anchor_key
+from vault_agent.markdown.document import Document
+from vault_agent.markdown.headings import Headings, anchor_key
 from vault_agent.markdown.resolve import LinkResolver, target_key
-from vault_agent.markdown.sections import outline
 from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery
@@ -186,28 +186,42 @@ async def _parts(
     if not path or not is_note(path):
         return []
 
-    def read() -> list[tuple[str, str, int]]:
+    kind = "block" if fragment.startswith("^") else "heading"
+    if kind not in query.kinds:
+        return []
+
+    def read() -> tuple[list[tuple[str, int]], list[Hit]]:
         with open_vault() as root:
             file = read_file(root, path, MAX_OUTLINE_BYTES)
         if isinstance(file, int):
-            return []
-        parts = outline(file.text)
-        if fragment.startswith("^"):
-            return [("block", f"^{each.id}", each.line) for each in parts.blocks]
-        return [("heading", each.text, each.line) for each in parts.sections]
+            return [], []
+        document = Document(file.text)
+        if kind == "block":
+            every = [(f"^{each.id}", each.line) for each in document.blocks]
+            return every, NameIndex([text for text, _ in every]).find(fragment.removeprefix("^"))
+        every = [(each.text, each.line) for each in document.sections]
+        return every, heading_hits(document.headings, fragment)
 
-    every = [each for each in await in_thread(read) if each[0] in query.kinds]
-    hits = NameIndex([text for _, text, _ in every]).find(fragment.removeprefix("^"))
+    every, hits = await in_thread(read)
     if not fragment.strip("^ "):
         hits = [Hit(number, 0, ()) for number in range(len(every))]
     found = []
     for hit in hits[: query.limit]:
-        kind, text, line = every[hit.number]
+        text, line = every[hit.number]
         insert = f"#{text}" if kind == "block" else f"#{_linkable(text)}"
         found.append(Suggestion(kind, text, path, insert, hit.ranges, identify(path), path, line))
     if not name.strip():
         return found  # a link within the note needs no name
     return await snapshot.read(_with_links, found, source)
+
+
+def heading_hits(headings: Headings, fragment: str) -> list[Hit]:
+    """Return the headings to offer for a fragment: first the one that it names already."""
+    named = headings.find(fragment.split("#"), strict=True)
+    hits = NameIndex([each.text for each in headings.all]).find(fragment)
+    known = {hit.number for hit in hits}
+    hits = [*(Hit(number, 0, ()) for number in named if number not in known), *hits]
+    return sorted(hits, key=lambda hit: hit.number not in named)
 
 
 def _with_links(

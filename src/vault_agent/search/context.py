@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from itertools import zip_longest
+from itertools import islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import NotFound, explained
+from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key
 from vault_agent.model.context import Context, ContextSource
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.search import SearchQuery
@@ -21,14 +22,15 @@ from vault_agent.model.warning import Warning
 from vault_agent.search.pages import search_page
 from vault_agent.search.resolve import resolve
 from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index import links as links_reading
 from vault_agent.store.index import notes as reading
-from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vault_agent.embedding.embedder import Embedder
     from vault_agent.model.context import ContextQuery
+    from vault_agent.model.notes import Anchor
     from vault_agent.model.search import Hit
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
@@ -137,7 +139,8 @@ async def _read(
     section = query.section or named.heading
     if section is None:
         return _Excerpt(number, scope.inner(note.path), "", tuple(chunks), numbered=False)
-    inside = _section_chunks(chunks, section)
+    anchors = await snapshot.read(links_reading.anchors, [note.rowid]) or {}
+    inside = section_chunks(chunks, anchors.get(note.rowid, []), section)
     if not inside:
         headings = list(dict.fromkeys(" > ".join(each.heading_path) for each in chunks))
         details = {"query": number, "headings": [each for each in headings if each][:20]}
@@ -157,24 +160,38 @@ def _note_and_chunks(
     return note, sorted(reading.chunks(connection, keys))
 
 
-def _section_chunks(chunks: Sequence[StoredChunk], section: str) -> list[StoredChunk]:
-    """Return the chunks under the first heading that is `section`, or ends in its path."""
-    wanted = [fold(part.strip().lstrip("#").strip()) for part in re.split(r">|(?<!^)#", section)]
-    under: tuple[str, ...] | None = None
-    found = []
-    for chunk in chunks:
+def section_chunks(
+    chunks: Sequence[StoredChunk], anchors: Sequence[Anchor], section: str
+) -> list[StoredChunk]:
+    """Return the chunks under the first heading that a name or path means.
+
+    Headings are looked up by the text that they show, then by the name that links use.
+    """
+    shown: list[tuple[str, ...]] = []  # the path of each heading
+    firsts: list[int] = []  # its first chunk
+    before: tuple[str, ...] = ()
+    for number, chunk in enumerate(chunks):
         path = chunk.heading_path
-        if under is None:
-            folded = [fold(each.strip()) for each in path]
-            for end in range(len(wanted), len(folded) + 1):
-                if folded[end - len(wanted) : end] == wanted:
-                    under = path[:end]
-                    break
-        if under is not None:
-            if path[: len(under)] != under:
-                break
-            found.append(chunk)
-    return found
+        for end in range(1, len(path) + 1):
+            if path[:end] != before[:end]:
+                shown.append(path[:end])
+                firsts.append(number)
+        before = path
+    names = [KnownHeading(len(path), anchor_key(path[-1]), path[-1]) for path in shown]
+    if found := Headings(names).find((section,), strict=False):
+        under, first = shown[found[0]], firsts[found[0]]
+        inside = takewhile(
+            lambda each: each.heading_path[: len(under)] == under, islice(chunks, first, None)
+        )
+        return [*inside]
+    headings = [anchor for anchor in anchors if anchor.level]
+    names = [KnownHeading(heading.level, heading.name) for heading in headings]
+    if not (found := Headings(names).find((section,), strict=False)):
+        return []
+    wanted, *following = headings[found[0] :]
+    ends = (each.line for each in following if each.level <= wanted.level)
+    end = next(ends, chunks[-1].end_line + 1) if chunks else 0
+    return [each for each in chunks if each.end_line >= wanted.line and each.start_line < end]
 
 
 async def _result(snapshot: Snapshot, number: int, query: ContextQuery, hit: Hit) -> _Excerpt:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import explained
 from vault_agent.markdown import links as markup
-from vault_agent.markdown.structure import scan, with_line_ends
+from vault_agent.markdown.document import Document
+from vault_agent.markdown.lines import with_line_ends
 from vault_agent.model.graph import Backlink, Listed, Place
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.scope import EVERYTHING
@@ -175,9 +176,9 @@ def _find(
 
 def _readable(body: str) -> str:
     """Return a body with everything masked that is not prose. Offsets do not change."""
-    structure = scan(body)
-    masked = markup.mask(body, structure.opaque)
-    _, wikilinks = markup.wikilinks(body, masked, 1)
+    document = Document.of_body(body)
+    structure, masked = document.structure, document.masked
+    _, wikilinks = markup.wikilinks(body, masked)
     others = [
         *((link.start, link.end) for link in (*structure.links, *structure.autolinks)),
         *(match.span() for form in (_ADDRESS, _DEFINITION) for match in form.finditer(masked)),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import TooLarge
+from vault_agent.markdown.document import Document, section_hash
 from vault_agent.markdown.keys import keys_of
-from vault_agent.markdown.section_edit import section_hash
-from vault_agent.markdown.sections import outline
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.fetch import read_file
 from vault_agent.search.named import named_note
@@ -121,7 +120,7 @@ async def _read(
 
 
 def _outline(note_id: str, path: str, file: NoteFile) -> NoteOutline:
-    found = outline(file.text)
+    found = Document(file.text)
     if (count := len(found.sections) + len(found.blocks)) > MAX_PARTS:
         raise TooLarge(
             "NOTE_TOO_LARGE",

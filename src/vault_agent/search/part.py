@@ -7,8 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest, NotFound, TooLarge
-from vault_agent.markdown import frontmatter
-from vault_agent.markdown.sections import Outline, line_starts, outline, section_lines
+from vault_agent.markdown.document import Document
 from vault_agent.model.reading import NotePart, PartQuery
 from vault_agent.search.fetch import read_file
 from vault_agent.search.named import named_note
@@ -18,6 +17,7 @@ from vault_agent.system.workers import WorkerCrashed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vault_agent.markdown.document import Block, Section
     from vault_agent.search.fetch import NoteFile
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredNote
@@ -76,41 +76,47 @@ def too_costly() -> Iterator[None]:
 
 
 def _part(stored: StoredNote, file: NoteFile, query: PartQuery, max_bytes: int) -> NotePart:
-    if query.view == "outline" or query.section is not None:
-        found = outline(file.text)
-    else:
-        found = Outline(line_starts(file.text), [], [])  # lines need no headings
+    found = Document(file.text)
     if query.view == "outline":
         return _page(
             stored, file, found, query, _outline_text(found), max_bytes=max_bytes, listed=True
         )
     if query.view == "properties":
-        end = frontmatter.read(file.text).end
-        return _page(stored, file, found, query, file.text[:end], max_bytes=max_bytes, listed=True)
+        head = file.text[: found.body]
+        return _page(stored, file, found, query, head, max_bytes=max_bytes, listed=True)
     first, last = _range(found, query)
-    begin = found.starts[first - 1] if first <= len(found.starts) else len(file.text)
-    end = found.starts[last] if last < len(found.starts) else len(file.text)
+    starts = found.lines.starts
+    begin = starts[first - 1] if first <= len(starts) else len(file.text)
+    end = starts[last] if last < len(starts) else len(file.text)
     return _page(stored, file, found, query, file.text[begin:end], max_bytes=max_bytes, begin=begin)
 
 
-def _range(found: Outline, query: PartQuery) -> tuple[int, int]:
+def _range(found: Document, query: PartQuery) -> tuple[int, int]:
     """Return the first and the last line of the part."""
-    count = len(found.starts)
+    count = len(found.lines.starts)
     first, last = query.first_line, min(query.last_line or count, count)
     if query.section is not None:
-        lines = section_lines(found, query.section)
-        if lines is None:
+        section = named_part(found, query.section.strip())
+        if section is None:
             raise _no_heading(found)
-        first, last = max(first, lines[0]), min(last, lines[1])
+        first, last = max(first, section.line), min(last, section.end_line)
     if first > last:
         raise InvalidRequest("INVALID_REQUEST", f"The part has no such lines; it has {count}.")
     return first, last
 
 
+def named_part(found: Document, name: str) -> Section | Block | None:
+    """Return the first section of a heading or path of headings, or the first block of an ID."""
+    if name.startswith("^"):
+        return next(iter(found.blocks_named(name)), None)
+    indices = found.headings.find((name,), strict=False)
+    return found.sections[indices[0]] if indices else None
+
+
 def _page(
     stored: StoredNote,
     file: NoteFile,
-    found: Outline,
+    found: Document,
     query: PartQuery,
     text: str,
     *,
@@ -125,14 +131,14 @@ def _page(
     done = end >= len(text)
     whole = begin == 0 and begin + len(text) == len(file.text) and query.view == "text"
     section = query.section is not None and not whole
-    count = len(found.starts)
+    count = len(found.lines.starts)
     return NotePart(
         note_id=stored.id,
         path=stored.path,
         title=stored.title,
         text=text[start:end],
-        start_line=1 if listed else found.line_at(begin + start),
-        end_line=count if listed else found.line_at(max(begin + end - 1, begin + start)),
+        start_line=1 if listed else found.lines.line(begin + start),
+        end_line=count if listed else found.lines.line(max(begin + end - 1, begin + start)),
         lines=count,
         etag=file.hash.hex(),
         next_offset=None if done else end,
@@ -154,11 +160,11 @@ def _fitting(text: str, start: int, max_bytes: int) -> int:
     return line_end or len(piece)
 
 
-def _outline_text(found: Outline) -> str:
+def _outline_text(found: Document) -> str:
     return "".join(f"{each.line}: {'#' * each.level} {each.text}\n" for each in found.sections)
 
 
-def _no_heading(found: Outline) -> NotFound:
+def _no_heading(found: Document) -> NotFound:
     headings = [f"{'#' * each.level} {each.text}" for each in found.sections[:MAX_HEADINGS]]
     return NotFound(
         "HEADING_NOT_FOUND",

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Conflict, TooLarge
 from vault_agent.markdown import section_edit
 from vault_agent.markdown.edit import editable, spliced
-from vault_agent.markdown.heading_links import Headings, RenamedHeading
-from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.sections import outline
+from vault_agent.markdown.heading_links import RenamedHeading
+from vault_agent.markdown.headings import Headings, KnownHeading
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.writing.affected import Known, PathChange
 from vault_agent.writing.canvases import RenamedCards, rewritten_canvases
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.markdown.address import Address
-    from vault_agent.markdown.edit import Splice
+    from vault_agent.markdown.edit import Splice, Text
     from vault_agent.markdown.section_edit import SectionEdit
     from vault_agent.model.notes import Link
     from vault_agent.store.current import Snapshot
@@ -99,20 +98,25 @@ def _renamed(
     note: bytes, address: Address, heading: str
 ) -> tuple[SectionEdit, RenamedHeading | None]:
     """Return the edit of the heading, and the headings before and after, if that changes them."""
-    edit = section_edit.edit_section(note, address, "renameHeading", heading)
+    edit, before, after = section_edit.rename_heading(note, address, heading)
     if not edit.splices:
         return edit, None
-    text, after = editable(note), editable(spliced(note, edit.splices))
-    at = len(note[text.origin : edit.splices[0].start].decode())
-    index = sum(section.start <= at for section in outline(text.text).sections) - 1
-    return edit, RenamedHeading(Headings(text.text), Headings(after.text), index)
+    at = before.document.lines.character(edit.splices[0].start - before.origin)
+    index = sum(section.start <= at for section in before.document.sections) - 1
+    return edit, RenamedHeading(_headings(before), _headings(after), index)
+
+
+def _headings(text: Text) -> Headings:
+    """Return the headings of a note without all else of it, because they leave the process."""
+    sections = text.document.sections
+    return Headings([KnownHeading(each.level, each.key, each.text) for each in sections])
 
 
 def _links_to(
     path: str, notes: dict[str, bytes], known: Known, results: Results
 ) -> dict[str, list[Link]]:
     """Return the links of each note that lead to the note at `path`."""
-    tasks = [(partial(_links, path=source), note) for source, note in notes.items()]
+    tasks = [(_links, note) for note in notes.values()]
     parsed = dict(zip(notes, results.all(tasks), strict=True))
     names = known.read_for(parsed)
     return {
@@ -121,9 +125,8 @@ def _links_to(
     }
 
 
-def _links(note: bytes, path: str) -> Sequence[Link]:
-    text = editable(note)
-    return parse_note(text.text, path=path, origin=text.origin).links
+def _links(note: bytes) -> Sequence[Link]:
+    return editable(note).document.links
 
 
 def _splices(

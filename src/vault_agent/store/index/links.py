@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.notes import LinkKind
+from vault_agent.model.notes import Anchor, LinkKind
 from vault_agent.store.database import json_array, translated
 from vault_agent.store.index.rows import keys_of
 
@@ -134,8 +134,8 @@ def places(
 
 def anchors(
     connection: sqlite3.Connection, rowids: Sequence[int]
-) -> dict[int, list[tuple[int, str]]] | None:
-    """Return the anchors of notes as (level, name), by rowid.
+) -> dict[int, list[Anchor]] | None:
+    """Return the anchors of notes in order, by rowid.
 
     A note whose text is not indexed is left out. Returns None if there are over 100,000 anchors.
     """
@@ -145,10 +145,10 @@ def anchors(
         rows = connection.execute(_ANCHORS, (asked, MAX_ANCHORS_READ)).fetchall()
     if len(rows) == MAX_ANCHORS_READ:
         return None
-    found: dict[int, list[tuple[int, str]]] = {rowid: [] for (rowid,) in read}
-    for rowid, level, name in rows:
+    found: dict[int, list[Anchor]] = {rowid: [] for (rowid,) in read}
+    for rowid, *anchor in rows:
         if rowid in found:
-            found[rowid].append((level, name))
+            found[rowid].append(Anchor(*anchor))
     return found
 
 
@@ -200,8 +200,8 @@ WHERE rowid IN (SELECT value FROM json_each(?)) AND (chunk_count > 0 OR size <= 
 """
 
 _ANCHORS = f"""
-SELECT asked.value, anchor.level, anchor.name FROM json_each(?) AS asked
+SELECT asked.value, anchor.level, anchor.name, anchor.line FROM json_each(?) AS asked
 CROSS JOIN anchor ON anchor.key >= asked.value << {CHUNK_BITS}
     AND anchor.key < (asked.value + 1) << {CHUNK_BITS}
-LIMIT ?
+ORDER BY anchor.key LIMIT ?
 """

@@ -1,0 +1,259 @@
+"""A note's text, and what is in it. Made once for an operation; each part is found at first use.
+
+Offsets are characters of the whole text, except those of `structure`, `masked` and `body_links`,
+which are of the body.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+from hashlib import sha256
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import frontmatter, links, tags
+from .blocks import find_blocks
+from .chunk import MAX_CHUNKS, chunk_body
+from .frontmatter import Bounds
+from .headings import Headings, anchor_key, key_of
+from .lines import Lines, with_line_ends
+from .structure import scan
+from .tasks import PlacedTask, task_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.model.notes import Chunk, ExternalLink, Link
+
+    from .frontmatter import Frontmatter
+    from .links import BodyLinks
+    from .structure import Structure
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class Section(NamedTuple):
+    """A heading and what belongs to it. Lines count from 1.
+
+    `id` has the index of the heading and the first eight digits of the SHA-256 of its lines.
+    """
+
+    id: str
+    level: int
+    text: str
+    key: str  # by which links name it
+    path: tuple[str, ...]  # the headings above it, and itself
+    start: int
+    content: int  # after the heading's own lines
+    own_end: int  # before its first subsection
+    end: int  # before the next heading of its level or above
+    line: int
+    end_line: int  # the last line of the section
+
+
+class Block(NamedTuple):
+    """A block with an ID. It consists of whole lines.
+
+    `text_end` is where its text ends: before the ID behind it, or before lines of the ID alone.
+    """
+
+    id: str  # without `^`
+    kind: str
+    start: int
+    text_end: int
+    end: int
+    id_start: int  # of its `^`
+    line: int
+    end_line: int
+
+
+class Tag(NamedTuple):
+    """A tag in the body, without the `#` with which its range starts."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Document:
+    """A note's text without its byte order mark. Nothing in it raises; all is linear."""
+
+    def __init__(self, text: str, origin: int | None = 0) -> None:
+        """Take the text, and the number of bytes before it in its file (None if unknown)."""
+        self.text = text
+        self._whole = with_line_ends(text)
+        self.lines = Lines(self._whole, origin)
+
+    @classmethod
+    def of_body(cls, text: str) -> Document:
+        """Return the document of a text that is all body, even if it starts with `---`."""
+        document = cls(text)
+        document.bounds = Bounds(0)
+        return document
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Where the frontmatter is."""
+        return frontmatter.bounds(self.text)
+
+    @cached_property
+    def front(self) -> Frontmatter:
+        """The values before the body."""
+        return frontmatter.read(self.text, self.bounds)
+
+    @property
+    def body(self) -> int:
+        """Where the body starts."""
+        return self.bounds.end
+
+    @cached_property
+    def source(self) -> str:
+        """The body, whose lines end in LF or CR LF."""
+        return self._whole[self.body :]
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The parts of the body that a CommonMark parser finds."""
+        return scan(self.source)
+
+    @cached_property
+    def masked(self) -> str:
+        """The body with code, HTML and comments masked."""
+        return links.mask(self.source, self.structure.opaque)
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """The headings, each with what belongs to it."""
+        text, headings = self.text, self.structure.headings
+        starts = [*(self.body + each.start for each in headings), len(text)]
+        ends = _ends([each.level for each in headings])
+        found: list[Section] = []
+        above: list[tuple[int, str]] = []
+        for index, heading in enumerate(headings):
+            above = [*((level, name) for level, name in above if level < heading.level)]
+            above.append((heading.level, heading.text))
+            start, end = starts[index], starts[ends[index]]
+            last = start + len(self.source[heading.start : heading.end].rstrip())
+            match = _LINE_END.search(text, last)
+            content = match.end() if match else len(text)
+            digits = sha256(text[start:last].encode("utf-8", "replace")).hexdigest()[:8]
+            found.append(
+                Section(
+                    f"h:{index}:{digits}",
+                    heading.level,
+                    heading.text,
+                    key_of(self.source, heading),
+                    tuple(name for _, name in above),
+                    start,
+                    content,
+                    max(content, starts[index + 1]),
+                    max(content, end),
+                    self.lines.line(start),
+                    self.lines.line(max(start, end - 1)),
+                )
+            )
+        return found
+
+    @cached_property
+    def headings(self) -> Headings:
+        """The headings, to find those that a name means."""
+        return Headings(self.sections)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The blocks that have an ID."""
+        return [
+            Block(
+                block.name,
+                block.kind,
+                self.body + block.start,
+                self.body + block.text_end,
+                self.body + block.end,
+                self.body + block.id_start,
+                self.lines.line(self.body + block.start),
+                self.lines.line(self.body + max(block.start, block.end - 1)),
+            )
+            for block in find_blocks(self.source, self.masked, self.structure.parts)
+        ]
+
+    @cached_property
+    def tasks(self) -> list[PlacedTask]:
+        """The list items with a check box."""
+        return [
+            PlacedTask(self.lines.line(self.body + place.start), place.moved(self.body))
+            for place in task_lines(self.source, self.masked)
+        ]
+
+    @cached_property
+    def tags(self) -> list[Tag]:
+        """The `#tags` of the body."""
+        if not tags.may_have_tags(self.masked):
+            return []
+        # A "#" in a wikilink or a destination starts a fragment.
+        destinations = ((link.tail, link.end) for link in self.structure.links)
+        ranges = sorted([*self.body_links.ranges, *destinations])
+        return [
+            Tag(name, self.body + start, self.body + end)
+            for name, start, end in tags.tag_spans(links.mask(self.masked, ranges))
+        ]
+
+    @cached_property
+    def body_links(self) -> BodyLinks:
+        """The links of the body as they are written."""
+        return links.body_links(self.source, self.masked, self.structure)
+
+    @cached_property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """The body in pieces for the index."""
+        body = self.text[self.body :]
+        return chunk_body(body, self.source, self.structure, self.lines, self.body)
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """The first links to other files, first those of the frontmatter."""
+        found = [*links.frontmatter_links(self.front, self.lines, self.text)]
+        found += (
+            links.placed(link, self.lines, self.body, self.chunk_at(link[0]))
+            for link in self.body_links.links
+        )
+        return found
+
+    @cached_property
+    def web_links(self) -> list[ExternalLink]:
+        """The first links to web addresses."""
+        return [
+            links.placed_external(link, self.lines, self.body, self.chunk_at(link[0]))
+            for link in self.body_links.external
+        ]
+
+    @cached_property
+    def _chunk_ends(self) -> list[int]:
+        return list(accumulate(len(chunk.text) for chunk in self.chunks[:MAX_CHUNKS]))
+
+    def chunk_at(self, offset: int) -> int | None:
+        """Return the index of the chunk with an offset of the body, or None if it is not kept."""
+        index = bisect_right(self._chunk_ends, offset)
+        return index if index < len(self._chunk_ends) else None
+
+    def blocks_named(self, name: str) -> list[Block]:
+        """Return the blocks with an ID, which may begin with `^`. Letter case does not matter."""
+        key = anchor_key(name.removeprefix("^"))
+        return [block for block in self.blocks if anchor_key(block.id) == key]
+
+
+def section_hash(text: str, part: Section | Block) -> str:
+    """Return the SHA-256 of the bytes of a section or block, in hex."""
+    return sha256(text[part.start : part.end].encode("utf-8", "replace")).hexdigest()
+
+
+def _ends(levels: Sequence[int]) -> list[int]:
+    """Return for each section the index of the heading before which it ends."""
+    ends = [len(levels)] * len(levels)
+    open_sections: list[int] = []
+    for index, level in enumerate(levels):
+        while open_sections and levels[open_sections[-1]] >= level:
+            ends[open_sections.pop()] = index
+        open_sections.append(index)
+    return ends
