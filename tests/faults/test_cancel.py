@@ -227,7 +227,7 @@ async def test_a_cancelled_statement_is_interrupted(tmp_path: Path, of: str):
     "step",
     [
         "vault_agent.store.fulltext.writer.FulltextWriter.commit",
-        "vault_agent.indexing.index.seal",
+        "vault_agent.indexing.index.make_durable",
         "vault_agent.store.layout.IndexDirectory.publish",
     ],
 )

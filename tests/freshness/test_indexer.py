@@ -76,7 +76,7 @@ for request in requests():
     kind = request["type"]
     if kind == "Index": {DONE}
     if kind == "Compare": {spoken(Compared(stale=True))}
-    if kind == "Verify": {spoken(Verified(vectors_whole=True))}
+    if kind == "Verify": {spoken(Verified())}
     if kind == "WarmUp": {spoken(WarmedUp())}
 """
 
@@ -165,7 +165,7 @@ async def test_runs_and_checks_share_one_process(speaking: Any):
         for _ in range(3):
             assert (await kept.run()).summary == JobSummary(added=1)
             assert await kept.keeper.ask(Compare(TASK)) == Compared(stale=True)
-            assert await kept.keeper.ask(Verify(TASK)) == Verified(vectors_whole=True)
+            assert await kept.keeper.ask(Verify(TASK)) == Verified()
             assert await kept.keeper.ask(WarmUp()) == WarmedUp()
         assert len(kept.pids) == 1
 
@@ -210,7 +210,7 @@ async def test_a_late_answer_is_not_used_for_the_next_request(speaking: Any):
         await asyncio.sleep(0.2)
         asking.cancel()
         await asyncio.wait([asking])
-        assert await kept.keeper.ask(Verify(TASK)) == Verified(vectors_whole=True)
+        assert await kept.keeper.ask(Verify(TASK)) == Verified()
 
 
 async def test_a_hanging_process_is_killed(speaking: Any):

@@ -6,15 +6,14 @@ import json
 import os
 import random
 import shutil
-import sqlite3
 import unicodedata
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.index_runs import Vault
 
-from vault_agent.errors import Failed, IndexUnavailable, Misconfigured
+from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import changes
 from vault_agent.indexing.verify import verify
 from vault_agent.model.search import Filters
@@ -355,21 +354,6 @@ async def test_many_paths_are_indexed_in_one_run(vault: Vault, walks: list[bool]
     assert (await vault.index(paths=paths)).added == 40
     assert walks == [True, False]
     assert await state(vault) == await fresh_state(vault)
-
-
-@pytest.mark.fault(
-    "The index",
-    "the table of names by which links resolve is damaged",
-    "refused as damaged by the check of the whole index",
-)
-@pytest.mark.parametrize("damage", ["DELETE FROM name", "UPDATE name SET handle = handle + 1"])
-async def test_a_changed_link_key_is_detected_as_damage(vault: Vault, damage: str):
-    await vault.index()
-    with closing(sqlite3.connect(vault.directory.database(1))) as connection, connection:
-        connection.execute(damage)
-    connection.close()
-    with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
-        verify(vault.task())
 
 
 async def test_a_run_of_a_path_reads_no_whole_table(vault: Vault, monkeypatch: pytest.MonkeyPatch):

@@ -15,7 +15,7 @@ import pytest
 
 from vault_agent.model.vectors import VectorSpace
 from vault_agent.store.database import set_aside
-from vault_agent.store.vectors.cache import VectorStore, are_whole, open_vectors
+from vault_agent.store.vectors.cache import VectorStore, open_vectors
 from vault_agent.store.vectors.matrix import BLOCK, RowFiles, open_matrix, signs
 
 DIMENSION = 72  # not a multiple of 64
@@ -251,13 +251,9 @@ async def test_a_mapped_row_is_never_reused(database, map_path):
         plan = await store.plan(chunk_keys(4), keys(4))
         plan.fill(keys(4), await store.save(keys(4), units(4)))
         await store.publish(plan, map_path)
-    rows = next(database.with_suffix("").glob("*.rows"))
-    with rows.open("r+b") as file:
-        file.seek(3 * DIMENSION * 4)
-        file.write(bytes(DIMENSION * 4))
     async with open_vectors(database) as store:
         await store.use(space())
-        await store.mend()  # the last row's vector is forgotten
+        await store._connection.execute_fetchall("DELETE FROM vector WHERE row = 3")
     async with open_vectors(database) as store:
         await store.use(space())
         assert await store.save(keys(1, 9), units(1)) == 4
@@ -370,39 +366,6 @@ async def test_a_set_aside_database_keeps_its_write_ahead_log(database):
     set_aside(database)
     assert [file for file in (database, *journals) if file.exists()] == []
     assert database.with_suffix(".damaged").exists()
-
-
-async def test_vectors_written_during_the_check_are_not_damage(database, map_path):
-    async with open_vectors(database) as store:
-        await store.use(space())
-        plan = await store.plan(chunk_keys(BLOCK + 4), keys(BLOCK + 4))
-        plan.fill(keys(4), await store.save(keys(4), units(4)))
-        await store.publish(plan, map_path)
-        served = reopen(database, map_path)
-        for start in range(4, BLOCK + 4, BLOCK // 4):
-            count = min(BLOCK // 4, BLOCK + 4 - start)
-            plan.fill(keys(count, start), await store.save(keys(count, start), units(count)))
-            assert are_whole(database, served)
-        await store.publish(plan, map_path)
-    assert are_whole(database, reopen(database, map_path))
-
-
-async def test_damaged_sign_planes_are_detected_and_rebuilt(database, map_path):
-    vectors = units(4)
-    async with open_vectors(database) as store:
-        await store.use(space())
-        plan = await store.plan(chunk_keys(4), keys(4))
-        plan.fill(keys(4), await store.save(keys(4), vectors))
-        await store.publish(plan, map_path)
-    planes = next(database.with_suffix("").glob("*.planes"))
-    planes.write_bytes(b"\xff" + planes.read_bytes()[1:])
-    assert not are_whole(database, reopen(database, map_path))
-    async with open_vectors(database) as store:
-        await store.use(space())
-        await store.mend()
-    assert are_whole(database, reopen(database, map_path))
-    [block] = reopen(database, map_path).planes
-    assert np.array_equal(block.T[:4], signs(vectors))
 
 
 async def test_saving_no_vectors_is_not_an_error(database):

@@ -15,7 +15,7 @@ import anyio
 
 from vault_agent.errors import Busy, IndexUnavailable, VaultAgentError, explained
 from vault_agent.freshness.jobs import timestamp
-from vault_agent.indexing.protocol import Compared, Refused, Verified
+from vault_agent.indexing.protocol import Compared, Refused
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import in_thread, to_its_end
 
@@ -152,9 +152,7 @@ class Checks:
             answer = await self._ask_to_verify()
         finally:
             self._verifying = False
-        # Not cancelled when the server stops: these open and close files.
-        if isinstance(answer, Verified) and not answer.vectors_whole:
-            await to_its_end(self._index.refresh())
+        # Not cancelled when the server stops: it opens and closes files.
         if isinstance(answer, Refused) and answer.code == "INDEX_INCOMPATIBLE":
             if self._index.meta != meta:  # a run has replaced the index that was checked
                 await self.verify()

@@ -19,12 +19,12 @@ import numpy as np
 
 from vault_agent.embedding.prefixes import document_input, vector_key
 from vault_agent.embedding.run import embed_all
-from vault_agent.errors import Busy, Unavailable
+from vault_agent.errors import Unavailable
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import notes as reading
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.vectors.cache import are_whole, open_vectors
+from vault_agent.store.vectors.cache import open_vectors
 from vault_agent.store.vectors.matrix import open_matrix
 from vault_agent.system.cancelling import in_thread
 
@@ -99,44 +99,6 @@ async def embed(
                 except Unavailable as error:
                     report.warn(Warning(error.code, error.message))
                 return run.account()
-
-
-async def verify_vectors(directory: str, settings: EndpointSettings) -> bool:
-    """Check the vectors of the current map. Return False if some were damaged.
-
-    Damaged vectors are removed, and the next run embeds their texts again. Nothing is changed while
-    a run is writing; the next start checks again.
-    """
-    folder = IndexDirectory(Path(directory))
-    number = folder.current()
-    if number is None or not folder.vectors.exists():
-        return True
-    matrix = open_matrix(folder.vectors_map(number), folder.vectors_folder)
-    if matrix is not None and await in_thread(are_whole, folder.vectors, matrix):
-        return True
-    try:
-        with folder.embedding(wait=False):
-            await _mend(folder, settings)
-    except Busy:
-        return True
-    return False
-
-
-async def _mend(folder: IndexDirectory, settings: EndpointSettings) -> None:
-    """Remove damaged vectors, and publish the others."""
-    number = folder.current()
-    assert number is not None  # noqa: S101 - there is an index, or nothing would be damaged
-    async with open_vectors(folder.vectors) as store:
-        known = await store.last_space(settings.model, *settings.prefixes)
-        if known is None:
-            # Without the database, the rows in the map cannot be checked.
-            folder.vectors_map(number).unlink(missing_ok=True)
-            return
-        await store.use(known)
-        await store.mend()
-        with open_reader(folder.database(number)) as connection:
-            chunks, keys = await in_thread(_inputs, connection, settings, {})
-        await store.publish(await store.plan(chunks, keys), folder.vectors_map(number))
 
 
 class _Run:

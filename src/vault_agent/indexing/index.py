@@ -27,8 +27,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.store.database import open_bulk, open_writer, translated, within
 from vault_agent.store.failures import disk_full
-from vault_agent.store.fulltext.seal import seal
-from vault_agent.store.fulltext.writer import FulltextWriter
+from vault_agent.store.fulltext.writer import FulltextWriter, make_durable
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import Meta, write_meta
 from vault_agent.store.index.writer import NoteWriter, create_indexes, create_schema
@@ -114,7 +113,6 @@ class _Target(NamedTuple):
     writer: NoteWriter
     fulltext: FulltextWriter
     folder: Path  # of the full text
-    shared: Path | None  # full-text folder of the previous revision, which shares its files
 
 
 class _Run:
@@ -159,7 +157,7 @@ class _Run:
                 target = await self._open(database, stack)
                 await target.connection.execute_fetchall("BEGIN IMMEDIATE")
                 meta = await self._write(target)
-                await in_thread(seal, target.folder, target.shared)
+                await in_thread(make_durable, target.folder)
                 check(meta.notes)
                 await target.connection.execute_fetchall("COMMIT")
             if base is None:
@@ -203,7 +201,7 @@ class _Run:
         directory, fulltext = self._directory, target.fulltext
         with suppress(VaultAgentError, OSError):
             if fulltext.merge():
-                seal(fulltext.work, target.folder)
+                make_durable(fulltext.work)
                 fulltext.work.rename(directory.merged(target.generation, target.revision))
         with suppress(OSError):
             shutil.rmtree(fulltext.work, ignore_errors=True)
@@ -230,7 +228,7 @@ class _Run:
         fulltext = FulltextWriter(folder, base=shared)
         stack.callback(fulltext.close)
         writer = NoteWriter(connection, self._base)
-        return _Target(generation, revision, connection, writer, fulltext, folder, shared)
+        return _Target(generation, revision, connection, writer, fulltext, folder)
 
     async def _write(self, target: _Target) -> Meta:
         changes, writer = self._changes, target.writer

@@ -141,7 +141,8 @@ class _Keeper:
         if isinstance(request, Compare):
             return compare(request.task)
         if isinstance(request, Verify):
-            return Verified(await self._verify(request))
+            verify(request.task)
+            return Verified()
         if isinstance(request, Cluster):
             from vault_agent.indexing.cluster import cluster
 
@@ -166,15 +167,6 @@ class _Keeper:
             if failure.report is not None:
                 self._report_crash(failure.report)
             raise Failed("INDEXER_FAILED", "The process that reads notes does not start.") from None
-
-    async def _verify(self, request: Verify) -> bool:
-        """Check the index and its vectors. Return False if some vectors were damaged."""
-        verify(request.task)
-        if request.endpoint is None:
-            return True
-        from vault_agent.indexing.embed import verify_vectors  # imports numpy
-
-        return await verify_vectors(request.task.directory, request.endpoint)
 
     async def _index(self, task: IndexTask) -> IndexRun:
         self._pool.resize(task.parallel)

@@ -58,10 +58,9 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """Check the whole index, and the vectors of `endpoint`, for damage. Answered by `Verified`."""
+    """Check the whole index for damage. Answered by `Verified`."""
 
     task: IndexTask
-    endpoint: EndpointSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +179,6 @@ class Compared:
 @dataclass(frozen=True, slots=True)
 class Verified:
     """The index is intact."""
-
-    vectors_whole: bool  # False if damaged vectors were removed
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ class OpenVault:
             directory,
             background,
             compare=lambda: keeper.ask(Compare(task)),
-            verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
+            verify=lambda: keeper.ask(Verify(task)),
             busy=lambda: self.jobs.is_indexing,
             watched=lambda: self.watch.is_live or self.watch.state is WatchState.AWAY,
             written=self.writes.mark,

@@ -27,7 +27,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.failures import damaged
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
-from vault_agent.system.files import sync_file
+from vault_agent.system.files import sync_file, sync_folder
 from vault_agent.text.indexed import splitter
 
 if TYPE_CHECKING:
@@ -127,6 +127,16 @@ class FulltextWriter:
         with ThreadPoolExecutor(2) as threads:
             for done in [threads.submit(do, writer) for writer in (self._notes, self._chunks)]:
                 done.result()
+
+
+def make_durable(folder: Path) -> None:
+    """Sync what the engine does not: the files that it changes in place, and the folders."""
+    shelves = [folder / shelf for shelf in _SHELVES]
+    for shelf in shelves:
+        for name in CHANGED_IN_PLACE:
+            sync_file(shelf / name)
+    for path in (*shelves, folder, folder.parent):
+        sync_folder(path)
 
 
 def _link_committed(work: Path, directory: Path) -> None:

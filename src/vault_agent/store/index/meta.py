@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """SQLite's `user_version`. An index with another version must be rebuilt."""
 
 

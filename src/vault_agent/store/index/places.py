@@ -62,13 +62,6 @@ def attachments_named(connection: sqlite3.Connection, lookups: Iterable[int]) ->
     return [path for (path,) in rows]
 
 
-def names(connection: sqlite3.Connection) -> list[tuple[int, int]]:
-    """Return every name as (hash of the name, handle of the file)."""
-    with translated():
-        rows = connection.execute("SELECT lookup, handle FROM name").fetchall()
-    return [(lookup, handle) for lookup, handle in rows]
-
-
 def _at(
     connection: sqlite3.Connection, table: str, columns: str, paths: Iterable[str]
 ) -> Iterable[sqlite3.Row]:

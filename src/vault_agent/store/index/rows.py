@@ -6,7 +6,6 @@ tuples also cross a pipe many times faster than objects.
 
 from __future__ import annotations
 
-import zlib
 from hashlib import blake2b
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -123,16 +122,8 @@ def to_rows(
         aliases,
         shown,
         len(note.chunks),
-        checksum_of(note.title, aliases, shown, parts),
     )
     return NoteRows(row, [(name_hash(name), handle) for name in names], parts)
-
-
-def checksum_of(
-    title: str, aliases: str | None, metadata: str | None, parts: Sequence[Sequence[Row]]
-) -> int:
-    """Return the CRC-32 of a note's rows, to detect damage. SQLite itself keeps no checksums."""
-    return zlib.crc32(orjson.dumps((title, aliases, metadata, parts)))
 
 
 _NO_SPAN = (None, None)

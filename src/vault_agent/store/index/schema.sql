@@ -22,7 +22,6 @@ CREATE TABLE note (
     aliases          TEXT,             -- JSON array, NULL where empty
     metadata         TEXT,             -- JSON object: the frontmatter that replies show
     chunk_count      INTEGER NOT NULL,
-    checksum         INTEGER NOT NULL, -- of title, aliases, metadata and all rows as written
     attachment_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 

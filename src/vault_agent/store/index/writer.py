@@ -237,8 +237,8 @@ class NoteWriter:
 
 _INSERT_NOTE = """
 INSERT INTO note (rowid, handle, path, title, size, mtime_ns, ctime_ns, inode, hash,
-                  aliases, metadata, chunk_count, checksum)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  aliases, metadata, chunk_count)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _INSERTS = [

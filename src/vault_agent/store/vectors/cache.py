@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from vault_agent.errors import IndexUnavailable
 from vault_agent.model.vectors import VectorSpace
 from vault_agent.store.database import (
     check_pages,
     make_schema,
     open_or_renew,
-    open_reader,
     translated,
     within,
 )
@@ -100,30 +98,6 @@ async def _prepare(connection: aiosqlite.Connection) -> None:
         await connection.execute_fetchall("DELETE FROM space WHERE id = ?", (number,))
 
 
-def are_whole(path: Path, matrix: Matrix) -> bool:
-    """Compare the vectors of a map with the checksums in the store at `path`.
-
-    It only reads, since a run may be writing meanwhile.
-    """
-    checked = np.zeros(len(matrix.vectors), np.bool_)
-    after = b""
-    try:
-        with open_reader(path) as connection:
-            check_pages(connection)
-            while page := connection.execute(
-                "SELECT key, row, crc FROM vector WHERE space = ? AND key > ? AND row < ?"
-                " ORDER BY key LIMIT ?",
-                (matrix.files, after, len(matrix.vectors), _ROWS),
-            ).fetchall():
-                if _damaged(matrix.vectors.__getitem__, page):
-                    return False
-                checked[[row for _, row, _ in page]] = True
-                after = page[-1][0]
-    except IndexUnavailable:
-        return False
-    return bool(checked[matrix.alive].all()) and matrix.planes_fit()
-
-
 class VectorStore:
     """The only writer of vectors. Call `use` first."""
 
@@ -132,6 +106,7 @@ class VectorStore:
         self.folder = folder
         self._space: tuple[int, VectorSpace] | None = None
         self._files: RowFiles | None = None
+        self._has_lost = False  # rows that a map may still name
 
     def close(self) -> None:
         """Close the files, but not the connection."""
@@ -175,7 +150,8 @@ class VectorStore:
         ((synced,),) = await self._connection.execute_fetchall(
             "SELECT synced FROM space WHERE id = ?", (number,)
         )
-        return matrix.files == number and len(matrix.vectors) <= int(synced)
+        of_this_store = matrix.files == number and len(matrix.vectors) <= int(synced)
+        return of_this_store and not self._has_lost
 
     async def keys_of(self, matrix: Matrix) -> dict[int, bytes]:
         """Return what the vectors of a map's chunks are known by, by chunk.
@@ -259,12 +235,6 @@ class VectorStore:
                 [value for key, reason in part for value in (number, key, reason)],
             )
 
-    async def mend(self) -> None:
-        """Remove all damaged vectors. The next run embeds their texts again."""
-        number, _, files = self._current()
-        await self._drop_damaged(number, files, 0)
-        await in_thread(files.rebuild_planes, 0)
-
     async def publish(self, plan: Plan, path: Path) -> None:
         """Make the vectors durable, and write the generation's map."""
         number, space, files = self._current()
@@ -286,6 +256,7 @@ class VectorStore:
             keys=plan.chunks[have],
             rows=plan.rows[have],
         )
+        self._has_lost = False
 
     async def tidy(self, plan: Plan, path: Path) -> None:
         """Remove unused vectors after a complete run, and publish the plan again.
@@ -382,7 +353,7 @@ class VectorStore:
         return number
 
     async def _open_files(self, number: int, space: VectorSpace) -> RowFiles:
-        """Open a space's files, and check the rows that a power cut may have damaged."""
+        """Open a space's files, and check the rows that a power cut may have damaged or cut off."""
         ((last, synced),) = await self._connection.execute_fetchall(
             "SELECT (SELECT coalesce(max(row), -1) FROM vector WHERE space = id), synced"
             " FROM space WHERE id = ?",
@@ -391,9 +362,11 @@ class VectorStore:
         files = await in_thread(
             lambda: RowFiles(self.folder, number, space.dimension, max(last + 1, synced))
         )
-        if synced <= last:
-            await self._drop_damaged(number, files, synced)
-            await in_thread(files.rebuild_planes, synced)
+        self._has_lost = files.complete < min(last + 1, synced)
+        doubtful = min(files.complete, synced)
+        if doubtful <= last:
+            await self._drop_damaged(number, files, doubtful)
+            await in_thread(files.rebuild_planes, doubtful)
         return files
 
     async def _drop_damaged(self, space: int, files: RowFiles, first: int) -> None:

@@ -78,9 +78,13 @@ class RowFiles:
         self._rows = _open(rows_path(folder, space))
         self._planes = _open(planes_path(folder, space))
         sync_folder(folder)  # else a power cut could remove the files
-        if os.fstat(self._rows).st_size < rows * self._row_bytes:
-            os.ftruncate(self._rows, rows * self._row_bytes)
         self._block = np.zeros((self._words, BLOCK), _WORD)
+        held = os.fstat(self._rows).st_size // self._row_bytes
+        held_signs = os.fstat(self._planes).st_size // self._block.nbytes * BLOCK
+        self.complete = min(rows, held, held_signs)
+        """How many rows the files had, of those that they should have."""
+        if held < rows:
+            os.ftruncate(self._rows, rows * self._row_bytes)
         self._restore_block(rows // BLOCK)
 
     @property
@@ -232,15 +236,6 @@ class Matrix:
         step = -(-len(rows) // _SAMPLE)
         mean: Floats = self.vectors[rows[::step]].mean(axis=0, dtype=np.float32)
         return mean
-
-    def planes_fit(self) -> bool:
-        """Whether the planes hold the signs of all vectors."""
-        return all(
-            np.array_equal(self.planes[block][:, : len(rows)], signs(rows).T)
-            for block, rows in enumerate(
-                self.vectors[first : first + BLOCK] for first in range(0, len(self.vectors), BLOCK)
-            )
-        )
 
     def signs(self, vector: Floats) -> NDArray[np.uint64]:
         """Return the signs of one vector in the format of the planes, shape (words,)."""
