@@ -32,12 +32,14 @@ def page() -> str:
     context = click.Context(program, info_name=NAME, obj=Invocation())
     everywhere = [each for each in program.params if isinstance(each, click.Option)]
     parts = [_HEAD, _options(everywhere), *_exit_codes()]
+    shown: dict[object, str] = {}
     for title, names in {**SECTIONS, "More": MORE}.items():
         parts.append(f"## {title}")
         for name in names:
             command = program.get_command(context, name)
             assert command is not None
-            parts += _command(command, click.Context(command, info_name=name, parent=context))
+            below = click.Context(command, info_name=name, parent=context)
+            parts += _command(command, below, shown)
     return joined(parts)
 
 
@@ -46,13 +48,20 @@ def _exit_codes() -> tuple[str, str]:
     return "The exit code of a command is one of these:", table(("Code", "Meaning"), rows)
 
 
-def _command(command: click.Command, context: click.Context) -> Iterator[str]:
-    """Yield the parts of a command, and of those below it."""
+def _command(
+    command: click.Command, context: click.Context, shown: dict[object, str]
+) -> Iterator[str]:
+    """Yield the parts of a command and of those below it. `shown` has the ones before."""
     arguments = [
         each.make_metavar(context) for each in command.params if isinstance(each, click.Argument)
     ]
     path = context.command_path.removeprefix(f"{NAME} ")
     yield f"### `{' '.join((path, *arguments))}`"
+    if not isinstance(command, click.Group):
+        first = shown.setdefault(command.callback, path)
+        if first != path:
+            yield f"Another name of `{first}`."
+            return
     yield from _help(command.help or "")
     yield _options(
         [
@@ -65,7 +74,7 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             assert below is not None
-            yield from _command(below, click.Context(below, info_name=name, parent=context))
+            yield from _command(below, click.Context(below, info_name=name, parent=context), shown)
 
 
 def _help(text: str) -> Iterator[str]:

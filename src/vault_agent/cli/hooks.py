@@ -1,4 +1,4 @@
-"""`vault-agent hooks`: lets agents tell of their sessions, and get what is remembered."""
+"""`vault-agent hooks`: lets agents report their sessions, and get what is remembered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AGENT = partial(client_name, among=with_hooks())
 
 @click.group("hooks", cls=Group)
 def command() -> None:
-    """Let coding agents tell of their sessions.
+    """Let coding agents report their sessions.
 
     They get what is remembered in return. Their settings get one command for each event. Nothing
     else in them changes.

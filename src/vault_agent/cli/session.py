@@ -26,7 +26,7 @@ _AGENT = "generic"
 
 @click.group("session", cls=Group)
 def command() -> None:
-    """Tell of a session by hand, for agents without hooks."""
+    """Report a session yourself, for agents without hooks."""
 
 
 @command.command("start", cls=Command)

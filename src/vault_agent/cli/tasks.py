@@ -80,7 +80,11 @@ async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: An
 @click.option("--due", metavar="DATE", help="When it is due, YYYY-MM-DD.")
 @click.option("--scheduled", metavar="DATE", help="When you plan to do it, YYYY-MM-DD.")
 @click.option("--start", metavar="DATE", help="When it can be begun, YYYY-MM-DD.")
-@click.option("--priority", type=click.Choice(("highest", "high", "medium", "low", "lowest")))
+@click.option(
+    "--priority",
+    type=click.Choice(("highest", "high", "medium", "low", "lowest")),
+    help="How important it is.",
+)
 @click.option("--every", metavar="RULE", help="How it recurs: week, 2 days, month on the 1st.")
 @click.option("--again", is_flag=True, help="Add a task again that you have just added.")
 @how_options()

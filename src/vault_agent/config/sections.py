@@ -381,7 +381,7 @@ class WebSettings(Section):
     )
     language: Language = setting(
         "auto",
-        "language of the web page: auto, or a tag such as en",
+        "language of dates and numbers on the web page: auto, or a tag such as en",
         help="`auto` takes the browser's.",
     )
     math: Switch = setting(
