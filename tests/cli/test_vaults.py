@@ -253,6 +253,9 @@ async def test_a_search_names_the_vaults_of_the_project(
     await run("search", "flour", "--all-vaults")
     assert searched(server) == ("/search", ("default", "project:shop", "global"))
     assert (await run("search", "flour", "--all-vaults", "--vault", "global")).code == 2
+    twice = await run("search", "flour", "--vault", "global", "--vault", "default")
+    assert (twice.code, searched(server)) == (2, ("/search", ("default", "project:shop", "global")))
+    assert "--vault is given twice" in twice.err
     await run("search", "flour", "--vault", "project:shop")
     assert searched(server) == ("/vaults/project%3Ashop/search", ())
     await run("search", "flour", VAULT_AGENT_VAULTS_ENABLED="false")

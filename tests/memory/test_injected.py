@@ -578,3 +578,20 @@ async def test_what_was_written_by_hand_is_given_without_being_asked_to_index(
         late = note("Late canary", f"{PROMPT}: the late one sums costs of each hour instead.")
         (world.shop / "notes/late.md").write_text(late)
         await eventually_async(prompted, lambda text: "Late canary" in text)
+
+
+async def test_secrets_of_notes_are_not_given(tmp_path: Path):
+    """A person may have written them into a note."""
+    token = "glpat-" + "a1B2c3D4e5F6g7H8i9J0"
+    title = f"Tracker costs {token}"
+    text = f"{PROMPT}: the tracker of streaming costs sends its updates with {token} now."
+    world = World(tmp_path)
+    world.shop = world.project("shop", {**SHOP, "notes/token.md": note(title, text)})
+    async with opened(world) as (app, agent):
+        prompted = await agent.prompts()
+        assert "[redacted" in prompted
+        async with app.vaults.open(agent.vault) as vault:
+            found = await app.memory.recall(vault, RecallQuery(prompt=PROMPT))
+        assert any(each.path == "notes/token.md" for each in found.notes)
+        for given in (prompted, found.text):
+            assert token not in given

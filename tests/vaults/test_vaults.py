@@ -28,6 +28,7 @@ from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.takeover import take_over
 from vault_agent.vaults import vaults as module
 from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.wire.requests import SearchBody
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -166,6 +167,22 @@ async def test_at_most_so_many_vaults_are_open(world: World):
                 async with app.vaults.open("project:one"):
                     pass
         assert await paths(app, "project:one", "one") == ["a.md"]  # opened again, not indexed
+
+
+async def test_a_search_over_more_vaults_than_may_be_open_names_those_that_it_leaves_out(
+    world: World,
+):
+    names = [f"v{number}" for number in range(12)]
+    for name in names:
+        world.project(name, {"a.md": f"quinces of {name}"})
+    body = SearchBody(query="quinces", vaults=("default", *(f"project:{name}" for name in names)))
+    async with world.app(vaults={"max_open": 2}) as app:
+        for name in names[:2]:
+            assert await paths(app, f"project:{name}", "quinces") == ["a.md"]
+        found = await app.several.search(body.vaults, SearchQuery("quinces", limit=20))
+    assert len(found.hits) == 2
+    skipped = [each for each in found.warnings if each.code == "VAULT_SKIPPED"]
+    assert len(skipped) == 10
 
 
 async def test_an_idle_vault_is_closed_and_opened_again(

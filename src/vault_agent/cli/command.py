@@ -119,10 +119,22 @@ class GlobalOption(click.Option):
     """An option that belongs to the program and may follow any command."""
 
 
+class NamedOnce(GlobalOption):
+    """An option that is refused if it is given twice with different values."""
+
+
 def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
     # An option before the command stays in force if it is not repeated after it.
     if value not in (None, False) and option.name is not None:
         setattr(context.obj, option.name, value)
+
+
+def _keep_one(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> None:
+    if len(set(values)) > 1:
+        raise click.UsageError(
+            "--vault is given twice: name one vault, or use --all-vaults", context
+        )
+    _keep(context, option, values[0] if values else None)
 
 
 def _print_version(context: click.Context, option: click.Parameter, value: bool) -> None:
@@ -156,11 +168,12 @@ def _global_options() -> list[GlobalOption]:
             help="Key for the server. Prefer VAULT_AGENT_SERVER_API_KEY: other users can see"
             " arguments.",
         ),
-        GlobalOption(
+        NamedOnce(
             ["--vault"],
             metavar="NAME",
+            multiple=True,
             expose_value=False,
-            callback=_keep,
+            callback=_keep_one,
             help="Another vault of the server: project:NAME, global, default, or one of `vaults`.",
         ),
         GlobalOption(

@@ -148,7 +148,9 @@ class FiltersBody(Model):
 
 
 _VaultName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-VaultNames = Annotated[tuple[_VaultName, ...], Field(max_length=8)]
+MAX_VAULTS = 65
+"""Vaults of one search: the default one, and as many others as `vaults.max_open` allows at most."""
+VaultNames = Annotated[tuple[_VaultName, ...], Field(max_length=MAX_VAULTS)]
 
 
 class _RankingBody(Model):
@@ -160,7 +162,7 @@ class _RankingBody(Model):
     explain: bool = Field(default=False, description="Show how each score is made.")
     vaults: VaultNames = Field(
         default=(),
-        description="Vaults to search as one, such as `project:NAME` and `global`; 1 to 8. If"
+        description="Vaults to search as one, such as `project:NAME` and `global`; 1 to 65. If"
         " omitted, that of the path.",
     )
     fields: ResultFields = Field(
