@@ -12,7 +12,8 @@ from vault_agent.config import endpoint_settings, index_parent
 from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.journals.journals import open_journals
 from vault_agent.journals.promotion import Promotion
-from vault_agent.journals.sessions import open_session_record
+from vault_agent.journals.session_facts import SessionFacts
+from vault_agent.journals.sessions import Pace, open_record, taking_events
 from vault_agent.memory.injected import Deliveries
 from vault_agent.memory.memory import Memory
 from vault_agent.store.sessions.deliveries import DeliveryStore
@@ -113,31 +114,29 @@ async def open_app(
         vaults.on_closed(memory.facts.forget)
         sessions, deliveries, journals = None, None, None
         if config.vaults.enabled and (config.memory.enabled or config.journal.enabled):
-            sessions = await stack.enter_async_context(
-                open_session_record(
-                    index_parent(config),
-                    vaults.known,
-                    idle_seconds=60.0 * config.journal.idle_minutes,
-                    log_days=config.memory.log_days,
-                    deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
-                    on_crash=partial(on_crash, "server"),
-                )
-            )
+            folder, crashed = index_parent(config), partial(on_crash, "server")
+            store = await stack.enter_async_context(open_record(folder))
             if config.memory.enabled:
-                store = DeliveryStore(sessions.store)
-                deliveries = Deliveries(vaults, memory, store, config.memory)
-                sessions.delivery = deliveries
-            if config.journal.enabled:
-                journals = await stack.enter_async_context(
-                    open_journals(
-                        config,
-                        vaults,
-                        sessions,
-                        index_parent(config) / "journals",
-                        on_crash=partial(on_crash, "server"),
-                    )
-                )
-                sessions.journals = journals
+                deliveries = Deliveries(vaults, memory, DeliveryStore(store), config.memory)
+            facts = SessionFacts(config.journal) if config.journal.enabled else None
+            pace = Pace(
+                idle_seconds=60.0 * config.journal.idle_minutes,
+                log_days=config.memory.log_days,
+                deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
+            )
+            taking = taking_events(
+                store,
+                folder,
+                vaults.known,
+                pace,
+                deliveries=deliveries,
+                facts=facts,
+                on_crash=crashed,
+            )
+            sessions = await stack.enter_async_context(taking)
+            if facts is not None:
+                writing = open_journals(config, vaults, sessions, facts, on_crash=crashed)
+                journals = await stack.enter_async_context(writing)
             sessions.start()
         app = App(
             vaults,

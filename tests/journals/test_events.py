@@ -18,9 +18,9 @@ from vault_agent.journals.events import (
     to_json,
     without_secrets,
 )
-from vault_agent.journals.kept_texts import MAX_TEXTS, keep_text, kept_texts
-from vault_agent.journals.session_rules import after
+from vault_agent.journals.kept_texts import MAX_TEXTS, events_of, keep_event
 from vault_agent.model.sessions import SessionEvent
+from vault_agent.store.sessions.store import open_sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,24 +118,24 @@ def test_a_wrong_field_makes_it_none(changed: dict[str, Any]):
     assert from_json(json.dumps({**json.loads(to_json(event)), **changed}).encode()) is None
 
 
-def test_the_first_prompt_and_the_latest_messages_are_kept(tmp_path: Path):
-    session = None
-    for number in range(MAX_TEXTS + 50):
-        event = SessionEvent(
-            "codex",
-            "prompt" if number in (1, 60) else "stop",
-            "Stop",
-            "a-1",
-            "/w",
-            float(number),
-            "v",
-            prompt=f"p{number}" if number in (1, 60) else None,
-            last_message=f"m{number}",
-        )
-        session = after(session, event)
-        keep_text(tmp_path, session, event)
-    assert session is not None
-    kept = kept_texts(tmp_path, session)
+async def test_the_first_prompt_and_the_latest_messages_are_kept(tmp_path: Path):
+    async with open_sessions(tmp_path / "sessions.db") as store:
+        for number in (*range(2, MAX_TEXTS + 50), 1, 60):  # one comes late, one comes twice
+            is_prompt = number in {1, 60}
+            event = SessionEvent(
+                "codex",
+                "prompt" if is_prompt else "stop",
+                "Stop",
+                "a-1",
+                "/w",
+                float(number),
+                "v",
+                prompt=f"p{number}" if is_prompt else None,
+                last_message=None if is_prompt else f"m{number}",
+            )
+            async with store.turn("a-1") as turn:
+                await keep_event(turn, event)
+        kept = await events_of(store, "a-1")
     assert len(kept) == MAX_TEXTS
     assert [each.prompt for each in kept if each.prompt] == ["p1"]
     assert kept[-1].last_message == f"m{MAX_TEXTS + 49}"

@@ -26,10 +26,12 @@ from vault_agent.endpoint import breaker
 from vault_agent.errors import NotFound
 from vault_agent.journals import journals as journals_module
 from vault_agent.journals import sessions as sessions_module
+from vault_agent.journals.kept_texts import lines_of
 from vault_agent.journals.notes import JournalNotes
 from vault_agent.journals.session_facts import SessionFacts
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
+from vault_agent.store.sessions.turn import SAID
 from vault_agent.system.locks import locked
 from vault_agent.wire.writing import DevlogBody
 
@@ -142,7 +144,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 async def put(app: App, journal: Journal) -> None:
     assert app.journals is not None
-    async with app.journals.store.turn(journal.session_id) as turn:
+    async with app.sessions.store.turn(journal.session_id) as turn:
         await turn.put(journal)
 
 
@@ -297,11 +299,11 @@ async def test_drafts_wait_for_a_review(desk: Desk):
         assert not (desk.root / "journals").exists()
         session = await app.sessions.get(first.session_id)
         assert session is not None
-        assert "2 journals wait" in (await app.journals.message(session) or "")
+        assert "2 journals wait" in (await app.sessions.message(session) or "")
         await app.journals.review(first.session_id, accept=True)
         rejected = await app.journals.review(second.session_id, accept=False)
         assert (rejected.state, rejected.reason) == ("skipped", "rejected")
-        assert await app.journals.message(session) is None
+        assert await app.sessions.message(session) is None
         with pytest.raises(NotFound):
             await app.journals.review(second.session_id, accept=True)
     assert front(desk.note())["session"] == first.session_id
@@ -321,7 +323,7 @@ async def test_a_journal_that_may_have_a_secret_waits_for_a_look(desk: Desk):
         assert desk.notes() == {}
         session = await app.sessions.get(made.session_id)
         assert session is not None
-        assert "A journal waits" in (await app.journals.message(session) or "")
+        assert "A journal waits" in (await app.sessions.message(session) or "")
         # A person may take it all the same.
         taken = await app.journals.review(made.session_id, accept=True)
         assert taken.state == "complete"
@@ -387,10 +389,9 @@ async def test_old_records_go_and_drafts_stay(desk: Desk):
             await desk.run(app, made)
             await desk.settled(app, made.session_id, "draft")
         await app.journals.review(second.session_id, accept=False)
-        await app.journals.forget_before(time.time() + 60)
-        assert len(await app.journals.page(state="all")) == 2  # their sessions are known
-        await app.sessions.store.forget([first.session_id, second.session_id])
-        await app.journals.forget_before(time.time() + 60)
+        await app.sessions.store.forget_before(NOW - 3_600)
+        assert len(await app.journals.page(state="all")) == 2
+        await app.sessions.store.forget_before(time.time() + 60)
         assert [each.session_id for each in await app.journals.page(state="all")] == [
             first.session_id
         ]
@@ -430,7 +431,7 @@ async def test_lines_that_come_at_once_are_all_kept(desk: Desk):
         await asyncio.gather(
             *(app.journals.add_line(made.session_id, "impl", each) for each in lines)
         )
-        kept = app.journals.files.lines(made.session_id)
+        kept = await lines_of(app.sessions.store, made.session_id)
         assert sorted(each.text for each in kept) == sorted(lines)
 
 
@@ -585,7 +586,8 @@ async def test_with_the_switch_off_nothing_is_written(desk: Desk):
         await desk.run(app, made)
         assert app.sessions is not None
         store = app.sessions.store
-        await eventually_async(store.to_settle, lambda sessions: not sessions)  # all is done
+        assert await store.open_ones() == ()
+        assert await store.texts(made.session_id, *SAID) == []
     assert not (desk.root / "journals").exists()
     assert not (desk.world.data / "journals").exists()
 
@@ -674,9 +676,9 @@ async def test_a_line_of_the_devlog_goes_into_the_journal_of_its_own_session(des
             await log("Mine alone.", session_id=mine.session_id)
             with pytest.raises(NotFound):
                 await log("Of nobody.", session_id="nobody")
-        lines = app.journals.files.lines
-        assert [each.text for each in lines(mine.session_id)] == ["Mine alone."]
-        assert lines(other.session_id) == ()
+        store = app.sessions.store
+        assert [each.text for each in await lines_of(store, mine.session_id)] == ["Mine alone."]
+        assert await lines_of(store, other.session_id) == ()
     assert "Of nobody." not in (desk.root / "devlog/work.md").read_text()
 
 

@@ -1,4 +1,4 @@
-"""Sessions of agents: their events are taken once, in any order, and their ends are passed on."""
+"""Sessions of agents: their events are taken once, in any order, and their journals are ordered."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Failed, Forbidden, NotFound
 from vault_agent.journals import sessions as module
 from vault_agent.journals.events import to_json
-from vault_agent.journals.sessions import open_session_record
+from vault_agent.journals.sessions import Pace, open_record, taking_events
 from vault_agent.journals.spool import damaged, spool, waiting
 from vault_agent.model.sessions import Delivered, Offer, SessionEvent
+from vault_agent.store.sessions.journals import JournalStore
+from vault_agent.store.sessions.store import TEXTS, SessionStore
+from vault_agent.store.sessions.turn import Turn
 from vault_agent.vaults.known import KnownVaults
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.journals.sessions import Sessions
+    from vault_agent.model.journals import Journal
     from vault_agent.model.sessions import Session
 
 NOON = 1_790_000_000.0
@@ -35,12 +39,10 @@ OTHER = "another-session"
 
 
 class Recorder:
-    """Delivers and writes journals by noting what it was asked."""
+    """Delivers by noting what it was asked, and knows the commit of every project."""
 
     def __init__(self) -> None:
         self.delivered: list[str] = []
-        self.ends: list[Session] = []
-        self.failures = 0
         self.forever = False
 
     async def deliver(self, session: Session, event: SessionEvent) -> Offer:
@@ -49,20 +51,8 @@ class Recorder:
             await asyncio.sleep(PATIENCE)
         return Offer(Delivered(f"for {session.session_id}", None))
 
-    async def forget_before(self, moment: float) -> None:
-        pass
-
-    async def starts(self, session: Session) -> str | None:
+    async def start_commit(self, session: Session, entry: object) -> str | None:
         return "c0ffee"
-
-    async def message(self, session: Session) -> str | None:
-        return "A draft waits."
-
-    async def ended(self, session: Session) -> None:
-        self.ends.append(session)
-        if self.failures:
-            self.failures -= 1
-            raise Failed("DISK_FULL", "The disk is full.")
 
 
 class Clock:
@@ -93,16 +83,28 @@ def clock() -> Clock:
 async def opened(
     world: World, clock: Callable[[], float], parts: Recorder | None = None, *, start: bool = True
 ) -> AsyncIterator[Sessions]:
-    known = KnownVaults(world.registry)
-    async with open_session_record(
-        world.data, known, now=clock, idle_seconds=1_800, deliver_seconds=0.2
-    ) as sessions:
-        sessions.delivery = parts
-        sessions.journals = parts
+    parts = parts or Recorder()
+    async with (
+        open_record(world.data) as store,
+        taking_events(
+            store,
+            world.data,
+            KnownVaults(world.registry),
+            Pace(idle_seconds=1_800, deliver_seconds=0.2),
+            deliveries=parts,
+            facts=parts,
+            now=clock,
+        ) as sessions,
+    ):
         if start:
             sessions.start()
             await eventually_async(lambda: sessions.leads)
         yield sessions
+
+
+async def journals(sessions: Sessions) -> list[Journal]:
+    """Return the journals that are ordered, the one that was ordered first at the beginning."""
+    return await JournalStore(sessions.store).due(float("inf"))
 
 
 def event(world: World, kind: str, at: float = 0.0, **fields: object) -> SessionEvent:
@@ -123,27 +125,28 @@ async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clo
     parts = Recorder()
     async with opened(world, clock, parts) as sessions:
         brought = await sessions.take(event(world, "start", model="m-1", title="Costs"))
-        assert brought.brought == Delivered(f"for {ID}", "A draft waits.")
+        assert brought.brought == Delivered(f"for {ID}", None)
         await sessions.take(event(world, "prompt", 1, prompt="make it faster"))
         await sessions.take(event(world, "stop", 2, last_message="Done: it is faster."))
+        assert await journals(sessions) == []
         await sessions.take(event(world, "end", 3, reason="logout"))
-        await eventually_async(lambda: parts.ends)
-        session = parts.ends[0]
+        session = await sessions.get(ID)
+        assert session is not None
         assert (session.prompts, session.model, session.title) == (1, "m-1", "Costs")
         assert (session.state, session.end_reason) == ("ended", "logout")
         assert (session.started_at, session.ended_at) == (NOON, NOON + 3)
+        [journal] = await journals(sessions)
+        assert (journal.session_id, journal.state, journal.ended_at) == (ID, "pending", NOON + 3)
         assert parts.delivered == ["start", "prompt"]
         texts = await sessions.texts(session)
         assert [each.prompt or each.last_message for each in texts] == [
             "make it faster",
             "Done: it is faster.",
         ]
-        found = await sessions.get(ID)
-        assert found is not None
-        assert found.start_commit == "c0ffee"
-        assert await sessions.of_project(session.vault) == (found,)
-        await sessions.forget_texts(found)
-        assert await sessions.texts(found) == []
+        assert session.start_commit == "c0ffee"
+        assert await sessions.store.of_project(session.vault) == (session,)
+        await sessions.store.forget([ID])
+        assert await sessions.texts(session) == []
 
 
 @pytest.mark.fault(
@@ -175,11 +178,15 @@ async def test_prompts_and_messages_are_not_in_the_database(world: World, clock:
         await sessions.take(event(world, "prompt", prompt="CANARY-1"))
         await sessions.take(event(world, "stop", last_message="CANARY-2"))
         await sessions.take(event(world, "compact", summary="CANARY-3"))
+        assert b"CANARY-3" in (world.data / TEXTS).read_bytes()
+        await sessions.store.forget([ID])
+        assert b"CANARY" not in (world.data / TEXTS).read_bytes()
     path = world.data / "sessions.db"
     assert b"CANARY" not in path.read_bytes()
-    assert os.name == "nt" or path.stat().st_mode & 0o777 == 0o600
+    for each in (path, world.data / TEXTS):
+        assert os.name == "nt" or each.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT prompts FROM session").fetchall() == [(1,)]
+        assert connection.execute("SELECT count(*) FROM session").fetchall() == [(0,)]
 
 
 @pytest.mark.fault(
@@ -206,8 +213,10 @@ async def test_what_waits_in_the_spool_is_taken_in_order(world: World, clock: Cl
     (folder / "00000000000000000002-x.json").write_bytes(b'{"version": 99, "agent": "codex"}')
     parts = Recorder()
     async with opened(world, clock, parts) as sessions:
-        await eventually_async(lambda: parts.ends)
-        assert [each.prompts for each in parts.ends] == [1]
+        assert await eventually_async(lambda: journals(sessions))
+        session = await sessions.get(ID)
+        assert session is not None
+        assert session.prompts == 1
         assert sessions.damaged == damaged(folder) == 2
         assert parts.delivered == []  # nobody would read it
     assert list(waiting(folder)) == []
@@ -285,18 +294,16 @@ async def test_events_may_come_in_another_order(world: World, clock: Clock):
 
 
 async def test_a_resumed_session_is_open_again_and_ends_again(world: World, clock: Clock):
-    parts = Recorder()
-    async with opened(world, clock, parts) as sessions:
+    async with opened(world, clock) as sessions:
         await sessions.take(event(world, "start"))
         await sessions.take(event(world, "end", 10))
-        await eventually_async(lambda: len(parts.ends) == 1)
         await sessions.take(event(world, "start", 60, source="resume"))
         found = await sessions.get(ID)
         assert found is not None
         assert (found.state, found.ended_at) == ("open", None)
         await sessions.take(event(world, "end", 70))
-        await eventually_async(lambda: len(parts.ends) == 2)
-        assert parts.ends[1].ended_at == NOON + 70
+        [journal] = await journals(sessions)
+        assert journal.ended_at == NOON + 70
 
 
 @pytest.mark.fault(
@@ -309,72 +316,67 @@ async def test_a_session_without_events_ends_unless_its_transcript_grows(
 ):
     transcript = tmp_path / "t.jsonl"
     transcript.write_text("{}")
-    parts = Recorder()
-    async with opened(world, clock, parts) as sessions:
+    async with opened(world, clock) as sessions:
         await sessions.take(event(world, "start", transcript_path=str(transcript)))
         os.utime(transcript, (NOON + 1_700, NOON + 1_700))
         await sessions.take(event(world, "start", 1, session_id=OTHER))
         clock.time = NOON + 1_900
-        await eventually_async(lambda: [each.session_id for each in parts.ends] == [OTHER])
+        [journal] = await eventually_async(lambda: journals(sessions))
+        assert journal.session_id == OTHER
         found = await sessions.get(ID)
         assert found is not None
         assert found.state == "open"
         clock.time = NOON + 1_700 + 1_801
-        await eventually_async(lambda: len(parts.ends) > 1)
-        assert (parts.ends[1].session_id, parts.ends[1].end_reason) == (ID, "idle")
-        assert parts.ends[1].ended_at == NOON + 1_700
+        await eventually_async(lambda: journals(sessions), lambda found: len(found) > 1)
+        found = await sessions.get(ID)
+        assert found is not None
+        assert (found.end_reason, found.ended_at) == ("idle", NOON + 1_700)
         await sessions.take(event(world, "stop", 3_500))  # it was at work all the time
         found = await sessions.get(ID)
         assert found is not None
         assert found.state == "open"
 
 
-async def another_ends(world: World, sessions: Sessions, parts: Recorder, at: float = 10) -> None:
-    """End a later session. The ends that wait have been passed on by then."""
-    await sessions.take(event(world, "start", at, session_id=OTHER))
-    await sessions.take(event(world, "end", at + 1, session_id=OTHER))
-    await eventually_async(lambda: OTHER in [each.session_id for each in parts.ends])
-
-
 @pytest.mark.fault(
     "Sessions, journals and memory of agents",
-    "a journal cannot be written at the end; the server is killed",
-    "tried again, also after a restart",
+    "the end of a session cannot be stored; the server is killed",
+    "neither the end nor the order for its journal is there; the event comes again",
 )
-async def test_an_end_is_passed_on_until_it_is_taken_also_after_a_restart(
-    world: World, clock: Clock
+async def test_an_end_is_stored_with_the_order_for_its_journal_or_not_at_all(
+    world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
-    parts = Recorder()
-    parts.failures = 1_000
-    async with opened(world, clock, parts) as sessions:
+    async def full(turn: Turn, journal: Journal) -> Journal:
+        raise Failed("DISK_FULL", "The disk is full.")
+
+    async with opened(world, clock) as sessions:
         await sessions.take(event(world, "start"))
-        await sessions.take(event(world, "end", 1))
-        await eventually_async(lambda: len(parts.ends) >= 2)
-    again = Recorder()
-    async with opened(world, clock, again) as sessions:
-        await eventually_async(lambda: again.ends)
-        await another_ends(world, sessions, again)
-        assert [each.session_id for each in again.ends] == [ID, OTHER]  # it was taken
-    third = Recorder()
-    async with opened(world, clock, third) as sessions:
-        await another_ends(world, sessions, third, at=20)
-        assert [each.session_id for each in third.ends] == [OTHER]
+        with monkeypatch.context() as patched:
+            patched.setattr(Turn, "put", full)
+            with pytest.raises(Failed):
+                await sessions.take(event(world, "end", 1))
+        found = await sessions.get(ID)
+        assert found is not None
+        assert (found.state, await journals(sessions)) == ("open", [])
+        await sessions.take(event(world, "end", 1))  # told again
+    async with opened(world, clock) as sessions:
+        assert [each.session_id for each in await journals(sessions)] == [ID]
 
 
-async def test_an_unexpected_error_stops_no_later_session(world: World, clock: Clock):
-    class Broken(Recorder):
-        calls = 0
+async def test_an_unexpected_error_stops_no_later_session(
+    world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
+    calls = 0
 
-        async def forget_before(self, moment: float) -> None:
-            self.calls += 1
-            raise RuntimeError
+    async def broken(store: SessionStore, moment: float) -> None:
+        nonlocal calls
+        calls += 1
+        raise RuntimeError
 
-    parts = Broken()
-    async with opened(world, clock, parts) as sessions:
-        await eventually_async(lambda: parts.calls)
-        await sessions.take(event(world, "start"))
-        await sessions.take(event(world, "end", 1))
-        await eventually_async(lambda: parts.ends)
+    monkeypatch.setattr(SessionStore, "forget_before", broken)
+    async with opened(world, clock) as sessions:
+        await eventually_async(lambda: calls > 1)
+        spool(world.data / "spool", event(world, "end", 1))
+        await eventually_async(lambda: sessions.get(ID))
 
 
 @pytest.mark.fault(

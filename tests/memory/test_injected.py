@@ -430,7 +430,7 @@ async def test_a_listed_session_says_where_its_journal_is(world: World):
         await agent.starts()
         assert app.journals is not None
         made = ("s1", "claude-code", agent.vault, "complete", None, "Made", "journals/last.md")
-        async with app.journals.store.turn("s1") as turn:
+        async with app.sessions.store.turn("s1") as turn:
             await turn.put(
                 Journal(*made, *(None, None, None), 1.0, 2.0, 1.0, attempts=1, next_at=None)
             )

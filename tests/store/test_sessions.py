@@ -11,7 +11,7 @@ from vault_agent.model.journals import Journal
 from vault_agent.model.sessions import Session
 from vault_agent.store.sessions.deliveries import DeliveryStore
 from vault_agent.store.sessions.journals import JournalStore
-from vault_agent.store.sessions.store import open_sessions
+from vault_agent.store.sessions.store import TEXTS, open_sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,25 +52,25 @@ async def test_what_is_being_changed_is_seen_only_after_its_commit(tmp_path: Pat
         journals, deliveries = JournalStore(store), DeliveryStore(store)
 
         async def seen() -> list[object]:
-            one = await store.get("s"), await store.to_settle(), await store.of_project("v")
+            one = await store.get("s"), await store.open_ones(), await store.of_project("v")
             known = await journals.get("s"), await journals.page(), await journals.due(9.0)
             listed = await deliveries.session("s"), await deliveries.sessions(limit=9)
             return [each for each in (*one, *known, *listed) if each]
 
         with suppress(RuntimeError):
-            async with store.writing():
-                await store.put(SESSION)
+            async with store.turn("s") as turn:
+                await turn.put_session(SESSION)
                 assert await seen() == []
                 raise RuntimeError
         with suppress(RuntimeError):
-            async with journals.turn("s") as turn:
+            async with store.turn("s") as turn:
                 await turn.put(JOURNAL)
                 assert await seen() == []
                 raise RuntimeError
         assert await seen() == []
-        async with store.writing():
-            await store.put(SESSION)
-        async with journals.turn("s") as turn:
+        async with store.turn("s") as turn:
+            await turn.put_session(SESSION)
+        async with store.turn("s") as turn:
             await turn.put(JOURNAL)
         assert len(await seen()) == 8
 
@@ -80,7 +80,7 @@ async def test_no_change_of_a_journal_is_lost(tmp_path: Path):
         journals = JournalStore(store)
 
         async def count() -> None:
-            async with journals.turn("s") as turn:
+            async with store.turn("s") as turn:
                 known = turn.journal or JOURNAL
                 await asyncio.sleep(0)
                 await turn.put(replace(known, attempts=known.attempts + 1))
@@ -89,3 +89,23 @@ async def test_no_change_of_a_journal_is_lost(tmp_path: Path):
         stored = await journals.get("s")
         assert stored is not None
         assert stored.attempts == 20
+
+
+async def test_damaged_texts_are_set_aside_and_the_sessions_stay(tmp_path: Path):
+    async with open_sessions(tmp_path / "sessions.db") as store, store.turn("s") as turn:
+        await turn.put_session(SESSION)
+        await turn.keep("draft", b"A draft", at=1.0)
+    (tmp_path / TEXTS).write_bytes(b"no database" * 1_000)
+    async with open_sessions(tmp_path / "sessions.db") as store:
+        assert await store.get("s") == SESSION
+        assert await store.texts("s", "draft") == []
+
+
+async def test_a_text_and_a_record_are_stored_together_or_not_at_all(tmp_path: Path):
+    async with open_sessions(tmp_path / "sessions.db") as store:
+        with suppress(RuntimeError):
+            async with store.turn("s") as turn:
+                await turn.put_session(SESSION)
+                await turn.keep("draft", b"A draft", at=1.0)
+                raise RuntimeError
+        assert (await store.get("s"), await store.texts("s", "draft")) == (None, [])

@@ -109,13 +109,11 @@ async def _take_out(vault: OpenVault, _: Caller, sent: UnpinRequest) -> Found:
 
 async def _forget(vault: OpenVault, _: Caller, sent: ForgetMemoryBody) -> Found:
     """Delete what is logged about sessions."""
-    app, deliveries = _of(vault)
+    deliveries = _of(vault)[1]
     before = None
     if sent.older_than_days is not None:
         before = time.time() - sent.older_than_days * _DAY
     found = await deliveries.forget(sent.session_id, before=before)
-    if app.sessions is not None:
-        await app.sessions.forget(found)
     return Found(Reply[ForgottenMemoryData](data=ForgottenMemoryData(forgotten=len(found))))
 
 

@@ -15,12 +15,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.chat.client import ChatClient, ChatSettings
-from vault_agent.errors import NotFound, VaultAgentError, explained
+from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.freshness.background import Background
 from vault_agent.journals.collected import Line
-from vault_agent.journals.files import Given, JournalFiles
+from vault_agent.journals.kept_texts import (
+    Given,
+    draft_of,
+    events_of,
+    keep_line,
+    keep_sections,
+    lines_of,
+    sections_of,
+)
 from vault_agent.journals.notes import Edited, JournalNotes
-from vault_agent.journals.session_facts import SessionFacts
 from vault_agent.journals.states import after_try, asked_for, in_the_vault
 from vault_agent.journals.texts import JournalTexts
 from vault_agent.model.journals import (
@@ -35,23 +42,22 @@ from vault_agent.model.journals import (
     TRANSCRIPT_MISSING,
 )
 from vault_agent.store.sessions.journals import JournalStore
-from vault_agent.system.cancelling import in_thread, to_its_end
+from vault_agent.store.sessions.turn import GIVEN, SAID
+from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.writing.locks import Locks
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-    from pathlib import Path
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from vault_agent.config import Config
     from vault_agent.config.memory_sections import JournalSettings
-    from vault_agent.config.registry import Registered
-    from vault_agent.journals.session_facts import Gathered
+    from vault_agent.journals.session_facts import Gathered, SessionFacts
     from vault_agent.journals.sessions import Sessions
     from vault_agent.journals.texts import Text
     from vault_agent.model.journals import Journal
     from vault_agent.model.sessions import Session
-    from vault_agent.store.sessions.journals import Turn
+    from vault_agent.store.sessions.turn import Kind
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
@@ -73,61 +79,26 @@ class Journals:
         self,
         vaults: Vaults,
         sessions: Sessions,
-        *,
+        facts: SessionFacts,
         settings: JournalSettings,
-        folder: Path,
+        *,
         chat: ChatClient | None,
         max_input: int,
         on_crash: Callable[[CrashReport], object],
         now: Callable[[], float] = time.time,
     ) -> None:
+        self._record = sessions.store
         self.store = JournalStore(sessions.store)
-        self.files = JournalFiles(folder)
         self._vaults = vaults
         self._sessions = sessions
         self._settings = settings
-        self._facts = SessionFacts(settings)
+        self._facts = facts
         self._texts = JournalTexts(settings, chat, max_input)
         self._notes = JournalNotes(self.store, update_modules=settings.update_modules)
         self._chat = chat
         self._on_crash = on_crash
         self._now = now
-        self._wake = {
-            False: asyncio.Event(),
-            True: asyncio.Event(),
-        }  # by whether the model is asked
         self._locks = Locks()  # of sessions
-
-    # --- what sessions tell ---------------------------------------------------------------------
-
-    async def starts(self, session: Session) -> str | None:
-        """Return the commit that is checked out where a session works, or None."""
-        with suppress(VaultAgentError):
-            return await self._facts.start_commit(session, self._entry(session.vault))
-        return None
-
-    async def message(self, session: Session) -> str | None:
-        """Return what the user should know at a start: that drafts of the project wait."""
-        drafts = await self.store.page(vault=session.vault, state="draft", limit=100)
-        if not drafts:
-            return None
-        count = "A journal waits" if len(drafts) == 1 else f"{len(drafts)} journals wait"
-        return explained("JOURNAL_WAITS", f"{count} for your review.")
-
-    async def ended(self, session: Session) -> None:
-        """Record that the journal of a session is to be written, and write it soon."""
-        async with self.store.turn(session.session_id) as turn:
-            if turn.journal is None or turn.journal.ended_at != session.ended_at:
-                await self._require(turn, session, reason=None)
-        self._wake[False].set()
-
-    async def forget_before(self, moment: float) -> None:
-        """Remove what is kept of sessions that were forgotten, and had their end before a moment.
-
-        Journals stay, also those that wait for a review.
-        """
-        await self.store.forget_before(moment)
-        await in_thread(self.files.forget_before, moment)
 
     # --- what people and agents ask for ---------------------------------------------------------
 
@@ -151,7 +122,6 @@ class Journals:
             NotFound: `SESSION_NOT_FOUND`.
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         """
-        session = await self._session(session_id)
         given = None
         if sections:
             clean = {
@@ -159,14 +129,13 @@ class Journals:
                 for name, text in list(sections.items())[:MAX_SECTIONS]
             }
             given = Given(self._facts.clean(title) if title else None, clean)
-        async with self.store.turn(session_id) as turn:
+        async with self._record.turn(session_id) as turn:
+            session = _known(turn.session)
             if given is not None:
-                await in_thread(self.files.give, session_id, given)
+                await keep_sections(turn, given, at=self._now())
             if turn.journal is not None and turn.journal.reason == EDITED:
                 return turn.journal
-            journal = await self._require(turn, session, reason=FORCED)
-        self._wake[False].set()
-        return journal
+            return await turn.put(asked_for(turn.journal, session, FORCED, self._now()))
 
     async def add_line(self, session_id: str, kind: str, text: str) -> Journal | None:
         """Add a line of the devlog to the journal of a session. Return the journal if there is one.
@@ -175,15 +144,13 @@ class Journals:
             NotFound: `SESSION_NOT_FOUND`.
         """
         line = Line(kind, " ".join(self._facts.clean(text).split()))
-        async with self.store.turn(session_id) as turn:
-            session = await self._session(session_id)
-            await in_thread(self.files.add_line, session_id, line)
+        async with self._record.turn(session_id) as turn:
+            session = _known(turn.session)
+            await keep_line(turn, line, at=self._now())
             known = turn.journal
             if known is None or session.ended_at is None or known.reason in {EDITED, REJECTED}:
                 return known
-            journal = await self._require(turn, session, reason=FORCED)
-        self._wake[False].set()
-        return journal
+            return await turn.put(asked_for(known, session, FORCED, self._now()))
 
     async def session_of_line(self, vault: str, session_id: str | None) -> str | None:
         """Return the session in which a line of a project's devlog is written, or None.
@@ -194,7 +161,7 @@ class Journals:
             NotFound: `SESSION_NOT_FOUND` if the named one is unknown.
         """
         if session_id is not None:
-            return (await self._session(session_id)).session_id
+            return _known(await self._record.get(session_id)).session_id
         with suppress(NotFound):
             return await self.open_session(vault)
         return None
@@ -207,8 +174,8 @@ class Journals:
         """
         found = [
             each.session_id
-            for each in await self._sessions.store.to_settle()
-            if each.ended_at is None and vault in {None, each.vault}
+            for each in await self._record.open_ones()
+            if vault in {None, each.vault}
         ]
         if len(found) != 1:
             count = "No session is" if not found else f"{len(found)} sessions are"
@@ -222,7 +189,7 @@ class Journals:
             NotFound: `SESSION_NOT_FOUND` if no draft of this session waits.
         """
         journal = await self.store.get(session_id)
-        draft = await in_thread(self.files.draft, session_id)
+        draft = await draft_of(self._record, session_id)
         if journal is None or journal.state != "draft" or draft is None:
             raise NotFound("SESSION_NOT_FOUND", "No journal of this session waits for review.")
         return journal, draft.decode("utf-8", "replace")
@@ -245,10 +212,7 @@ class Journals:
                 journal = replace(journal, state="complete", reason=None, next_at=None)
             else:
                 journal = replace(journal, state="skipped", reason=REJECTED, next_at=None)
-            async with self.store.turn(session_id) as turn:
-                journal = await turn.put(after_try(turn.journal, journal))
-                await in_thread(self.files.drop_draft, session_id)
-        return journal
+            return await self._became(journal, drop=("draft",))
 
     # --- the workers ----------------------------------------------------------------------------
 
@@ -267,16 +231,15 @@ class Journals:
             await self._work(by_model=True)
 
     async def _work(self, *, by_model: bool) -> None:
-        wake = self._wake[by_model]
         while True:
-            wake.clear()
+            changes = self._record.changes
             with suppress(VaultAgentError):
                 for journal in await self.store.due(self._now()):
                     if self._is_for_model(journal) == by_model:
                         await self._try(journal.session_id, by_model=by_model)
             with suppress(TimeoutError):
                 async with asyncio.timeout(await self._pause()):
-                    await wake.wait()
+                    await self._record.changed_since(changes)
 
     async def _pause(self) -> float:
         with suppress(VaultAgentError):
@@ -301,45 +264,53 @@ class Journals:
                 await self._again(journal, "INTERNAL_ERROR")
 
     async def _make(self, journal: Journal, *, by_model: bool) -> None:
-        session = await self._sessions.get(journal.session_id)
+        session = await self._record.get(journal.session_id)
         if session is None:
             await self.store.forget(journal.session_id)
             return
-        entry = self._entry(session.vault)
+        entry = self._vaults.known.find(session.vault)
         if journal.reason != FORCED and self._facts.is_excluded(session, entry):
-            await self._skip(journal, session, EXCLUDED)
+            await self._skip(journal, EXCLUDED)
             return
         if by_model and self._chat is not None and self._chat.is_down:
-            await self._done(self._later(replace(journal, reason=MODEL_UNAVAILABLE)))
+            await self._became(self._later(replace(journal, reason=MODEL_UNAVAILABLE)))
             return
-        texts = await self._sessions.texts(session)
-        lines = await in_thread(self.files.lines, session.session_id)
-        given = await in_thread(self.files.given, session.session_id)
+        texts = await events_of(self._record, session.session_id)
+        lines = await lines_of(self._record, session.session_id)
+        given = await sections_of(self._record, session.session_id)
         gathered = await self._facts.gather(session, entry, texts, lines)
         if self._is_short(journal, gathered) and not lines and given is None:
-            await self._skip(journal, session, SHORT)
+            await self._skip(journal, SHORT)
             return
         async with self._vaults.open(session.vault) as vault:
             text = await self._texts.of(vault, session, gathered, given, by_model=by_model)
             if text.draft.is_empty and journal.reason != FORCED:
-                await self._leave_empty(journal, session, text)
+                await self._leave_empty(journal, text)
                 return
-            journal = await to_its_end(self._keep(journal, gathered, text, vault))
-        if journal.state == "complete" and session.ended_at is not None and gathered.has_transcript:
-            await self._sessions.forget_texts(session)
+            whole = session.ended_at is not None and gathered.has_transcript
+            await to_its_end(self._keep(journal, gathered, text, vault, forget=whole))
 
-    async def _leave_empty(self, journal: Journal, session: Session, text: Text) -> None:
+    async def _leave_empty(self, journal: Journal, text: Text) -> None:
         """Write no journal that has only a goal. A transcript that is missing may still come."""
         later = self._later(replace(journal, reason=TRANSCRIPT_MISSING))
         if text.incomplete == TRANSCRIPT_MISSING and later.next_at is not None:
-            await self._done(later)
+            await self._became(later)
         else:
-            await self._skip(journal, session, EMPTY)
+            await self._skip(journal, EMPTY)
 
     async def _keep(
-        self, journal: Journal, gathered: Gathered, text: Text, vault: OpenVault
-    ) -> Journal:
-        """Store a text: in the vault, or as a draft. Record how far the journal is."""
+        self,
+        journal: Journal,
+        gathered: Gathered,
+        text: Text,
+        vault: OpenVault,
+        *,
+        forget: bool,
+    ) -> None:
+        """Store a text: in the vault, or as a draft. Record how far the journal is.
+
+        With `forget` the session's texts go once the journal is complete.
+        """
         name = await self._notes.name(vault, journal, gathered.session)
         note = text.note(name)
         made = replace(
@@ -351,21 +322,26 @@ class Journals:
             started_at=gathered.session.started_at,
         )
         if (self._settings.ask and journal.hash is None) or text.is_doubtful:
-            await in_thread(self.files.keep_draft, journal.session_id, note)
-            made = replace(made, state="draft")
-        else:
-            modules = text.modules(name.path)
-            made = await self._written(made, self._notes.put(vault, made, note, modules=modules))
-            made = in_the_vault(made)
-            await in_thread(self.files.drop_draft, journal.session_id)  # of an earlier text
-        made = await self._done(self._scheduled(made))
-        if made.next_at is not None and self._is_for_model(made):
-            self._wake[True].set()
-        return made
+            await self._became(self._scheduled(replace(made, state="draft")), draft=note)
+            return
+        modules = text.modules(name.path)
+        made = await self._written(made, self._notes.put(vault, made, note, modules=modules))
+        made = self._scheduled(in_the_vault(made))
+        is_whole = forget and made.state == "complete"
+        await self._became(made, drop=(*SAID, "draft") if is_whole else ("draft",))
 
-    async def _done(self, journal: Journal) -> Journal:
-        """Store what became of a try. A journal that was asked for meanwhile stays due."""
-        async with self.store.turn(journal.session_id) as turn:
+    async def _became(
+        self, journal: Journal, *, draft: bytes | None = None, drop: Sequence[Kind] = ()
+    ) -> Journal:
+        """Store what became of a try, with its draft, and remove texts: all of it or nothing.
+
+        A journal that was asked for meanwhile stays due, with all that is kept for it.
+        """
+        async with self._record.turn(journal.session_id) as turn:
+            if turn.journal is None or turn.journal.since == journal.since:
+                await turn.drop(*drop)
+                if draft is not None:
+                    await turn.keep("draft", draft, at=self._now())
             return await turn.put(after_try(turn.journal, journal))
 
     async def _written(self, journal: Journal, write: Awaitable[Journal]) -> Journal:
@@ -392,7 +368,7 @@ class Journals:
     async def _again(self, tried: Journal, reason: str) -> None:
         """Record that a try failed. What is on the disk stays as it is."""
         with suppress(VaultAgentError):
-            async with self.store.turn(tried.session_id) as turn:
+            async with self._record.turn(tried.session_id) as turn:
                 journal = turn.journal
                 if journal is None or journal.since != tried.since:
                     return
@@ -400,20 +376,13 @@ class Journals:
                     journal = replace(journal, reason=reason)
                 await turn.put(self._later(journal))
 
-    async def _skip(self, journal: Journal, session: Session, reason: str) -> None:
-        """Record that there is no journal, and drop what was kept for it.
-
-        One that was asked for meanwhile stays due, with all that its agent gave for it.
-        """
-        async with self.store.turn(journal.session_id) as turn:
-            if turn.journal is None or turn.journal.since != journal.since:
-                return
-            if journal.hash is not None:  # it was written before the session went on
-                await turn.put(replace(journal, state="complete", reason=None, next_at=None))
-                return
-            await turn.put(replace(journal, state="skipped", reason=reason, next_at=None))
-            await self._sessions.forget_texts(session)
-            await in_thread(self.files.forget, session.session_id)
+    async def _skip(self, journal: Journal, reason: str) -> None:
+        """Record that there is no journal, and drop what was kept for it."""
+        if journal.hash is not None:  # it was written before the session went on
+            await self._became(replace(journal, state="complete", reason=None, next_at=None))
+        else:
+            skipped = replace(journal, state="skipped", reason=reason, next_at=None)
+            await self._became(skipped, drop=(*SAID, *GIVEN))
 
     def _is_short(self, journal: Journal, gathered: Gathered) -> bool:
         found = gathered.session
@@ -424,18 +393,11 @@ class Journals:
         asked = journal.state in {"incomplete", "draft"} and journal.reason in _BY_MODEL
         return asked and self._chat is not None
 
-    async def _require(self, turn: Turn, session: Session, *, reason: str | None) -> Journal:
-        """Record that a journal is to be written."""
-        return await turn.put(asked_for(turn.journal, session, reason, self._now()))
 
-    async def _session(self, session_id: str) -> Session:
-        session = await self._sessions.get(session_id)
-        if session is None:
-            raise NotFound("SESSION_NOT_FOUND", "There is no session of this ID.")
-        return session
-
-    def _entry(self, vault: str) -> Registered:
-        return self._vaults.known.find(vault)
+def _known(session: Session | None) -> Session:
+    if session is None:
+        raise NotFound("SESSION_NOT_FOUND", "There is no session of this ID.")
+    return session
 
 
 @asynccontextmanager
@@ -443,12 +405,12 @@ async def open_journals(
     config: Config,
     vaults: Vaults,
     sessions: Sessions,
-    folder: Path,
+    facts: SessionFacts,
     *,
     on_crash: Callable[[CrashReport], object] = lambda _: None,
     now: Callable[[], float] = time.time,
 ) -> AsyncIterator[Journals]:
-    """Write the journals of sessions within the context. `folder` is for drafts.
+    """Write the journals of sessions within the context.
 
     Raises:
         Misconfigured: `CONFIG_INVALID` if the chat endpoint may not be used.
@@ -466,8 +428,8 @@ async def open_journals(
     journals = Journals(
         vaults,
         sessions,
-        settings=config.journal,
-        folder=folder,
+        facts,
+        config.journal,
         chat=chat,
         max_input=config.chat.max_input_chars,
         on_crash=on_crash,

@@ -1,84 +1,80 @@
-"""The texts of a session that its journal needs, until that is written: a file for each event.
+"""What is kept of a session for its journal: what was said in it, lines, sections, a draft.
 
 They are the first prompt, what the agent said last in each turn, and its own summaries, all without
-secrets. Each session has a folder of its own, named by a hash.
+secrets; lines of the devlog; and what the agent has written of its own session.
 """
 
 from __future__ import annotations
 
 import hashlib
-import shutil
-from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import orjson
+
+from vault_agent.journals.collected import Line
 from vault_agent.journals.events import from_json, to_json
 from vault_agent.journals.session_rules import digest_of
 from vault_agent.model.sessions import PROMPT
-from vault_agent.system.files import make_private_folder, replace_file
+from vault_agent.store.sessions.turn import SAID
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
-    from vault_agent.model.sessions import Session, SessionEvent
+    from vault_agent.model.sessions import SessionEvent
+    from vault_agent.store.sessions.store import SessionStore
+    from vault_agent.store.sessions.turn import Turn
 
 MAX_TEXTS: Final = 200
 """Texts of one session. The first prompt and the latest are kept."""
-_MAX_BYTES = 1 << 20
+MAX_LINES: Final = 500
 
 
-def keep_text(folder: Path, session: Session, event: SessionEvent) -> None:
-    """Store an event with its text. The same event again changes nothing.
+class Given(NamedTuple):
+    """What an agent has written of its own session. Texts are without secrets."""
 
-    Raises:
-        OSError: if it cannot be written.
-    """
-    place = folder_of(folder, session)
-    names = _names(place)
-    name = f"{round(event.at * 1000):015d}-{event.event}-{digest_of(event).hex()[:8]}.json"
-    prompts = [each for each in names if f"-{PROMPT}-" in each]
-    if name in names or (event.event == PROMPT and prompts and prompts[0] < name):
-        return
-    make_private_folder(place)
-    replace_file(place / name, to_json(event), durable=False)
-    first = prompts[:1] if prompts else [name] if event.event == PROMPT else []
-    for each in [each for each in sorted([*names, name]) if each not in first][: -MAX_TEXTS + 1]:
-        (place / each).unlink(missing_ok=True)
+    title: str | None
+    sections: Mapping[str, str]
 
 
-def kept_texts(folder: Path, session: Session) -> list[SessionEvent]:
-    """Return the events of a session whose texts are stored, the oldest first."""
-    place = folder_of(folder, session)
-    found = []
-    for name in _names(place):
-        with suppress(OSError), (place / name).open("rb") as file:
-            event = from_json(file.read(_MAX_BYTES))
-            if event is not None:
-                found.append(event)
-    return found
+async def keep_event(turn: Turn, event: SessionEvent) -> None:
+    """Keep an event with its text. The same event again changes nothing."""
+    data = to_json(event)
+    if event.event == PROMPT:
+        await turn.keep_first("prompt", data, at=event.at)
+    else:
+        name = b"%d %b" % (round(event.at * 1000), digest_of(event))
+        await turn.keep("message", data, at=event.at, name=name, most=MAX_TEXTS - 1)
 
 
-def forget_texts(folder: Path, session: Session) -> None:
-    """Remove the texts of a session."""
-    shutil.rmtree(folder_of(folder, session), ignore_errors=True)
+async def events_of(store: SessionStore, session_id: str) -> list[SessionEvent]:
+    """Return the events of a session whose texts are kept, the oldest first."""
+    found = map(from_json, await store.texts(session_id, *SAID))
+    return [event for event in found if event is not None]
 
 
-def forget_texts_before(folder: Path, moment: float) -> None:
-    """Remove the texts of sessions that got none since a moment."""
-    with suppress(FileNotFoundError):
-        for place in folder.iterdir():
-            with suppress(OSError):
-                if place.stat().st_mtime < moment:
-                    shutil.rmtree(place, ignore_errors=True)
+async def keep_line(turn: Turn, line: Line, *, at: float) -> None:
+    """Keep a line of the devlog. The same line again changes nothing."""
+    data = orjson.dumps(line._asdict())
+    await turn.keep("line", data, at=at, name=hashlib.sha256(data).digest(), most=MAX_LINES)
 
 
-def folder_of(folder: Path, session: Session) -> Path:
-    """Return the folder of a session's texts."""
-    name = f"{session.agent}\n{session.session_id}".encode()
-    return folder / hashlib.sha256(name).hexdigest()[:32]
+async def lines_of(store: SessionStore, session_id: str) -> tuple[Line, ...]:
+    """Return the lines of the devlog of a session, in order."""
+    return tuple(Line(**orjson.loads(data)) for data in await store.texts(session_id, "line"))
 
 
-def _names(place: Path) -> list[str]:
-    try:
-        return sorted(each.name for each in place.iterdir() if each.suffix == ".json")
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+async def keep_sections(turn: Turn, given: Given, *, at: float) -> None:
+    """Keep what an agent has written. It replaces what it wrote before."""
+    await turn.keep("sections", orjson.dumps({**given._asdict()}), at=at)
+
+
+async def sections_of(store: SessionStore, session_id: str) -> Given | None:
+    """Return what an agent has written, or None."""
+    for data in await store.texts(session_id, "sections"):
+        return Given(**orjson.loads(data))
+    return None
+
+
+async def draft_of(store: SessionStore, session_id: str) -> bytes | None:
+    """Return the journal that waits for its review, or None."""
+    return next(iter(await store.texts(session_id, "draft")), None)

@@ -1,4 +1,7 @@
-"""The sessions of agents: takes their events, ends those that are idle, and passes the ends on."""
+"""The sessions of agents: takes their events, and ends those that are idle.
+
+An end and the order to write its journal are one change, so neither is there without the other.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,13 @@ import os
 import stat
 import time
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config.registry import Role
-from vault_agent.errors import NotFound, VaultAgentError
+from vault_agent.errors import NotFound, VaultAgentError, explained
 from vault_agent.freshness.background import Background, quietly
 from vault_agent.journals.events import BY_HAND
-from vault_agent.journals.kept_texts import (
-    forget_texts,
-    forget_texts_before,
-    keep_text,
-    kept_texts,
-)
+from vault_agent.journals.kept_texts import events_of, keep_event
 from vault_agent.journals.session_rules import (
     SAME_SECONDS,
     after,
@@ -28,18 +26,23 @@ from vault_agent.journals.session_rules import (
     not_later,
 )
 from vault_agent.journals.spool import UNKNOWN, bound, damaged, spool, take_back, waiting
+from vault_agent.journals.states import asked_for
 from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered, Offer
-from vault_agent.store.sessions.store import open_sessions
+from vault_agent.store.sessions.journals import JournalStore
+from vault_agent.store.sessions.store import TEXTS, open_sessions
+from vault_agent.store.sessions.turn import Turn
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.files import make_private_folder
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable
     from pathlib import Path
 
+    from vault_agent.journals.session_facts import SessionFacts
     from vault_agent.journals.spool import Waiting
+    from vault_agent.memory.injected import Deliveries
     from vault_agent.model.sessions import Session, SessionEvent
     from vault_agent.store.sessions.store import SessionStore
     from vault_agent.system.crash import CrashReport
@@ -49,46 +52,18 @@ LOOK_SECONDS = 5.0
 """Time between looks at the spool and at idle sessions."""
 _BATCH = 200
 _DAY = 86_400.0
-_MAX_WAIT = 600.0
 
 
-class Delivery(Protocol):
-    """Chooses what a session gets. Called for its starts, prompts and compactions."""
+class Pace(NamedTuple):
+    """The times of the settings."""
 
-    async def deliver(self, session: Session, event: SessionEvent) -> Offer:
-        """Return what this event brings. It is logged once that is settled."""
-        ...
-
-    async def forget_before(self, moment: float) -> None:
-        """Remove what is logged about sessions that ended before a moment."""
-        ...
-
-
-class Journals(Protocol):
-    """Writes the journals of sessions."""
-
-    async def starts(self, session: Session) -> str | None:
-        """Return the commit that is checked out in the session's project, or None."""
-        ...
-
-    async def message(self, session: Session) -> str | None:
-        """Return what the user should know when this session starts, such as waiting drafts."""
-        ...
-
-    async def ended(self, session: Session) -> None:
-        """Note that a session ended. Called again, also after a restart, until it returns.
-
-        It returns once the journal is safe: written, or recorded as one to be written.
-        """
-        ...
-
-    async def forget_before(self, moment: float) -> None:
-        """Remove what is kept for the journals of sessions that ended before a moment."""
-        ...
+    idle_seconds: float = 1_800.0  # until a session without events has ended
+    log_days: float = 90.0  # for which sessions are kept
+    deliver_seconds: float = 0.8  # that an agent waits at most
 
 
 class Sessions:
-    """The sessions that agents' hooks tell of. Made by `open_session_record`.
+    """The sessions that agents' hooks tell of. Made by `taking_events`.
 
     Of several servers with the same data folder one at a time leads: it takes the events. The
     others put theirs into the spool, where the leader finds them.
@@ -100,30 +75,28 @@ class Sessions:
         folder: Path,
         known: KnownVaults,
         background: Background,
+        pace: Pace,
         *,
-        idle_seconds: float,
-        log_days: float,
-        deliver_seconds: float,
+        deliveries: Deliveries | None,
+        facts: SessionFacts | None,
         on_crash: Callable[[CrashReport], object],
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float],
     ) -> None:
+        """Make it of its parts. Without `facts` no journals are written."""
         self.store = store
-        self.delivery: Delivery | None = None
-        self.journals: Journals | None = None
+        self._journals = JournalStore(store)
+        self._deliveries = deliveries
+        self._facts = facts
         self._folder = folder
         self._known = known
         self._background = background
-        self._idle_seconds = idle_seconds
-        self._log_days = log_days
-        self._deliver_seconds = deliver_seconds
+        self._pace = pace
         self._on_crash = on_crash
         self._now = now
         self._led = asyncio.Event()
         self._leading = AsyncExitStack()
-        self._turn = asyncio.Lock()  # of what takes events
         self._draining = asyncio.Lock()
         self._wake = asyncio.Event()
-        self._retries: dict[str, tuple[float, float]] = {}  # by session: not before, and the wait
         self._cleaned_at = 0.0
         self._projects: set[str] | None = None  # in the list at the last look at the spool
 
@@ -151,18 +124,7 @@ class Sessions:
 
     async def texts(self, session: Session) -> list[SessionEvent]:
         """Return the events of a session with texts, the oldest first."""
-        return await in_thread(kept_texts, self._texts, session)
-
-    async def forget_texts(self, session: Session) -> None:
-        """Remove the texts of a session. Its journal is complete."""
-        await in_thread(forget_texts, self._texts, session)
-
-    async def forget(self, session_ids: Sequence[str]) -> None:
-        """Remove sessions and their texts."""
-        for session_id in session_ids:
-            if (session := await self.get(session_id)) is not None:
-                await self.forget_texts(session)
-        await self.store.forget(session_ids)
+        return await events_of(self.store, session.session_id)
 
     async def take(self, event: SessionEvent, *, seconds: float | None = None) -> Offer:
         """Take an event of now, and return what it brings to the agent. The caller settles that.
@@ -204,16 +166,16 @@ class Sessions:
         return await self.store.get(event.session_id) is not None
 
     def start(self) -> None:
-        """Begin to take what waits, once `delivery` and `journals` are set."""
+        """Begin to take what waits."""
         self._background.spawn(self._run)
 
     async def _run(self) -> None:
-        """Take what waits in the spool, end idle sessions, and pass ends on. Never returns."""
+        """Take what waits in the spool, and end idle sessions. Never returns."""
         async with self._leading:
             while True:
                 self._wake.clear()
                 if self.leads or self._can_lead():
-                    for work in (self._drain, self._settle, self._clean):
+                    for work in (self._drain, self._end_idle, self._clean):
                         await self._tried(work())
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_SECONDS):
@@ -230,10 +192,6 @@ class Sessions:
     def _spool(self) -> Path:
         return self._folder / "spool"
 
-    @property
-    def _texts(self) -> Path:
-        return self._folder / "sessions"
-
     def _can_lead(self) -> bool:
         """Whether this server leads from now on, since no other one does."""
         try:
@@ -248,47 +206,63 @@ class Sessions:
     async def _absorb(self, events: Iterable[SessionEvent]) -> list[Session]:
         """Store events, and return the session after each that was not stored before."""
         found: list[Session] = []
-        current: dict[str, Session] = {}  # those that these events have changed
+        turns: dict[str, Turn] = {}
+        changed: dict[str, Session] = {}
         now = self._now()
-        async with self._turn, self.store.writing():
+        async with self.store.writing() as connection:
             for event in events:
                 if not await self.store.take(digest_of(event), event.at, within=SAME_SECONDS):
                     continue
-                known = current.get(event.session_id)
-                if known is None:
-                    known = await self.store.get(event.session_id)
+                identifier = event.session_id
+                if identifier not in turns:
+                    turns[identifier] = await Turn.begin(connection, identifier)
+                known = changed.get(identifier, turns[identifier].session)
                 known = not_later(known, now) if known is not None else None
                 happened = event._replace(at=min(event.at, now))
                 session = after(known, happened)
-                if has_text(event):
-                    # Before the database is changed: a crash leaves a text too many, never too few.
-                    await in_thread(keep_text, self._texts, session, happened)
-                current[event.session_id] = session
+                if self._facts is not None and has_text(event):
+                    await keep_event(turns[identifier], happened)
+                changed[identifier] = session
                 found.append(session)
-            for session in current.values():
-                await self.store.put(session)
+            for identifier, session in changed.items():
+                await self._store(turns[identifier], session)
         return found
+
+    async def _store(self, turn: Turn, session: Session) -> None:
+        """Store a session. If it has ended, its journal is to be written from then on."""
+        await turn.put_session(session)
+        is_told = turn.journal is not None and turn.journal.ended_at == session.ended_at
+        if self._facts is not None and session.ended_at is not None and not is_told:
+            await turn.put(asked_for(turn.journal, session, None, self._now()))
 
     async def _offered(self, session: Session, event: SessionEvent, seconds: float | None) -> Offer:
         """Return what is chosen in time. The agent never waits for more."""
         offer, messages = Offer(), []
-        most = self._deliver_seconds
+        most = self._pace.deliver_seconds
         with suppress(TimeoutError, VaultAgentError):
             async with asyncio.timeout(most if seconds is None else min(most, seconds)):
-                if event.event == START and self.journals is not None:
-                    messages.append(await self.journals.message(session))
-                if self.delivery is not None:
-                    offer = await self.delivery.deliver(session, event)
+                if event.event == START and self._facts is not None:
+                    messages.append(await self.message(session))
+                if self._deliveries is not None:
+                    offer = await self._deliveries.deliver(session, event)
                     messages.append(offer.brought.message)
         message = "\n".join(filter(None, messages)) or None
         return Offer(Delivered(offer.brought.text, message), offer.settle)
 
+    async def message(self, session: Session) -> str | None:
+        """Return what the user should know at a start: that drafts of the project wait."""
+        drafts = await self._journals.page(vault=session.vault, state="draft", limit=100)
+        if not drafts:
+            return None
+        count = "A journal waits" if len(drafts) == 1 else f"{len(drafts)} journals wait"
+        return explained("JOURNAL_WAITS", f"{count} for your review.")
+
     async def _note_commit(self, session: Session) -> None:
-        commit = await self.journals.starts(session) if self.journals is not None else None
-        if commit is None:
-            return
-        async with self._turn, self.store.writing():
-            await self.store.set_start_commit(session.session_id, commit)
+        """Note the commit that is checked out where a session works."""
+        if self._facts is not None:
+            commit = await self._facts.start_commit(session, self._known.find(session.vault))
+            if commit is not None:
+                await self.store.set_start_commit(session.session_id, commit)
 
     async def _drain(self) -> None:
         """Take the events in the spool, the oldest first."""
@@ -304,90 +278,66 @@ class Sessions:
                 await in_thread(_done, batch, known)
             await in_thread(bound, self._spool / UNKNOWN)
 
-    async def _settle(self) -> None:
-        """End the sessions that are idle, and pass all ends on."""
-        for session in await self.store.to_settle():
-            if session.ended_at is None:
-                await self._end_if_idle(session)
-            current = await self.store.get(session.session_id)
-            if current is not None and current.ended_at is not None:
-                await self._pass_on(current)
+    async def _end_idle(self) -> None:
+        for session in await self.store.open_ones():
+            await self._end_if_idle(session)
 
     async def _end_if_idle(self, session: Session) -> None:
-        if self._now() - session.last_event_at < self._idle_seconds:
+        if self._now() - session.last_event_at < self._pace.idle_seconds:
             return
         changed = await in_thread(_changed_at, session.transcript_path)
         last = max(session.last_event_at, min(changed, self._now()))
-        if self._now() - last < self._idle_seconds:
+        if self._now() - last < self._pace.idle_seconds:
             return
-        async with self._turn, self.store.writing():
-            current = await self.store.get(session.session_id)
-            if current == session:
-                await self.store.put(after_idleness(session, last))
-
-    async def _pass_on(self, session: Session) -> None:
-        not_before, wait = self._retries.get(session.session_id, (0.0, LOOK_SECONDS))
-        if time.monotonic() < not_before:
-            return
-        try:
-            if self.journals is not None:
-                await self.journals.ended(session)
-        except Exception as error:  # noqa: BLE001 - one journal must not stop the others
-            if not isinstance(error, VaultAgentError | OSError):
-                self._on_crash(describe_crash(error))
-            again = time.monotonic() + wait
-            self._retries[session.session_id] = (again, min(2 * wait, _MAX_WAIT))
-            return
-        self._retries.pop(session.session_id, None)
-        if self.journals is None:
-            await self.forget_texts(session)
-        await self.store.settle(session)
+        async with self.store.turn(session.session_id) as turn:
+            if turn.session == session:
+                await self._store(turn, after_idleness(session, last))
 
     async def _clean(self) -> None:
         """Remove what is older than the days that are kept, once a day."""
         if time.monotonic() - self._cleaned_at < _DAY and self._cleaned_at:
             return
-        moment = self._now() - self._log_days * _DAY
-        await self.store.forget_before(moment)
-        if self.delivery is not None:
-            await self.delivery.forget_before(moment)
-        if self.journals is not None:
-            await self.journals.forget_before(moment)
-        await in_thread(forget_texts_before, self._texts, moment)
+        await self.store.forget_before(self._now() - self._pace.log_days * _DAY)
         self._cleaned_at = time.monotonic()
 
 
 @asynccontextmanager
-async def open_session_record(
-    folder: Path,
-    known: KnownVaults,
-    *,
-    idle_seconds: float = 1_800.0,
-    log_days: float = 90.0,
-    deliver_seconds: float = 0.8,
-    on_crash: Callable[[CrashReport], object] = lambda _: None,
-    now: Callable[[], float] = time.time,
-) -> AsyncIterator[Sessions]:
-    """Open the record of sessions in the user's data folder.
-
-    Nothing is taken from the spool and no end passed on before `Sessions.start`.
+async def open_record(folder: Path) -> AsyncIterator[SessionStore]:
+    """Open the database of sessions in the user's data folder.
 
     Raises:
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
     make_private_folder(folder)
-    path = folder / "sessions.db"
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    async with open_sessions(path) as store, Background(on_crash) as background:
+    for name in ("sessions.db", TEXTS):
+        with suppress(FileExistsError):
+            os.close(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    async with open_sessions(folder / "sessions.db") as store:
+        yield store
+
+
+@asynccontextmanager
+async def taking_events(
+    store: SessionStore,
+    folder: Path,
+    known: KnownVaults,
+    pace: Pace,
+    *,
+    deliveries: Deliveries | None = None,
+    facts: SessionFacts | None = None,
+    on_crash: Callable[[CrashReport], object] = lambda _: None,
+    now: Callable[[], float] = time.time,
+) -> AsyncIterator[Sessions]:
+    """Take the events of agents' sessions. Those of the spool are taken after `Sessions.start`."""
+    async with Background(on_crash) as background:
         yield Sessions(
             store,
             folder,
             known,
             background,
-            idle_seconds=idle_seconds,
-            log_days=log_days,
-            deliver_seconds=deliver_seconds,
+            pace,
+            deliveries=deliveries,
+            facts=facts,
             on_crash=on_crash,
             now=now,
         )

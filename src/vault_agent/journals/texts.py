@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.config.memory_sections import JournalSettings
     from vault_agent.journals.collected import Collected
     from vault_agent.journals.extract import Draft
-    from vault_agent.journals.files import Given
+    from vault_agent.journals.kept_texts import Given
     from vault_agent.journals.note_text import Named
     from vault_agent.journals.related import Related
     from vault_agent.journals.session_facts import Gathered

@@ -256,10 +256,6 @@ class Deliveries:
         await self.store.forget(found)
         return found
 
-    async def forget_before(self, moment: float) -> None:
-        """Remove what is logged about sessions with no event since a moment."""
-        await self.store.forget(await self.store.older_than(moment))
-
     # --- inside ---------------------------------------------------------------------------------
 
     async def _asked(

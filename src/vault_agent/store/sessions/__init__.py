@@ -1,1 +1,4 @@
-"""The record of agents' sessions: one database for all vaults. It holds no prompt and no output."""
+"""The record of agents' sessions: one for all vaults, changed in one transaction each time.
+
+`sessions.db` holds no prompt and no output. What journals need of them waits in `session-texts.db`.
+"""

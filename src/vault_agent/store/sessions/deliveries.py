@@ -19,7 +19,7 @@ from vault_agent.model.memory import RecalledNote
 from vault_agent.store.database import json_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from vault_agent.store.database import AsyncConnection
     from vault_agent.store.sessions.store import SessionStore
@@ -111,24 +111,14 @@ class DeliveryStore:
         )
         return tuple(_delivery(row) for row in reversed(rows))
 
-    async def forget(self, session_ids: Iterable[str]) -> int:
-        """Remove what is known about sessions here. Return the number of their deliveries."""
-        found = [(each,) for each in session_ids]
-        async with self._sessions.writing() as connection:
-            before = connection.total_changes
-            await connection.executemany("DELETE FROM delivery WHERE session = ?", found)
-            removed = connection.total_changes - before
-            for table in ("chosen_note", "context_state"):
-                await connection.executemany(
-                    f"DELETE FROM {table} WHERE session = ?",
-                    found,
-                )
-        return int(removed)
-
     async def older_than(self, moment: float) -> tuple[str, ...]:
         """Return the sessions whose last event was before a moment."""
         rows = await self._sessions.rows(_SESSIONS + " WHERE last_event_at < ?", (moment,))
         return tuple(row[0] for row in rows)
+
+    async def forget(self, session_ids: Sequence[str]) -> None:
+        """Remove sessions and all that they got."""
+        await self._sessions.forget(session_ids)
 
     # --- what a person has chosen ---------------------------------------------------------------
 

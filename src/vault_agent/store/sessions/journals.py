@@ -2,40 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.model.journals import Journal
+from vault_agent.store.sessions.turn import JOURNAL_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from vault_agent.store.database import AsyncConnection
     from vault_agent.store.sessions.store import SessionStore
-
-_FIELDS = tuple(each.name for each in fields(Journal))
-_COLUMNS = ", ".join(_FIELDS)
-_OF_SESSION = f"SELECT {_COLUMNS} FROM journal WHERE session_id = ?"
-
-
-class Turn:
-    """The turn of one change of a journal. Made by `JournalStore.turn`."""
-
-    def __init__(self, connection: AsyncConnection, journal: Journal | None) -> None:
-        self._connection = connection
-        self.journal = journal
-        """The journal as it is stored, or None."""
-
-    async def put(self, journal: Journal) -> Journal:
-        """Store the journal as it is from now on, and return it."""
-        marks = ", ".join("?" * len(_FIELDS))
-        await self._connection.execute_fetchall(
-            f"INSERT OR REPLACE INTO journal ({_COLUMNS}) VALUES ({marks})",
-            tuple(getattr(journal, each) for each in _FIELDS),
-        )
-        self.journal = journal
-        return journal
 
 
 class JournalStore:
@@ -50,18 +23,8 @@ class JournalStore:
 
     async def get(self, session_id: str) -> Journal | None:
         """Return one journal, or None."""
-        rows = await self._sessions.rows(_OF_SESSION, (session_id,))
-        return next((Journal(*row) for row in rows), None)
-
-    @asynccontextmanager
-    async def turn(self, session_id: str) -> AsyncIterator[Turn]:
-        """Lend a journal for one change, made from what is stored, in one transaction.
-
-        Nothing else changes any journal meanwhile. An error leaves the journal as it was.
-        """
-        async with self._sessions.writing() as connection:
-            rows = await connection.execute_fetchall(_OF_SESSION, (session_id,))
-            yield Turn(connection, next((Journal(*row) for row in rows), None))
+        found = await self._read("WHERE session_id = ?", session_id)
+        return found[0] if found else None
 
     async def intend(self, session_id: str, path: str, digest: str) -> None:
         """Record what is about to be written, and nothing else."""
@@ -115,18 +78,6 @@ class JournalStore:
                 "DELETE FROM journal WHERE session_id = ?", (session_id,)
             )
 
-    async def forget_before(self, moment: float) -> None:
-        """Remove the records of journals from before a moment, if their sessions are forgotten.
-
-        Those that wait for a review stay.
-        """
-        async with self._sessions.writing() as connection:
-            await connection.execute_fetchall(
-                "DELETE FROM journal WHERE coalesce(ended_at, started_at) < ?"
-                " AND state <> 'draft' AND session_id NOT IN (SELECT id FROM session)",
-                (moment,),
-            )
-
     async def _read(self, where: str, *values: Any) -> list[Journal]:
-        rows = await self._sessions.rows(f"SELECT {_COLUMNS} FROM journal {where}", values)
+        rows = await self._sessions.rows(f"SELECT {JOURNAL_COLUMNS} FROM journal {where}", values)
         return [Journal(*row) for row in rows]

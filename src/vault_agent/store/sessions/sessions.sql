@@ -12,11 +12,10 @@ CREATE TABLE IF NOT EXISTS session (
     cwd             TEXT NOT NULL,
     title           TEXT,
     start_commit    TEXT,
-    end_reason      TEXT,
-    settled         INTEGER NOT NULL        -- 1 once its end was passed on
+    end_reason      TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS session_of_vault ON session (vault, last_event_at);
-CREATE INDEX IF NOT EXISTS session_to_settle ON session (last_event_at) WHERE settled = 0;
+CREATE INDEX IF NOT EXISTS session_open ON session (last_event_at) WHERE ended_at IS NULL;
 -- Events that were taken, so that none counts twice. The digest is that of all but the time.
 CREATE TABLE IF NOT EXISTS taken_event (
     digest  BLOB NOT NULL,

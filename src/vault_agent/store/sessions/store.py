@@ -4,34 +4,53 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from vault_agent.model.sessions import Session
 from vault_agent.store.database import (
     check_pages,
     connect,
+    json_array,
     make_schema,
     open_or_renew,
     translated,
     within,
 )
+from vault_agent.store.sessions.turn import SESSION_COLUMNS, Turn, session_of
+from vault_agent.system.change import Change
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Sequence
     from pathlib import Path
 
     import aiosqlite
 
+    from vault_agent.model.sessions import Session
     from vault_agent.store.database import AsyncConnection
+    from vault_agent.store.sessions.turn import Kind
 
 SCRIPTS = ("sessions/sessions.sql", "sessions/deliveries.sql", "sessions/journals.sql")
 """The tables of the database, one script for each group of them."""
 
-_FIELDS = tuple(each.name for each in fields(Session) if each.name != "state")
-_COLUMNS = ", ".join("id" if each == "session_id" else each for each in _FIELDS)
+_FORGET_BEFORE = (
+    "DELETE FROM taken_event WHERE at < ?",
+    "DELETE FROM session WHERE ended_at IS NOT NULL AND last_event_at < ?",
+    """DELETE FROM delivery WHERE session NOT IN
+       (SELECT id FROM session UNION SELECT session FROM delivery WHERE at >= ?)""",
+    """DELETE FROM chosen_note WHERE at < ? AND session NOT IN
+       (SELECT id FROM session UNION SELECT session FROM delivery)""",
+    """DELETE FROM context_state WHERE since < ? AND session NOT IN
+       (SELECT id FROM session UNION SELECT session FROM delivery)""",
+    """DELETE FROM journal WHERE coalesce(ended_at, started_at) < ? AND state <> 'draft'
+       AND session_id NOT IN (SELECT id FROM session)""",
+    """DELETE FROM texts.kept WHERE at < ?
+       AND session_id NOT IN (SELECT session_id FROM journal WHERE state = 'draft')""",
+)
+_OF_DELIVERIES = ("delivery", "chosen_note", "context_state")
+TEXTS = "session-texts.db"
+"""Beside `sessions.db`. A change of both is one transaction."""
 
 
 @asynccontextmanager
@@ -41,25 +60,31 @@ async def open_sessions(path: Path) -> AsyncIterator[SessionStore]:
     Raises:
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
+    texts = path.with_name(TEXTS)
     async with AsyncExitStack() as stack:
-        writer = await open_or_renew(path, _prepare)
+        await (await open_or_renew(texts, partial(_prepare, ("sessions/texts.sql",)))).close()
+        writer = await open_or_renew(path, partial(_prepare, SCRIPTS))
         stack.push_async_callback(writer.close)
         with translated():
             reader = await connect(path)
             stack.push_async_callback(reader.close)
+            for connection in (writer, reader):
+                await connection.execute_fetchall("ATTACH ? AS texts", (str(texts),))
+            await writer.execute_fetchall("PRAGMA texts.journal_mode = TRUNCATE")
+            await writer.execute_fetchall("PRAGMA texts.secure_delete = ON")
             await reader.execute_fetchall("PRAGMA query_only = ON")
         yield SessionStore(writer, reader)
 
 
-async def _prepare(connection: aiosqlite.Connection) -> None:
-    # Not WAL: one small file, and no log is left beside it.
+async def _prepare(scripts: Sequence[str], connection: aiosqlite.Connection) -> None:
+    # Not WAL: small files, and no log is left beside them.
     await connection.execute_fetchall("PRAGMA journal_mode = TRUNCATE")
-    await make_schema(connection, *SCRIPTS)
+    await make_schema(connection, *scripts)
     await within(connection, check_pages, indexes=True)
 
 
 class SessionStore:
-    """Sessions, and the events that were taken.
+    """Sessions, the events that were taken, and the texts that are kept for journals.
 
     Every method raises `Failed` (`DISK_FULL`, `INDEX_IO_ERROR`) or `IndexUnavailable` if the
     database fails.
@@ -69,6 +94,9 @@ class SessionStore:
         self._writer = writer
         self._reader = reader
         self._turn = asyncio.Lock()
+        self.changes = 0
+        """The number of changes that were stored: after one, work may be due."""
+        self._changed = Change()
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
@@ -87,6 +115,22 @@ class SessionStore:
                     with anyio.CancelScope(shield=True):
                         await self._writer.rollback()
                     raise
+        self.changes += 1
+        self._changed.announce()
+
+    async def changed_since(self, changes: int) -> None:
+        """Wait until `changes` has changed."""
+        while self.changes == changes:
+            await self._changed.wait()
+
+    @asynccontextmanager
+    async def turn(self, session_id: str) -> AsyncIterator[Turn]:
+        """Lend a session for one change, made from what is stored, in one transaction.
+
+        Nothing else changes any session meanwhile. An error leaves everything as it was.
+        """
+        async with self.writing() as connection:
+            yield await Turn.begin(connection, session_id)
 
     async def rows(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a query, as of the last commit: what is being changed is not seen."""
@@ -103,32 +147,25 @@ class SessionStore:
         where = "WHERE vault = ? ORDER BY last_event_at DESC, id LIMIT ?"
         return await self._read(where, (vault, limit))
 
-    async def to_settle(self) -> tuple[Session, ...]:
-        """Return the sessions whose end has not been passed on, and the open ones, oldest first."""
-        return await self._read("WHERE settled = 0 ORDER BY last_event_at, id", ())
+    async def open_ones(self) -> tuple[Session, ...]:
+        """Return the sessions that have not ended, the one with the oldest event first."""
+        return await self._read("WHERE ended_at IS NULL ORDER BY last_event_at, id", ())
 
-    async def put(self, session: Session) -> None:
-        """Store a session. Its end is to be passed on. Only inside `writing`."""
-        marks = ", ".join("?" * len(_FIELDS))
-        await self._writer.execute_fetchall(
-            f"INSERT OR REPLACE INTO session ({_COLUMNS}, settled) VALUES ({marks}, 0)",
-            tuple(getattr(session, each) for each in _FIELDS),
+    async def texts(self, session_id: str, *kinds: Kind) -> list[bytes]:
+        """Return the texts of some kinds that are kept of a session, the oldest first."""
+        rows = await self.rows(
+            "SELECT data FROM texts.kept WHERE session_id = ?"
+            " AND kind IN (SELECT value FROM json_each(?)) ORDER BY at, seq",
+            (session_id, json_array(kinds)),
         )
+        return [data for (data,) in rows]
 
     async def set_start_commit(self, session_id: str, commit: str) -> None:
-        """Note the commit at the start of a session, if none is known. Only inside `writing`."""
-        await self._writer.execute_fetchall(
-            "UPDATE session SET start_commit = ? WHERE id = ? AND start_commit IS NULL",
-            (commit, session_id),
-        )
-
-    async def settle(self, session: Session) -> None:
-        """Note that the end of a session was passed on, unless it went on meanwhile."""
+        """Note the commit at the start of a session, if none is known."""
         async with self.writing() as connection:
             await connection.execute_fetchall(
-                "UPDATE session SET settled = 1"
-                " WHERE id = ? AND ended_at IS ? AND last_event_at = ?",
-                (session.session_id, session.ended_at, session.last_event_at),
+                "UPDATE session SET start_commit = ? WHERE id = ? AND start_commit IS NULL",
+                (commit, session_id),
             )
 
     async def take(self, digest: bytes, at: float, *, within: float) -> bool:
@@ -144,27 +181,22 @@ class SessionStore:
         return bool(list(new))
 
     async def forget(self, session_ids: Iterable[str]) -> None:
-        """Remove sessions."""
+        """Remove sessions, what they got, and what they said. Their journals stay."""
+        found = [(each,) for each in session_ids]
         async with self.writing() as connection:
-            await connection.executemany(
-                "DELETE FROM session WHERE id = ?", [(each,) for each in session_ids]
-            )
+            for statement in (
+                "DELETE FROM session WHERE id = ?",
+                *(f"DELETE FROM {table} WHERE session = ?" for table in _OF_DELIVERIES),
+                "DELETE FROM texts.kept WHERE session_id = ? AND kind IN ('prompt', 'message')",
+            ):
+                await connection.executemany(statement, found)
 
-    async def forget_before(self, moment: float) -> tuple[str, ...]:
-        """Remove sessions that ended, and events, before a moment. Return the sessions' IDs."""
+    async def forget_before(self, moment: float) -> None:
+        """Remove what is from before a moment, but for sessions that go on, and for drafts."""
         async with self.writing() as connection:
-            rows = await connection.execute_fetchall(
-                "DELETE FROM session WHERE settled = 1 AND last_event_at < ? RETURNING id",
-                (moment,),
-            )
-            await connection.execute_fetchall("DELETE FROM taken_event WHERE at < ?", (moment,))
-        return tuple(identifier for (identifier,) in rows)
+            for statement in _FORGET_BEFORE:
+                await connection.execute_fetchall(statement, (moment,))
 
     async def _read(self, where: str, values: tuple[Any, ...]) -> tuple[Session, ...]:
-        rows = await self.rows(f"SELECT {_COLUMNS} FROM session {where}", values)
-        return tuple(_session(row) for row in rows)
-
-
-def _session(row: Any) -> Session:
-    values: dict[str, Any] = dict(zip(_FIELDS, row, strict=True))
-    return Session(**values, state="open" if values["ended_at"] is None else "ended")
+        rows = await self.rows(f"SELECT {SESSION_COLUMNS} FROM session {where}", values)
+        return tuple(map(session_of, rows))
