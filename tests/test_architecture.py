@@ -91,7 +91,7 @@ IMPURE = {"aiohttp", "anyio", "asyncio", "io", "os", "pathlib", "shutil", "socke
 
 
 # Documented despite the underscore: namedtuple's methods and os._exit.
-DOCUMENTED = {"_asdict", "_exit", "_fields", "_make", "_replace"}
+DOCUMENTED = {"_asdict", "_exit", "_field_defaults", "_fields", "_make", "_replace"}
 # Uses of private names: module, name -> the package it belongs to. None is the standard library.
 # Every such package needs an upper bound in pyproject.toml.
 PRIVATE_USES: dict[tuple[str, str], str | None] = {

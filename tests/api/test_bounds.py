@@ -11,12 +11,13 @@ from vault_agent.api import operations
 from vault_agent.api.bounds import MAX_CHARACTERS, MAX_ENTRIES, REPLY_BYTES
 from vault_agent.api.caller import OWNER
 from vault_agent.api.operation import answer
+from vault_agent.api.shown import MAX_WARNING_BYTES, shown_job, shown_warnings
 from vault_agent.config import Config
 from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.notes import Metadata
 from vault_agent.model.warning import Warning
-from vault_agent.wire.convert import MAX_WARNING_BYTES, job_data, warnings_data
 from vault_agent.wire.requests import NoParams, RelatedBody, SearchBody
+from vault_agent.wire.values import dump
 
 ID = "0123456789abcdef0123456789abcdef"
 HOSTILE = {
@@ -72,15 +73,15 @@ async def test_the_best_result_is_kept_with_its_long_names_cut():
     assert outcome.reply.warnings[-1].details == {"omitted": 0, "shortened": 1}
     engine.hits = (HOSTILE["a title of a megabyte"],)
     outcome = await answer(operations.RELATED, engine, OWNER, RelatedBody(id=ID))
-    assert len(outcome.reply.data.results[0].title) == MAX_CHARACTERS
+    assert len(outcome.reply.data.hits[0].title) == MAX_CHARACTERS
 
 
 async def test_a_reply_below_the_size_limit_is_not_changed():
     engine = FakeEngine(Config())
     engine.hits = (hit(title="T" * 3_000),) * 50
     outcome = await answer(operations.SEARCH, engine, OWNER, SearchBody(query="a", limit=50))
-    assert outcome.reply.warnings == []
-    assert {len(each.title) for each in outcome.reply.data.results} == {3_000}
+    assert outcome.reply.warnings == ()
+    assert {len(each.title) for each in outcome.reply.data.hits} == {3_000}
 
 
 async def test_the_size_limit_applies_over_http():
@@ -106,8 +107,8 @@ def troubled(number: int) -> Job:
 
 
 def test_a_job_with_many_huge_warnings_gets_a_small_reply():
-    data = job_data(troubled(0))
-    assert len(data.model_dump_json()) <= REPLY_BYTES
+    data = shown_job(troubled(0))
+    assert len(dump(data)) <= REPLY_BYTES
     assert len(data.warnings) == 101
     assert data.warnings[0].code == "FILE_UNREADABLE"
     assert data.warnings[-1].details == {"omitted": 4_900}
@@ -116,10 +117,10 @@ def test_a_job_with_many_huge_warnings_gets_a_small_reply():
 
 
 def test_a_long_path_in_a_warning_is_cut_at_its_end():
-    (shown,) = warnings_data([Warning("W", "w", {"path": "folder/" * 600, "size": 3})])
+    (shown,) = shown_warnings([Warning("W", "w", {"path": "folder/" * 600, "size": 3})])
     assert shown.details["path"].startswith("folder/folder/")
     assert shown.details["size"] == 3
-    assert len(shown.model_dump_json()) <= MAX_WARNING_BYTES
+    assert len(dump(shown)) <= MAX_WARNING_BYTES
 
 
 async def test_a_cut_list_of_jobs_keeps_the_newest_and_counts_the_omitted():
@@ -141,9 +142,9 @@ async def test_a_cut_list_of_jobs_keeps_the_newest_and_counts_the_omitted():
 def test_a_warning_with_many_places_keeps_what_it_says():
     places = [{"path": "folder/" * 10 + f"{number}.md", "line": 1} for number in range(50)]
     warning = Warning("LINKS_BROKEN", "50 links lead nowhere.", {"count": 50, "links": places})
-    (shown,) = warnings_data([warning])
+    (shown,) = shown_warnings([warning])
     assert shown.message == "50 links lead nowhere."
     assert shown.details["count"] == 50
     assert shown.details["links"] == places[: len(shown.details["links"])]
     assert 5 < len(shown.details["links"]) < 50
-    assert len(shown.model_dump_json()) <= MAX_WARNING_BYTES
+    assert len(dump(shown)) <= MAX_WARNING_BYTES

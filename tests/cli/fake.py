@@ -6,39 +6,38 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import orjson
 from aiohttp import web
 
-from vault_agent.model.jobs import JobKind, JobState
-from vault_agent.model.search import Mode, Reason
-from vault_agent.wire.base import dump, parse
-from vault_agent.wire.lists import NamedData, NamedNoteData
-from vault_agent.wire.replies import (
-    AttachmentData,
-    ChunkData,
-    EmbeddingHealth,
-    HealthData,
-    IndexHealth,
-    JobData,
+from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
+from vault_agent.model.jobs import (
+    Job,
+    JobKind,
     JobList,
-    MetadataData,
-    NoteData,
+    JobState,
+    JobSummary,
     OneJob,
-    PhaseData,
-    Reply,
-    ResultData,
-    ResultsData,
-    SummaryData,
-    VaultData,
-    WarningData,
+    PhaseProgress,
 )
+from vault_agent.model.names import NamedNote, NamedNotes
+from vault_agent.model.notes import Metadata
+from vault_agent.model.pages import Ticket
+from vault_agent.model.reply import Reply
+from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+from vault_agent.model.search import Answer, Hit, Mode, Reason
+from vault_agent.wire.base import parse
 from vault_agent.wire.requests import IndexBody, RelatedBody, SearchBody
-from vault_agent.wire.web import TicketBody, TicketData
+from vault_agent.wire.values import dump
+from vault_agent.wire.web import TicketBody
+
+if TYPE_CHECKING:
+    from vault_agent.model.warning import Warning
 
 NOTE = "0123456789abcdef0123456789abcdef"
 PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")
-NOBODY = MetadataData(
+NOBODY = Metadata(
     type=None,
     aliases=(),
     tags=(),
@@ -62,26 +61,26 @@ class Ended:
 Run = Callable[..., Awaitable[Ended]]
 
 
-def job(state: str = "succeeded", job_id: str = "job-1", **changes) -> JobData:
+def job(state: str = "succeeded", job_id: str = "job-1", **changes) -> Job:
     """Return a job of two phases."""
     final = state not in ("queued", "running")
     fields = {
         "id": job_id,
         "kind": JobKind.INDEX,
         "state": JobState(state),
-        "createdAt": "2025-01-01T00:00:00+00:00",
-        "startedAt": "2025-01-01T00:00:00+00:00",
-        "finishedAt": "2025-01-01T00:00:02+00:00" if final else None,
+        "created_at": "2025-01-01T00:00:00+00:00",
+        "started_at": "2025-01-01T00:00:00+00:00",
+        "finished_at": "2025-01-01T00:00:02+00:00" if final else None,
         "phase": "parse",
         "phases": (
-            PhaseData(name="scan", done=4, total=4),
-            PhaseData(name="parse", done=4 if final else 1, total=4),
+            PhaseProgress(name="scan", done=4, total=4),
+            PhaseProgress(name="parse", done=4 if final else 1, total=4),
         ),
         "rate": None if final else 12.5,
-        "etaSeconds": None if final else 61.0,
+        "eta_seconds": None if final else 61.0,
         "warnings": (),
-        "warningCount": 0,
-        "summary": SummaryData(
+        "warning_count": 0,
+        "summary": JobSummary(
             added=3, changed=0, removed=0, renamed=0, unchanged=1, chunks=9, links=5,
             unresolved_links=2, embedded=0, reused=0, embedding_failed=0,
         )
@@ -90,20 +89,20 @@ def job(state: str = "succeeded", job_id: str = "job-1", **changes) -> JobData:
         "error": None,
         **changes,
     }  # fmt: skip
-    return JobData.model_validate(fields)
+    return Job(**fields)
 
 
-def result(**changes) -> ResultData:
+def result(**changes) -> Hit:
     """Return one result."""
     fields = {
         "id": f"{NOTE}:2",
         "type": "chunk",
-        "noteId": NOTE,
-        "chunkIndex": 2,
+        "note_id": NOTE,
+        "chunk_index": 2,
         "path": "Kitchen/Stock.md",
         "title": "Stock",
         "heading": "Bones",
-        "headingPath": ("Stock", "Bones"),
+        "heading_path": ("Stock", "Bones"),
         "snippet": "simmer the bones slowly",
         "matches": ((11, 16),),
         "score": 0.874,
@@ -111,7 +110,7 @@ def result(**changes) -> ResultData:
         "metadata": NOBODY,
         **changes,
     }
-    return ResultData.model_validate(fields)
+    return Hit(**fields)
 
 
 @dataclass
@@ -121,15 +120,15 @@ class FakeServer:
     endpoint: str = ""
     key: str | None = None
     vault: str | None = None  # its identity
-    results: list[ResultData] = field(default_factory=lambda: [result()])
-    warnings: list[WarningData] = field(default_factory=list)
+    results: list[Hit] = field(default_factory=lambda: [result()])
+    warnings: list[Warning] = field(default_factory=list)
     indexed_at: str | None = None
     named: list[str] = field(default_factory=lambda: ["Kitchen/Stock.md"])  # paths of a name
     chunk_lines: dict[int, int] = field(default_factory=lambda: {0: 1, 2: 1, 7: 1})  # first ones
     content: str = "# Stock\n\nSimmer.\n"
-    jobs: list[JobData] = field(default_factory=lambda: [job()])
-    history: list[JobData] = field(default_factory=lambda: [job("running"), job()])
-    later: list[JobData] | None = None  # the history from the second stream on
+    jobs: list[Job] = field(default_factory=lambda: [job()])
+    history: list[Job] = field(default_factory=lambda: [job("running"), job()])
+    later: list[Job] | None = None  # the history from the second stream on
     hold_events: bool = False
     error: tuple[int, str, str, dict] | None = None
     errors: dict[str, str] = field(default_factory=dict)  # by the ID of the note asked for
@@ -173,7 +172,7 @@ class FakeServer:
         return await handler(request)
 
     def _reply(self, data, status: int = 200) -> web.Response:
-        body = dump(Reply[type(data)](data=data, warnings=self.warnings))
+        body = dump(Reply(data, warnings=tuple(self.warnings)))
         return web.Response(body=body, status=status, content_type="application/json")
 
     async def _read(self, request: web.Request, model):
@@ -184,10 +183,10 @@ class FakeServer:
 
     async def _health(self, request: web.Request) -> web.Response:
         return self._reply(
-            HealthData(
+            Health(
                 status="ok",
                 version="1",
-                vault=VaultData(id=self.vault or "0" * 32, name="Others"),
+                vault=ServedVault(id=self.vault or "0" * 32, name="Others"),
                 index=IndexHealth(available=True, stale=False, generation=1, notes=1, chunks=1),
                 embeddings=EmbeddingHealth(enabled=False, available=False, share=0.0),
                 running_job=None,
@@ -200,7 +199,7 @@ class FakeServer:
         if not self.page:
             what = "This is switched off. Run `vault-agent enable web`."
             return _error(403, "FEATURE_DISABLED", what, {"setting": "web.enabled"})
-        return self._reply(TicketData(ticket=self.ticket, seconds=60))
+        return self._reply(Ticket(ticket=self.ticket, seconds=60))
 
     async def _search(self, request: web.Request) -> web.Response:
         body = await self._read(request, SearchBody)
@@ -212,11 +211,11 @@ class FakeServer:
 
     def _results(self, body) -> web.Response:
         return self._reply(
-            ResultsData(
+            Answer(
                 requested_mode=body.mode,
                 used_mode=Mode.LEXICAL,
                 limit=body.limit,
-                results=self.results,
+                hits=tuple(self.results),
                 indexed_at=self.indexed_at,
             )
         )
@@ -226,14 +225,13 @@ class FakeServer:
             details = {"suggestions": ["Kitchen/Stock.md"]}
             return _error(404, "NOTE_NOT_FOUND", "No note has this name.", details)
         notes = [
-            NamedNoteData(note_id=NOTE, path=path, title="Stock", match="name")
-            for path in self.named
+            NamedNote(note_id=NOTE, path=path, title="Stock", match="name") for path in self.named
         ]
         name, _, line = request.query["name"].partition(".md:")
         heading = name.partition("#")[2].removesuffix("]]") or None
         return self._reply(
-            NamedData(
-                notes=notes,
+            NamedNotes(
+                notes=tuple(notes),
                 has_more=False,
                 line=int(line or 0) or None,
                 heading=heading,
@@ -246,7 +244,7 @@ class FakeServer:
         return self._reply(OneJob(job=self.history[0]), 202)
 
     async def _jobs(self, request: web.Request) -> web.Response:
-        return self._reply(JobList(jobs=self.jobs))
+        return self._reply(JobList(tuple(self.jobs)))
 
     async def _job(self, request: web.Request) -> web.Response:
         return self._reply(OneJob(job=self.history[-1]))
@@ -263,7 +261,7 @@ class FakeServer:
 
     async def _note(self, request: web.Request) -> web.Response:
         return self._reply(
-            NoteData(
+            NoteContent(
                 id=request.match_info["id"], path="Kitchen/Stock.md", title="Stock",
                 metadata=NOBODY, content=self.content, content_type="text/markdown", size=1,
                 content_hash="0" * 64,
@@ -276,7 +274,7 @@ class FakeServer:
         if start is None:
             return _error(404, "CHUNK_NOT_FOUND", "No such chunk.", {})
         return self._reply(
-            ChunkData(
+            ChunkContent(
                 id=f"{NOTE}:2", note_id=NOTE, chunk_index=2, path="Kitchen/Stock.md", title="Stock",
                 heading=None, heading_path=(), start_line=start, end_line=start, metadata=NOBODY,
                 content=self.content, content_type="text/markdown", size=1,
@@ -288,10 +286,10 @@ class FakeServer:
             return web.Response(body=b"\x00\x1bPNG" * 1000)
         path = request.match_info["path"]
         return self._reply(
-            AttachmentData(
+            AttachmentInfo(
                 path=path,
                 name=path.rpartition("/")[2],
-                content_type="image/png",
+                media_type="image/png",
                 size=4000,
                 modified="2025-01-01T00:00:00Z",
             )

@@ -31,7 +31,7 @@ async def test_a_job_says_where_all_its_warnings_are(run: Run, server: FakeServe
         {"code": "FILE_BINARY", "message": "It is binary.", "details": {"path": f"a/{n}.md"}}
         for n in range(9)
     )
-    server.history = [job(warnings=warnings, warningCount=9)]
+    server.history = [job(warnings=warnings, warning_count=9)]
     ended = await run("jobs", "show", "job-1")
     assert ended.err == (
         "FILE_BINARY: 9 files in a, such as 0.md: It is binary.\n"

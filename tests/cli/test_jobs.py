@@ -14,11 +14,12 @@ from tests.cli.test_output import needs_pty, on_a_terminal
 from tests.clocks import PATIENCE
 
 from vault_agent.cli.progress import count, duration
-from vault_agent.wire.replies import JobData, JobErrorData, PhaseData, WarningData
+from vault_agent.model.jobs import Job, PhaseProgress
+from vault_agent.model.warning import Warning
 
 
-def failed(code: str, message: str) -> JobData:
-    return job("failed", error=JobErrorData(code=code, message=message))
+def failed(code: str, message: str) -> Job:
+    return job("failed", error=Warning(code=code, message=message))
 
 
 async def test_index_follows_its_job_and_prints_a_summary(run: Run, server: FakeServer):
@@ -52,8 +53,8 @@ async def test_detach_prints_the_id_at_once(run: Run, server: FakeServer):
 
 
 async def test_warnings_of_a_job_name_their_files(run: Run, server: FakeServer):
-    warning = WarningData(code="FILE_BINARY", message="Skipped.", details={"path": "a/b.md"})
-    server.history = [job(warnings=(warning,), warningCount=1)]
+    warning = Warning(code="FILE_BINARY", message="Skipped.", details={"path": "a/b.md"})
+    server.history = [job(warnings=(warning,), warning_count=1)]
     ended = await run("index")
     assert "FILE_BINARY: a/b.md: Skipped.\n" in ended.err
 
@@ -68,7 +69,7 @@ async def test_warnings_of_a_job_name_their_files(run: Run, server: FakeServer):
     ],
 )
 async def test_a_failed_job_gives_a_failing_exit_code(
-    run: Run, server: FakeServer, last: JobData, code: int, says: str
+    run: Run, server: FakeServer, last: Job, code: int, says: str
 ):
     server.history = [job("running"), last]
     ended, as_json = await asyncio.gather(run("index"), run("index", "--json"))
@@ -112,13 +113,13 @@ async def test_a_terminal_shows_progress_bars(environment: dict[str, str], serve
 @pytest.mark.parametrize(
     ("ended", "says", "full"),
     [
-        (job(phase="embed", phases=(PhaseData(name="embed", done=0, total=0),)), "none", 0),
-        (job("cancelled", phases=(PhaseData(name="parse", done=2, total=8),)), "2/8", 6),
-        (job(phases=(PhaseData(name="parse", done=8, total=8),)), "8/8", 24),
+        (job(phase="embed", phases=(PhaseProgress(name="embed", done=0, total=0),)), "none", 0),
+        (job("cancelled", phases=(PhaseProgress(name="parse", done=2, total=8),)), "2/8", 6),
+        (job(phases=(PhaseProgress(name="parse", done=8, total=8),)), "8/8", 24),
     ],
 )
 async def test_a_bar_shows_the_share_done(
-    environment: dict[str, str], server: FakeServer, ended: JobData, says: str, full: int
+    environment: dict[str, str], server: FakeServer, ended: Job, says: str, full: int
 ):
     server.history = [ended]
     # Without colour the rest of a bar is blank.
@@ -141,8 +142,8 @@ async def test_a_bar_shows_the_share_done(
 async def test_a_narrow_terminal_keeps_the_counts(
     environment: dict[str, str], server: FakeServer, columns: int, bar: int, details: str
 ):
-    phases = (PhaseData(name="embed", done=12_000, total=1_000_000),)
-    rates = {"rate": 1200.0, "characterRate": 90_000.0, "warningCount": 3}
+    phases = (PhaseProgress(name="embed", done=12_000, total=1_000_000),)
+    rates = {"rate": 1200.0, "character_rate": 90_000.0, "warning_count": 3}
     server.history = [job("running", phase="embed", phases=phases, **rates)] * 2 + [job()]
     seen = await on_a_terminal(environment, "index", NO_COLOR="1", COLUMNS=str(columns))
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen).replace("\r", "\n").splitlines()
@@ -181,7 +182,7 @@ async def test_a_narrow_terminal_breaks_no_word_of_the_summary(
     [(0, 0, "none"), (1200, None, "1,200"), (0, 4, "0/4"), (1200, 10_000, "1,200/10,000")],
 )
 def test_a_phase_shows_its_progress(done: int, total: int | None, text: str):
-    assert count(PhaseData(name="embed", done=done, total=total)) == text
+    assert count(PhaseProgress(name="embed", done=done, total=total)) == text
 
 
 async def test_a_broken_event_stream_is_reopened(run: Run, server: FakeServer):
@@ -193,7 +194,7 @@ async def test_a_broken_event_stream_is_reopened(run: Run, server: FakeServer):
 
 
 async def test_jobs_lists_and_shows(run: Run, server: FakeServer):
-    server.jobs = [job("running", "job-2", warningCount=2), job()]
+    server.jobs = [job("running", "job-2", warning_count=2), job()]
     plain, listed, shown, as_json = await asyncio.gather(
         run("jobs"), run("jobs", "list"), run("jobs", "show", "job-1"), run("jobs", "--json")
     )
@@ -230,17 +231,17 @@ def test_durations_are_readable(seconds: float, text: str):
 @pytest.mark.parametrize(
     ("phase", "line"),
     [
-        (PhaseData(name="parse", done=0, total=1), "index: parse 1 to do"),
-        (PhaseData(name="parse", done=40, total=209), "index: parse 40/209"),
-        (PhaseData(name="store", done=209, total=209), "index: links 209 done"),
-        (PhaseData(name="store", done=0, total=0), "index: links none"),
-        (PhaseData(name="scan", done=1200, total=None), "index: scan 1,200"),
+        (PhaseProgress(name="parse", done=0, total=1), "index: parse 1 to do"),
+        (PhaseProgress(name="parse", done=40, total=209), "index: parse 40/209"),
+        (PhaseProgress(name="store", done=209, total=209), "index: links 209 done"),
+        (PhaseProgress(name="store", done=0, total=0), "index: links none"),
+        (PhaseProgress(name="scan", done=1200, total=None), "index: scan 1,200"),
     ],
 )
 async def test_phases_without_counts_show_progress_too(
-    run: Run, server: FakeServer, phase: PhaseData, line: str
+    run: Run, server: FakeServer, phase: PhaseProgress, line: str
 ):
-    running = job("running", phase=phase.name, phases=(phase,), rate=None, etaSeconds=None)
+    running = job("running", phase=phase.name, phases=(phase,), rate=None, eta_seconds=None)
     server.history = [running, job()]
     assert line in (await run("index")).err.splitlines()
     server.jobs = [running]

@@ -104,7 +104,7 @@ async def test_a_note_opens_at_the_line_that_was_named(vault: Path, run: Run):
 async def test_a_result_opens_by_its_number(
     vault: Path, environment: dict[str, str], server: FakeServer, run: Run
 ):
-    server.results = [result(line=7), result(id=NOTE, type="note", chunkIndex=None, line=None)]
+    server.results = [result(line=7), result(id=NOTE, type="note", chunk_index=None, line=None)]
     shown = await at_a_terminal({**environment, "FORCE_HYPERLINK": "1"}, "search", "bones")
     assert " 1  0.87  " in shown
     assert "Kitchen/Stock.md:7" in shown
@@ -130,7 +130,7 @@ async def test_only_a_search_gives_numbers_and_one_without_results_takes_them(
     vault: Path, environment: dict[str, str], server: FakeServer, run: Run
 ):
     await at_a_terminal(environment, "search", "bones")
-    server.results = [result(id="f" * 32, noteId="f" * 32, type="note", chunkIndex=None)]
+    server.results = [result(id="f" * 32, note_id="f" * 32, type="note", chunk_index=None)]
     shown = await at_a_terminal(environment, "related", "1")
     assert shown.startswith("1 is Kitchen/Stock.md\n")
     assert " 1  " not in shown

@@ -18,8 +18,9 @@ from tests.clocks import PATIENCE
 
 from vault_agent.cli.terminal import clean, complain
 from vault_agent.config.rules import vault_identity
+from vault_agent.model.jobs import PhaseProgress
 from vault_agent.model.search import Linked
-from vault_agent.wire.replies import PhaseData, WarningData
+from vault_agent.model.warning import Warning
 
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ async def test_results_of_filters_alone_show_no_score(run: Run, server: FakeServ
 
 
 async def test_json_prints_only_the_servers_envelope(run: Run, server: FakeServer):
-    server.warnings = [WarningData(code="INDEX_STALE", message="Old.")]
+    server.warnings = [Warning(code="INDEX_STALE", message="Old.")]
     ended = await run("--json", "search", "bones")
     reply = orjson.loads(ended.out)
     assert set(reply) == {"data", "warnings"}
@@ -92,7 +93,7 @@ async def test_json_prints_only_the_servers_envelope(run: Run, server: FakeServe
 
 
 async def test_warnings_go_to_stderr_with_their_code(run: Run, server: FakeServer):
-    server.warnings = [WarningData(code="INDEX_STALE", message="Run vault-agent index.")]
+    server.warnings = [Warning(code="INDEX_STALE", message="Run vault-agent index.")]
     ended = await run("search", "bones")
     assert ended.err == "INDEX_STALE: Run vault-agent index.\n"
 
@@ -187,14 +188,14 @@ async def test_hostile_text_in_results_is_escaped(run: Run, server: FakeServer):
         result(
             id=HOSTILE,
             path=f"{HOSTILE}.md",
-            headingPath=(HOSTILE,),
+            heading_path=(HOSTILE,),
             snippet=HOSTILE * 3,
             matches=matches,
             explanation={HOSTILE: HOSTILE},
         )
         for matches in ((), ((1, 3),), ((length, length * 2),))
     ]
-    server.warnings = [WarningData(code=HOSTILE, message=HOSTILE, details={"path": HOSTILE})]
+    server.warnings = [Warning(code=HOSTILE, message=HOSTILE, details={"path": HOSTILE})]
     ended = await run("search", "x", "--explain")
     assert ended.out.count("\\x1b") == 3 * 8
     assert not STEERING.search(ended.out + ended.err)
@@ -205,11 +206,11 @@ async def test_hostile_text_in_results_is_escaped(run: Run, server: FakeServer):
 
 @pytest.mark.parametrize("state", ["running", "succeeded", "failed"])
 async def test_hostile_text_in_jobs_is_escaped(run: Run, server: FakeServer, state: str):
-    warning = WarningData(code=HOSTILE, message=HOSTILE, details={"path": HOSTILE})
-    phase = PhaseData(name=HOSTILE, done=1, total=4)
+    warning = Warning(code=HOSTILE, message=HOSTILE, details={"path": HOSTILE})
+    phase = PhaseProgress(name=HOSTILE, done=1, total=4)
     hostile = {
-        "job_id": HOSTILE, "createdAt": HOSTILE, "phase": HOSTILE, "phases": (phase,),
-        "warnings": (warning,), "warningCount": 1,
+        "job_id": HOSTILE, "created_at": HOSTILE, "phase": HOSTILE, "phases": (phase,),
+        "warnings": (warning,), "warning_count": 1,
         "error": {"code": HOSTILE, "message": HOSTILE} if state == "failed" else None,
     }  # fmt: skip
     server.jobs, server.history = [job(state, **hostile)], [job(state, **hostile)]

@@ -18,7 +18,7 @@ from vault_agent.client.client import Client
 from vault_agent.errors import CODES, Failed, Unauthorized, Unavailable, VaultAgentError, error_of
 from vault_agent.model.jobs import JobState
 from vault_agent.model.search import Filters, Mode
-from vault_agent.wire.replies import WarningData
+from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -63,9 +63,9 @@ async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
             filters=Filters(paths=("Kitchen",), after="2025-01-01"),
         )
         assert fake.asked[-1][2].to_query().filters.paths == ("Kitchen",)
-        assert reply.data.results[0].note_id == NOTE
+        assert reply.data.hits[0].note_id == NOTE
         assert reply.data.requested_mode is Mode.LEXICAL
-        assert (await client.related(NOTE)).data.results
+        assert (await client.related(NOTE)).data.hits
         assert (await client.note(NOTE, allow_large=True)).data.content.startswith("# Stock")
         assert fake.asked[-1][1] == f"/notes/{NOTE}?allowLarge=true"
         assert (await client.chunk(f"{NOTE}:2")).data.chunk_index == 2
@@ -270,7 +270,7 @@ async def test_a_compressed_reply_is_not_decompressed():
 
 
 async def test_a_long_event_is_read(fake: FakeServer):
-    many = (WarningData(code="X", message="x" * 4000, details={}),) * 100
+    many = (Warning(code="X", message="x" * 4000, details={}),) * 100
     fake.history = [job("running"), job(warnings=many)]
     async with Client(fake.endpoint) as client:
         events = [event async for event in client.events("job-1")]

@@ -270,7 +270,7 @@ async def test_a_vault_that_goes_and_comes_back_loses_nothing(root: Path):
             await asyncio.sleep(0.02)
             health = await vault.health()
             assert [warning.code for warning in health.warnings] == ["VAULT_NOT_FOUND"]
-        assert (health.status, health.notes) == ("degraded", notes)
+        assert (health.status, health.index.notes) == ("degraded", notes)
         (root.with_name("unmounted") / "New.md").write_text("quinces")
         root.with_name("unmounted").rename(root)
         await found(vault, "quinces", "New.md")

@@ -17,7 +17,6 @@ from vault_agent.store.current import CurrentIndex
 from vault_agent.store.index import notes as reading
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
-from vault_agent.wire.convert import note_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -58,8 +57,8 @@ async def test_links_and_attachments_are_listed_and_counted_separately(vault: Va
     assert [link.target for link in note.links] == ["b", "none"]
     assert [link.target for link in note.attachments] == ["a.png", "a.png"]
     assert note.link_count == 4
-    assert not note_data(note).links_truncated
-    assert note.etag == sha256(file.read_bytes()).hexdigest()
+    assert not note.links_truncated
+    assert note.content_hash == sha256(file.read_bytes()).hexdigest()
 
 
 @pytest.mark.fault(
@@ -71,7 +70,7 @@ async def test_a_reply_lists_the_first_links_and_counts_all(vault: Vault):
     vault.write("n.md", "![[a.png]]\n[[b]]\n" * 4_000)
     note = await fetched(vault, "n.md")
     assert (len(note.links), len(note.attachments), note.link_count) == (1_000, 1_000, 8_000)
-    assert note_data(note).links_truncated
+    assert note.links_truncated
 
 
 @pytest.mark.fault(

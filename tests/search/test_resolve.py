@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from vault_agent.model.names import Named
+    from vault_agent.model.names import NamedNotes
     from vault_agent.store.current import Snapshot
 
 ROOT = "/home/ada/Notes"
@@ -97,7 +97,7 @@ async def test_the_notes_of_one_name_are_bounded(tmp_path: Path):
 
 
 async def test_the_place_in_a_name_is_returned(snapshot: Snapshot):
-    def place(named: Named) -> tuple[str, int | None, str | None]:
+    def place(named: NamedNotes) -> tuple[str, int | None, str | None]:
         return named.notes[0].path, named.line, named.heading
 
     assert place(await resolve(snapshot, "Late frost.md:12")) == (FROST, 12, None)

@@ -20,7 +20,7 @@ from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
 from vault_agent.freshness.jobs import JobOptions
-from vault_agent.model.health import Health
+from vault_agent.model.health import Health, IndexHealth, ServedVault
 from vault_agent.model.jobs import Job, JobState
 from vault_agent.model.notes import Metadata
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
@@ -147,7 +147,7 @@ class FakeEngine:
     async def health(self):
         name = Path(self.config.vault.root or "notes").name
         return Health(
-            "ok", "1.0", self.identity, name, True, False, 1, 2, 3, False, False, 0.0, None
+            "ok", "1.0", ServedVault(self.identity, name), IndexHealth(True, False, 1, 2, 3)
         )
 
     async def search(self, query):
@@ -170,8 +170,8 @@ class FakeEngine:
         if index > 3:
             raise NotFound("CHUNK_NOT_FOUND", "There is no such chunk.")
         return ChunkContent(
-            f"{note_id}:{index}", note_id, index, "Lamp.md", "Lamp", ("A", "B"), 1, 2,
-            Metadata(), "text", "c1",
+            f"{note_id}:{index}", note_id, index, "Lamp.md", "Lamp", "B", ("A", "B"), 1, 2,
+            Metadata(), "text", "text/markdown; charset=utf-8", 4, "c1",
         )  # fmt: skip
 
     async def attachment(self, path):
@@ -181,7 +181,7 @@ class FakeEngine:
             raise NotFound("ATTACHMENT_NOT_FOUND", "There is no such attachment.")
         kind = "text/html" if path.endswith(".html") else "image/png"
         size = len(self.files[path])
-        return AttachmentInfo(path, path.split("/")[-1], size, kind, "2026-01-01T00:00:00Z", "e1")
+        return AttachmentInfo(path, path.split("/")[-1], kind, size, "2026-01-01T00:00:00Z", "e1")
 
     async def open_attachment(self, path, *, allow_large):
         info = await self.attachment(path)

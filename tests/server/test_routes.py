@@ -11,15 +11,14 @@ from vault_agent.api.encoding import PIECE_CHARACTERS, encoded, in_pieces
 from vault_agent.errors import CODES, IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.notes import Metadata
+from vault_agent.model.reply import Reply
 from vault_agent.model.retrieval import NoteContent
 from vault_agent.model.search import Mode
 from vault_agent.model.warning import Warning
 from vault_agent.server.openapi import describe
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.routes import ROUTES
-from vault_agent.wire.base import dump
-from vault_agent.wire.convert import note_data, warnings_data
-from vault_agent.wire.replies import NoteData, Reply
+from vault_agent.wire.values import dump
 
 from .conftest import NOTE_ID, hit, run
 
@@ -314,7 +313,7 @@ def note_of(content: str) -> NoteContent:
 async def test_a_note_written_in_pieces_is_the_same_json(size: int):
     content = (HOSTILE * (size // len(HOSTILE) + 1))[:size]
     note = note_of(content)
-    reply = Reply[NoteData](data=note_data(note), warnings=warnings_data(note.warnings))
+    reply = Reply(note, note.warnings)
     assert in_pieces(reply) == await encoded(reply) == dump(reply)
 
 
@@ -327,7 +326,7 @@ async def test_the_server_responds_while_a_large_note_is_written():
     """The event loop runs many times while the JSON is written."""
     note = note_of("line of a large note\n" * 3_000_000)
     turns = 0
-    writing = asyncio.create_task(encoded(Reply[NoteData](data=note_data(note))))
+    writing = asyncio.create_task(encoded(Reply(note)))
     while not writing.done():
         await asyncio.sleep(0)
         turns += 1

@@ -5,26 +5,28 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import orjson
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from vault_agent.api.compact import ROW_BYTES, compact, compact_row
+from vault_agent.api.shown import shown_job
 from vault_agent.errors import CODES, InvalidRequest
-from vault_agent.model.jobs import Job, JobKind, JobState
-from vault_agent.model.search import Answer, Mode
+from vault_agent.model.jobs import Job, JobKind, JobState, OneJob
+from vault_agent.model.search import Answer, Hit, Mode
 from vault_agent.model.warning import Warning
-from vault_agent.wire import base, replies, requests
+from vault_agent.wire import base, requests, writing
 from vault_agent.wire.base import Model, dump, parse, parse_with
-from vault_agent.wire.compact import ROW_BYTES, compact_row
-from vault_agent.wire.convert import compact_results_data, job_data, results_data
-from vault_agent.wire.replies import CompactResultsData, OneJob, Reply, ResultsData
 from vault_agent.wire.requests import FiltersBody, IndexBody, RelatedBody, SearchBody
+from vault_agent.wire.values import Unreadable, read
+from vault_agent.wire.values import dump as dump_value
 
 from .conftest import hit
 
 NOTE_ID = "0123456789abcdef0123456789abcdef"
 MODELS = [
     value
-    for module in (requests, replies)
+    for module in (requests, writing)
     for value in vars(module).values()
     if isinstance(value, type) and issubclass(value, BaseModel)
 ]
@@ -138,21 +140,33 @@ def test_only_real_dates_are_accepted(day: str):
 
 
 def test_replies_round_trip():
-    answer = Answer(None, Mode.LEXICAL, 10, (hit(), hit(explanation={"bm25": 1.5})))
-    for kind, data in (
-        (Reply[ResultsData], results_data(answer)),
-        (Reply[CompactResultsData], compact_results_data(answer)),
-    ):
-        reply = kind(data=data)
-        assert kind.model_validate_json(dump(reply)) == reply
-    job = OneJob(job=job_data(Job("j", JobKind.INDEX, JobState.QUEUED, "2026-01-01T00:00:00Z")))
-    assert OneJob.model_validate_json(dump(job)) == job
+    answer = Answer(None, Mode.LEXICAL, 10, (hit(), hit(explanation={"bm25": 1.5}, vault="b")))
+    job = Job("j", JobKind.INDEX, JobState.QUEUED, "2026-01-01T00:00:00Z")
+    for value in (answer, compact(answer), OneJob(shown_job(job))):
+        assert read(type(value), orjson.loads(dump_value(value))) == value
+
+
+def test_a_field_of_another_type_is_unreadable():
+    sent = orjson.loads(dump_value(hit()))
+    for name, other in (("score", True), ("type", "x"), ("matches", [[1]]), ("metadata", None)):
+        with pytest.raises(Unreadable):
+            read(Hit, {**sent, name: other})
+    del sent["path"]
+    with pytest.raises(Unreadable):
+        read(Hit, sent)
+
+
+def test_a_field_is_left_out_only_if_it_says_so():
+    sent = orjson.loads(dump_value(hit()))
+    assert sent["explanation"] is None
+    assert not {"vault", "also"} & sent.keys()
+    assert orjson.loads(dump_value(hit(vault="b")))["vault"] == "b"
 
 
 def test_cut_job_warnings_keep_their_true_count():
     warnings = tuple(Warning("W", "w") for _ in range(100))
     job = Job("j", JobKind.INDEX, JobState.RUNNING, "t", warnings=warnings, warning_count=345)
-    shown = job_data(job).warnings
+    shown = shown_job(job).warnings
     assert len(shown) == 101
     assert shown[-1].details == {"omitted": 245}
 
@@ -171,29 +185,27 @@ def test_cut_job_warnings_keep_their_true_count():
     ],
 )
 def test_a_compact_row_stays_within_its_budget(changes):
-    import orjson
-
     row = compact_row(hit(**changes))
     assert len(orjson.dumps(tuple(row))) < ROW_BYTES
-    assert row.path == hit(**changes).path
+    assert row[1] == hit(**changes).path
 
 
 def test_in_a_compact_row_a_long_path_replaces_heading_and_snippet():
     path = "folder/" * 30 + "note.md"
     row = compact_row(hit(path=path))
-    assert (row.path, row.heading, row.snippet) == (path, None, "")
+    assert row[1:4] == (path, None, "")
 
 
 def test_the_compact_snippet_shows_the_match():
     snippet = "filler " * 20 + "lighthouse " + "filler " * 12
     start = snippet.index("lighthouse")
     row = compact_row(hit(snippet=snippet, matches=((start, start + 10),)))
-    assert "lighthouse" in row.snippet
+    assert "lighthouse" in str(row[3])
 
 
 @pytest.mark.real_start
 def test_importing_the_wire_models_imports_no_server():
-    code = "import sys, vault_agent.wire.requests, vault_agent.wire.replies; print(*sys.modules)"
+    code = "import sys, vault_agent.wire.requests, vault_agent.wire.values; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"aiohttp", "numpy", "tantivy", "pydantic_settings"} & set(run.stdout.split())
 

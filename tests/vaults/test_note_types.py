@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 from tests.vaults.world import World, indexed
 
@@ -19,6 +20,7 @@ from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
 from vault_agent.wire.base import parse_strings, parse_values
 from vault_agent.wire.lists import NotesRequest
 from vault_agent.wire.requests import NoteRequest, RelatedBody, SearchBody
+from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,7 +161,7 @@ async def test_an_id_stands_for_a_note_id(world: World):
         found = await perform(NOTE, vault, OWNER, asked)
         assert found.reply.data.path == "journals/2026-02-13-session-abc12345.md"
         body = parse_values(RelatedBody, {"id": "id:decision-2026-01-01-aaaaaa"})
-        related = (await perform(RELATED, vault, OWNER, body)).reply.data.results
+        related = (await perform(RELATED, vault, OWNER, body)).reply.data.hits
         assert related
         assert "decisions/parsing.md" not in [each.path for each in related]
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
@@ -212,7 +214,7 @@ async def test_a_row_has_the_fields_of_its_note(world: World):
         plain = (
             await perform(NOTES, app.vaults.default, OWNER, NotesRequest(path=("top.md",)))
         ).reply
-        assert "vault" not in plain.data.notes[0].model_dump()
+        assert "vault" not in orjson.loads(dump(plain.data.notes[0]))
 
 
 async def test_searches_filter_by_the_fields_of_notes(world: World):

@@ -258,4 +258,4 @@ async def test_an_agent_knows_one_vault(world: World):
         with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
             await perform(SEARCH, app.vaults.default, agent, body)
         found = await perform(SEARCH, app.vaults.default, OWNER, body)
-        assert [each.path for each in found.reply.data.results] == ["a.md"]
+        assert [each.path for each in found.reply.data.hits] == ["a.md"]

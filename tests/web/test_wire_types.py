@@ -7,8 +7,8 @@ import re
 
 from tests.web.wire_types import FILE, declarations
 
-from vault_agent.wire.base import dump
-from vault_agent.wire.lists import NoteRow
+from vault_agent.model.lists import ListedNote
+from vault_agent.wire.values import dump
 
 
 def test_the_types_of_replies_are_made_from_the_models():
@@ -16,10 +16,10 @@ def test_the_types_of_replies_are_made_from_the_models():
 
 
 def test_a_field_that_may_be_left_out_is_declared_so():
-    declared = re.search(r"interface NoteRow \{(.*?)\n  \}", declarations(), re.DOTALL)
+    declared = re.search(r"interface ListedNote \{(.*?)\n  \}", declarations(), re.DOTALL)
     assert declared
     fields = dict(re.findall(r"^    (\w+)(\??):", declared[1], re.MULTILINE))
-    row = NoteRow(
+    row = ListedNote(
         note_id="1", path="a.md", title="A", type=None, tags=(), created=None,
         updated="2026-01-02", excerpt="", connections=0,
     )  # fmt: skip
@@ -30,7 +30,11 @@ def test_a_field_that_may_be_left_out_is_declared_so():
 
 def test_a_longer_route_is_declared_before_one_that_fits_it_too():
     routes = re.findall(r"Asked extends `([^`]+)` \? (\w+)", declarations())
-    asked = {"GET /notes/1": "NoteData", "GET /notes/1/html": "HtmlData", "GET /notes": "NotesData"}
+    asked = {
+        "GET /notes/1": "NoteContent",
+        "GET /notes/1/html": "RenderedNote",
+        "GET /notes": "NoteList",
+    }
     for address, data in asked.items():
         fits = (
             each for path, each in routes if re.fullmatch(re.sub(r"\$\{\w+\}", ".*", path), address)

@@ -11,9 +11,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic.json_schema import GenerateJsonSchema, models_json_schema
-
 from vault_agent.server.routes import ROUTES, Route
+from vault_agent.wire.schema import REF, Schemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,40 +29,23 @@ _TAIL = """\
   type Replied<Asked extends string> =
     Asked extends `${infer Method} /vaults/${infer _}/${infer Rest}` ? Replied<`${Method} /${Rest}`> :"""
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
-_REF = "#/$defs/"
-
-
-class _Dumped(GenerateJsonSchema):
-    """The schemas of what is sent: a field is there, unless it is left out for its value."""
-
-    def field_is_required(self, field: Any, total: bool) -> bool:
-        return "serialization_exclude_if" not in field
 
 
 def declarations() -> str:
     """Return the text of the file."""
-    models = {reply: None for route in ROUTES for reply in route.operation.replies}
-    refs, found = models_json_schema(
-        [(model, "serialization") for model in models],
-        ref_template=f"{_REF}{{model}}",
-        schema_generator=_Dumped,
-    )
-    schemas = found["$defs"]
+    schemas = Schemas()
+    names = {
+        kind: schemas.of(kind)["$ref"].removeprefix(REF)
+        for route in ROUTES
+        for kind in route.operation.replies
+    }
     lines = [_HEAD]
-    for name, schema in sorted(schemas.items()):
-        if not name.startswith("Reply_"):  # its data is what the page gets
-            lines += _declared(name, schema)
+    for name, schema in sorted(schemas.definitions.items()):
+        lines += _declared(name, schema)
     lines.append(_TAIL)
     # `${string}` also fits several parts of a path, so the longer of two routes comes first.
     for route in sorted(ROUTES, key=lambda each: (-each.path.count("/"), "{" in each.path)):
-        data = " | ".join(
-            _type(
-                schemas[refs[reply, "serialization"]["$ref"].removeprefix(_REF)]["properties"][
-                    "data"
-                ]
-            )
-            for reply in route.operation.replies
-        )
+        data = " | ".join(names[kind] for kind in route.operation.replies)
         if route.media == ("application/octet-stream",):
             data = "ArrayBuffer"
         if data:
@@ -89,7 +71,7 @@ def _declared(name: str, schema: dict[str, Any]) -> Iterator[str]:
 def _type(schema: dict[str, Any]) -> str:
     """Return the TypeScript of a schema."""
     if "$ref" in schema:
-        return str(schema["$ref"]).removeprefix(_REF)
+        return str(schema["$ref"]).removeprefix(REF)
     if "anyOf" in schema:
         return " | ".join(dict.fromkeys(map(_type, schema["anyOf"])))
     if "const" in schema or "enum" in schema:

@@ -1,77 +1,65 @@
 // Made by `python -m tests.web.wire_types` from the models of the HTTP contract. Do not edit.
 
 declare namespace Wire {
-  interface AssetData {
+  interface Answer {
+    requestedMode: Mode | null;
+    usedMode: Mode;
+    limit: number;
+    results: Hit[];
+    indexedAt?: string | null;
+    hasMore: boolean;
+    nextCursor: string | null;
+    truncated: boolean;
+    unknown?: UnknownWord[];
+  }
+  interface Asset {
     path: string;
     url: string;
     kind: "image" | "audio" | "video" | "file";
   }
-  interface AttachmentData {
+  interface AttachmentInfo {
     path: string;
     name: string;
     contentType: string;
     size: number;
     modified: string;
   }
-  interface BacklinkData {
+  interface Backlink {
     noteId: string;
     path: string;
     title: string;
     count: number;
-    places: PlaceData[];
+    places: Place[];
   }
-  interface BacklinksData {
+  interface BacklinksPage {
     revision: string;
     hasMore: boolean;
     nextCursor: string | null;
     total: number;
-    backlinks: BacklinkData[];
+    backlinks: Backlink[];
   }
-  interface BlockData {
-    blockId: string;
-    line: number;
-    endLine: number;
-    sectionHash: string;
-  }
-  interface BrokenLinkData {
-    path: string;
-    line: number;
-    column: number;
-    fault: "note" | "heading" | "block" | "attachment" | "ambiguous";
-    kind: string;
-    target: string;
-    fragment: string | null;
-    candidates: string[];
-  }
-  interface BrokenLinksData {
+  interface BrokenLinksPage {
     revision: string;
     hasMore: boolean;
     nextCursor: string | null;
     total: number;
-    links: (BrokenLinkData | WantedData)[];
+    links: (Finding | Wanted)[];
   }
-  interface CentralData {
+  interface CentralPage {
     revision: string;
     hasMore: boolean;
     nextCursor: string | null;
     total: number;
     by: string;
-    notes: ScoredNoteData[];
+    notes: GraphNote[];
   }
-  interface ChangedFile {
-    path: string;
-    before: string | null;
-    hashBefore: string | null;
-    hashAfter: string | null;
-    links: number;
-  }
-  interface ChosenNoteData {
+  interface ChosenNote {
     vault: string;
     noteId: string;
     title: string;
     path: string;
   }
-  interface ChunkData {
+  interface ChunkContent {
     id: string;
     noteId: string;
     chunkIndex: number;
@@ -81,59 +69,64 @@ declare namespace Wire {
     headingPath: string[];
     startLine: number;
     endLine: number;
-    metadata: MetadataData;
+    metadata: Metadata;
     content: string;
     contentType: string;
     size: number;
   }
-  interface CommunitiesData {
+  interface CommunitiesPage {
     revision: string;
     hasMore: boolean;
     nextCursor: string | null;
     total: number;
     modularity: number;
-    communities: CommunityData[];
+    communities: Community[];
     members: number[] | null;
   }
-  interface CommunityData {
+  interface Community {
     id: number;
     size: number;
     label: string;
-    central: GraphNoteData[];
+    central: GraphNote[];
   }
-  interface CompactResultsData {
+  interface CompactAnswer {
     requestedMode: Mode | null;
     usedMode: Mode;
     limit: number;
     columns: string[];
-    results: (CompactRow | CompactVaultRow)[];
+    results: ((string | number | null)[])[];
     indexedAt?: string | null;
     hasMore: boolean;
     nextCursor: string | null;
     truncated: boolean;
   }
-  type CompactRow = [string, string, string | null, string, number];
-  type CompactVaultRow = [string, string, string | null, string, number, string];
-  interface ContextData {
+  interface Context {
     section: string;
     tokens: number;
-    sources: SourceData[];
+    sources: ContextSource[];
   }
-  interface DecisionData {
+  interface ContextSource {
+    path: string;
+    lines: [number, number];
+    query: number;
+    tokens: number;
+    cut: boolean;
+  }
+  interface DecisionList {
+    decisions: DecisionRecord[];
+  }
+  interface DecisionRecord {
     number: number;
     noteId: string;
     path: string;
     title: string;
     status: string | null;
   }
-  interface DecisionsData {
-    decisions: DecisionData[];
-  }
-  interface DeliveredData {
+  interface Delivered {
     text: string | null;
     message: string | null;
   }
-  interface DeliveredNoteData {
+  interface DeliveredNote {
     vault: string;
     noteId: string;
     id: string | null;
@@ -150,39 +143,30 @@ declare namespace Wire {
     leftOut: string | null;
     changed: boolean | null;
   }
-  interface DeliveryData {
-    at: string;
-    event: "start" | "prompt" | "refresh" | "manual";
-    text: string;
-    tokens: number;
-    maxTokens: number;
-    signals: DeliverySignalsData;
-    notes: DeliveredNoteData[];
-    leftOut: RecalledNoteData[];
-  }
-  interface DeliverySignalsData {
+  interface DeliverySignals {
     files: string[];
     tags: string[];
     prompt: boolean;
     branch: string | null;
   }
-  interface DemotedData {
+  interface Demoted {
     changed: boolean;
-    global: GlobalNoteData | null;
+    global: GlobalCopy | null;
     trashPath: string | null;
   }
-  interface DevlogData {
-    entries: DevlogEntryData[];
+  interface Devlog {
+    entries: DevlogEntry[];
   }
-  interface DevlogEntryData {
+  interface DevlogEntry {
     topic: string;
     path: string;
     line: number;
-    kind: "impl" | "problem" | "insight" | "verify";
+    kind: DevlogKind;
     date: string;
     text: string;
   }
-  interface ElsewhereData {
+  type DevlogKind = "impl" | "problem" | "insight" | "verify";
+  interface Elsewhere {
     vault: string;
     noteId: string;
   }
@@ -191,36 +175,43 @@ declare namespace Wire {
     available: boolean;
     share: number;
   }
-  interface EndedData {
-    ended: true;
+  interface Finding {
+    path: string;
+    line: number;
+    column: number;
+    fault: "note" | "heading" | "block" | "attachment" | "ambiguous";
+    kind: string;
+    target: string;
+    fragment: string | null;
+    candidates: string[];
   }
-  interface FolderData {
+  interface FolderBranch {
     folder: string;
     count: number;
     total: number;
-    children: FolderData[];
+    children: FolderBranch[];
   }
-  interface FoldersData {
+  interface FolderTree {
     revision: string;
-    folders: FolderData[];
+    folders: FolderBranch[];
     count: number;
     truncated: boolean;
   }
-  interface ForgottenData {
-    forgotten: number;
-  }
-  interface ForgottenMemoryData {
-    forgotten: number;
-  }
-  interface FrontmatterData {
-    noteId: string;
-    path: string;
-    frontmatter: Record<string, JsonValue>;
-  }
-  interface GlobalNoteData {
+  interface GlobalCopy {
     noteId: string;
     path: string;
     id: string | null;
+  }
+  interface GraphColumns {
+    id: (string | null)[];
+    title: string[];
+    folder: (number | null)[];
+    type: (number | null)[];
+    tags: number[][];
+    day: (number | null)[];
+    in: number[];
+    out: number[];
+    community?: (number | null)[] | null;
   }
   interface GraphCounts {
     notes: number;
@@ -228,24 +219,12 @@ declare namespace Wire {
     orphans: number;
     unresolved: number;
   }
-  interface GraphData {
-    revision: string;
-    directed: true;
-    nodes: GraphNodes;
-    folders: string[];
-    types: string[];
-    tags: string[];
-    edges: number[];
-    weights: number[];
-    truncated: boolean;
-    counts: GraphCounts;
-  }
-  interface GraphEdgeObject {
+  interface GraphEdge {
     source: string;
     target: string;
     label: string;
   }
-  interface GraphNodeObject {
+  interface GraphNode {
     id: string;
     identifier: string | null;
     label: string;
@@ -255,46 +234,36 @@ declare namespace Wire {
     connectionCount: number;
     vault?: string | null;
   }
-  interface GraphNodes {
-    id: (string | null)[];
-    title: string[];
-    folder: (number | null)[];
-    type: (number | null)[];
-    tags: number[][];
-    day: (number | null)[];
-    in: number[];
-    out: number[];
-    community: (number | null)[] | null;
-  }
-  interface GraphNoteData {
+  interface GraphNote {
     noteId: string;
     path: string;
     title: string;
     in: number;
     out: number;
+    score?: number | null;
   }
-  interface GraphNotesData {
+  interface GraphNotesPage {
     revision: string;
     hasMore: boolean;
     nextCursor: string | null;
     total: number;
-    notes: GraphNoteData[];
+    notes: GraphNote[];
   }
-  interface GraphObjectsData {
+  interface GraphObjects {
     revision: string;
     directed: true;
-    nodes: GraphNodeObject[];
-    edges: GraphEdgeObject[];
+    nodes: GraphNode[];
+    edges: GraphEdge[];
     truncated: boolean;
     counts: GraphCounts;
   }
-  interface GrepData {
-    lines: GrepLineData[];
+  interface GrepAnswer {
+    lines: GrepLine[];
     incomplete: boolean;
     hasMore: boolean;
     nextCursor: string | null;
   }
-  interface GrepLineData {
+  interface GrepLine {
     noteId: string;
     path: string;
     line: number;
@@ -304,390 +273,18 @@ declare namespace Wire {
     after: string[];
     moreInNote: boolean;
   }
-  interface HeadingData {
-    headingId: string;
-    level: number;
-    text: string;
-    headingPath: string[];
-    line: number;
-    endLine: number;
-    sectionHash: string;
-  }
-  interface HealthData {
+  interface Health {
     status: "ok" | "degraded" | "error";
     version: string;
-    vault: VaultData;
+    vault: ServedVault;
     index: IndexHealth;
     embeddings: EmbeddingHealth;
     runningJob: string | null;
     switchedOn: string[];
-    watch: WatchData | null;
-    write: WriteHealthData | null;
+    watch: WatchStatus;
+    write: WriteHealth;
   }
-  interface HtmlData {
-    noteId: string | null;
-    path: string;
-    title: string;
-    html: string;
-    outline: vault_agent__wire__rendered__OutlineData[];
-    properties: PropertyData[];
-    assets: AssetData[];
-    contentHash: string;
-  }
-  interface IndexHealth {
-    available: boolean;
-    stale: boolean;
-    generation: number | null;
-    notes: number;
-    chunks: number;
-    indexedAt: string | null;
-  }
-  interface IndexState {
-    state: "indexed" | "pending";
-    generation: number | null;
-    revision: number | null;
-  }
-  interface InterruptedData {
-    vault: string;
-    path: string;
-    problem: "unmarked" | "missing" | "unknown";
-    mended: boolean;
-  }
-  interface JobData {
-    id: string;
-    kind: JobKind;
-    trigger: Trigger;
-    state: JobState;
-    createdAt: string;
-    startedAt: string | null;
-    finishedAt: string | null;
-    phase: string | null;
-    phases: PhaseData[];
-    rate: number | null;
-    characterRate: number | null;
-    etaSeconds: number | null;
-    warnings: WarningData[];
-    warningCount: number;
-    summary: SummaryData | null;
-    error: JobErrorData | null;
-  }
-  interface JobErrorData {
-    code: string;
-    message: string;
-    details: Record<string, any>;
-  }
-  type JobKind = "index" | "reindex" | "move" | "undo";
-  interface JobList {
-    jobs: JobData[];
-  }
-  type JobState = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "interrupted";
-  interface JournalData {
-    sessionId: string;
-    agent: string;
-    project: string | null;
-    vault: string;
-    state: "pending" | "incomplete" | "complete" | "draft" | "skipped";
-    reason: string | null;
-    title: string | null;
-    path: string | null;
-    noteId: string | null;
-    generator: string | null;
-    startedAt: string;
-    endedAt: string | null;
-    attempts: number;
-    nextTryAt: string | null;
-  }
-  interface JournalDraftData {
-    journal: JournalData;
-    text: string;
-  }
-  interface JournalsData {
-    journals: JournalData[];
-  }
-  type JsonValue = any;
-  interface LinkData {
-    kind: LinkKind;
-    target: string;
-    fragment: string | null;
-    text: string | null;
-    line: number;
-    resolved: boolean;
-    ambiguous: boolean;
-    path: string | null;
-    noteId: string | null;
-  }
-  type LinkKind = "wikilink" | "embed" | "markdown" | "image" | "frontmatter";
-  interface LinksData {
-    revision: string;
-    hasMore: boolean;
-    nextCursor: string | null;
-    links: NoteLinkData[];
-  }
-  interface ListedVaultData {
-    name: string;
-    role: "default" | "project" | "global" | "other";
-    identity: string;
-    open: boolean;
-    state: "ready" | "indexing" | "closed" | "missing" | "untrusted" | "error";
-    notes: number | null;
-    types: Record<string, number> | null;
-    lastIndexed: string | null;
-    code: string | null;
-  }
-  interface LocalGraphData {
-    revision: string;
-    nodes: NearNoteData[];
-    edges: ([number, number])[];
-    weights: number[];
-    truncated: boolean;
-  }
-  interface LoggedFile {
-    path: string;
-    before: string | null;
-    hashBefore: string | null;
-    hashAfter: string | null;
-    bytesBefore: number | null;
-    bytesAfter: number | null;
-  }
-  interface LoggedWrite {
-    writeId: string;
-    time: string;
-    agent: string;
-    client: string;
-    operation: string;
-    state: "prepared" | "committed" | "done" | "failed" | "undone";
-    files: LoggedFile[];
-    fileCount: number;
-    undoable: boolean;
-    warning: string | null;
-  }
-  interface MemoryData {
-    text: string;
-    tokens: number;
-    notes: RecalledNoteData[];
-    leftOut: RecalledNoteData[];
-    signals: RecallSignalsData;
-    usedMode: Mode | null;
-    wordMatch: WordMatchData | null;
-    weights: RecallWeightsData;
-  }
-  interface MemorySessionDetails {
-    sessionId: string;
-    agent: string;
-    project: string | null;
-    vault: string;
-    title: string | null;
-    startedAt: string;
-    lastEventAt: string;
-    endedAt: string | null;
-    state: "open" | "ended";
-    notes: number;
-    tokens: number;
-    maxTokens: number;
-    journal: SessionJournalData | null;
-    deliveries: DeliveryData[];
-    pinned: ChosenNoteData[];
-    removed: ChosenNoteData[];
-    refreshing: boolean;
-  }
-  interface MemorySessionRow {
-    sessionId: string;
-    agent: string;
-    project: string | null;
-    vault: string;
-    title: string | null;
-    startedAt: string;
-    lastEventAt: string;
-    endedAt: string | null;
-    state: "open" | "ended";
-    notes: number;
-    tokens: number;
-    maxTokens: number;
-    journal: SessionJournalData | null;
-    deliveries: number;
-  }
-  interface MemorySessionsData {
-    sessions: MemorySessionRow[];
-    nextCursor: string | null;
-  }
-  interface MentionData {
-    noteId: string;
-    path: string;
-    title: string;
-    count: number;
-    places: PlaceData[];
-    linked: boolean;
-  }
-  interface MentionsData {
-    revision: string;
-    total: number;
-    hasMore: boolean;
-    mentions: MentionData[];
-  }
-  interface MetadataData {
-    type: string | null;
-    aliases: string[];
-    tags: string[];
-    date: string | null;
-    created: string | null;
-    updated: string | null;
-    attachmentCount: number;
-    truncated: boolean;
-  }
-  type Mode = "lexical" | "embedding" | "hybrid";
-  interface NamedData {
-    notes: NamedNoteData[];
-    hasMore: boolean;
-    line: number | null;
-    heading: string | null;
-    anchor: string | null;
-  }
-  interface NamedNoteData {
-    noteId: string;
-    path: string;
-    title: string;
-    match: "id" | "path" | "name" | "alias" | "title";
-  }
-  interface NearNoteData {
-    noteId: string;
-    path: string;
-    title: string;
-    in: number;
-    out: number;
-    type: string | null;
-    distance: number;
-    vault?: string | null;
-  }
-  interface NoteData {
-    id: string;
-    path: string;
-    title: string;
-    metadata: MetadataData;
-    content: string;
-    contentType: string;
-    size: number;
-    contentHash: string;
-    links: LinkData[];
-    attachments: LinkData[];
-    linksTruncated: boolean;
-    linkCount: number;
-    pieces: number | null;
-  }
-  interface NoteLinkData {
-    kind: string;
-    target: string;
-    fragment: string | null;
-    fragmentFound: boolean | null;
-    text: string | null;
-    line: number;
-    column: number;
-    status: "resolved" | "ambiguous" | "unresolved" | "external";
-    noteId: string | null;
-    path: string | null;
-    title: string | null;
-    candidates: string[];
-    vault?: string | null;
-  }
-  interface NoteRow {
-    noteId: string;
-    path: string;
-    title: string;
-    type: string | null;
-    tags: string[];
-    created: string | null;
-    updated: string;
-    excerpt: string;
-    connections: number;
-    id?: string | null;
-    status?: string | null;
-    files?: string[];
-    promoted?: boolean;
-    vault?: string | null;
-  }
-  interface NotesData {
-    notes: NoteRow[];
-    total: number;
-    hasMore: boolean;
-    nextCursor: string | null;
-  }
-  interface OneJob {
-    job: JobData;
-  }
-  interface OneJournal {
-    journal: JournalData | null;
-  }
-  interface OneMemorySession {
-    session: MemorySessionDetails;
-  }
-  interface OneWrite {
-    write: LoggedWrite;
-    changedSince: boolean | null;
-  }
-  interface PathData {
-    length: number;
-    notes: GraphNoteData[];
-  }
-  interface PhaseData {
-    name: string;
-    done: number;
-    total: number | null;
-  }
-  interface PlaceData {
-    line: number;
-    heading: string | null;
-    chunkIndex: number | null;
-    snippet: string;
-    matches: ([number, number])[];
-  }
-  interface PromotedData {
-    created: boolean;
-    updated: boolean;
-    outdated: boolean;
-    global: GlobalNoteData;
-  }
-  interface PropertyData {
-    key: string;
-    values: PropertyValueData[];
-    isList: boolean;
-  }
-  interface PropertyValueData {
-    text: string;
-    noteId: string | null;
-  }
-  type Reason = "lexical_match" | "embedding_match" | "hybrid_match" | "related_lexical" | "related_embedding" | "related_link" | "related_neighbours" | "related_hybrid";
-  interface RecallSignalsData {
-    files: string[];
-    tags: string[];
-    prompt: boolean;
-  }
-  interface RecallWeightsData {
-    tag: number;
-    semantic: number;
-    recency: number;
-  }
-  interface RecalledNoteData {
-    vault: string;
-    noteId: string;
-    id: string | null;
-    path: string;
-    title: string;
-    type: string;
-    updated: string;
-    score: number;
-    matchType: "tag" | "semantic" | "both";
-    tag: number;
-    semantic: number;
-    recency: number;
-    reasons: string[];
-    leftOut: string | null;
-  }
-  interface RefreshData {
-    before: DeliveredNoteData[];
-    after: DeliveredNoteData[];
-    text: string;
-    tokens: number;
-  }
-  interface ResultData {
+  interface Hit {
     id: string;
     type: "chunk" | "note";
     noteId: string;
@@ -703,80 +300,54 @@ declare namespace Wire {
     line: number | null;
     score: number;
     reason: Reason;
-    metadata: MetadataData;
+    metadata: Metadata;
     explanation: Record<string, any> | null;
     vault?: string | null;
-    also?: ElsewhereData[];
+    also?: Elsewhere[];
   }
-  interface ResultsData {
-    requestedMode: Mode | null;
-    usedMode: Mode;
-    limit: number;
-    results: ResultData[];
-    indexedAt?: string | null;
-    hasMore: boolean;
-    nextCursor: string | null;
-    truncated: boolean;
-    unknown?: UnknownWordData[];
-  }
-  interface SaveToHitData {
-    p50: number;
-    p99: number;
-    count: number;
-  }
-  interface ScoredNoteData {
-    noteId: string;
-    path: string;
-    title: string;
-    in: number;
-    out: number;
-    score: number;
-  }
-  interface SessionData {
-    token: string;
-    expiresAt: number;
-  }
-  interface SessionJournalData {
-    state: "complete" | "incomplete" | "draft" | "skipped" | "pending";
-    path: string | null;
-    noteId: string | null;
-  }
-  interface SourceData {
-    path: string;
-    lines: [number, number];
-    query: number;
-    tokens: number;
-    cut: boolean;
-  }
-  interface StatsData {
-    revision: string;
+  interface IndexHealth {
+    available: boolean;
+    stale: boolean;
+    generation: number | null;
     notes: number;
-    types: TypeData[];
-    attachments: number;
-    links: number;
-    unresolvedLinks: number;
-    externalLinks: number;
-    tags: number;
-    openTasks: number;
     chunks: number;
     indexedAt: string | null;
-    stale: boolean;
   }
-  interface SuggestionData {
-    kind: "note" | "heading" | "block" | "tag" | "folder" | "attachment";
-    label: string;
-    detail: string;
-    insert: string;
-    match: ([number, number])[];
-    noteId: string | null;
-    path: string | null;
-    line: number | null;
-    type: string | null;
+  interface IndexState {
+    state: "indexed" | "pending";
+    generation: number | null;
+    revision: number | null;
   }
-  interface SuggestionsData {
-    suggestions: SuggestionData[];
+  interface Interrupted {
+    vault: string;
+    path: string;
+    problem: "unmarked" | "missing" | "unknown";
+    mended: boolean;
   }
-  interface SummaryData {
+  interface Job {
+    id: string;
+    kind: JobKind;
+    trigger: Trigger;
+    state: JobState;
+    createdAt: string;
+    startedAt: string | null;
+    finishedAt: string | null;
+    phase: string | null;
+    phases: PhaseProgress[];
+    rate: number | null;
+    characterRate: number | null;
+    etaSeconds: number | null;
+    warnings: Warning[];
+    warningCount: number;
+    summary: JobSummary | null;
+    error: Warning | null;
+  }
+  type JobKind = "index" | "reindex" | "move" | "undo";
+  interface JobList {
+    jobs: Job[];
+  }
+  type JobState = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "interrupted";
+  interface JobSummary {
     added: number;
     changed: number;
     removed: number;
@@ -790,19 +361,48 @@ declare namespace Wire {
     embeddingFailed: number;
     writeId: string | null;
   }
-  interface TagData {
-    tag: string;
-    count: number;
-    total: number;
-    children: TagData[];
+  interface JournalDraft {
+    journal: ShownJournal;
+    text: string;
   }
-  interface TagsData {
+  interface JournalList {
+    journals: ShownJournal[];
+  }
+  type LinkKind = "wikilink" | "embed" | "markdown" | "image" | "frontmatter";
+  interface LinkSummary {
+    kind: LinkKind;
+    target: string;
+    fragment: string | null;
+    text: string | null;
+    line: number;
+    resolved: boolean;
+    ambiguous: boolean;
+    path: string | null;
+    noteId: string | null;
+  }
+  interface LinksPage {
     revision: string;
-    tags: TagData[];
-    untagged: number;
-    truncated: boolean;
+    hasMore: boolean;
+    nextCursor: string | null;
+    links: NoteLink[];
   }
-  interface TaskData {
+  interface ListedNote {
+    noteId: string;
+    path: string;
+    title: string;
+    type: string | null;
+    tags: string[];
+    created: string | null;
+    updated: string;
+    excerpt: string;
+    connections: number;
+    id?: string | null;
+    status?: string | null;
+    files?: string[];
+    promoted?: boolean;
+    vault?: string | null;
+  }
+  interface ListedTask {
     taskId: string;
     path: string;
     line: number;
@@ -821,58 +421,440 @@ declare namespace Wire {
     dependsOn: string[];
     tags: string[];
     headingPath: string[];
-    format: string | null;
+    format: "emoji" | "dataview" | null;
   }
-  type TaskStatus = "open" | "done" | "cancelled";
-  interface TasksData {
-    tasks: TaskData[];
+  interface LocalGraph {
+    revision: string;
+    nodes: NearNote[];
+    edges: ([number, number])[];
+    weights: number[];
+    truncated: boolean;
+  }
+  interface LogEntry {
+    writeId: string;
+    time: string;
+    agent: string;
+    client: string;
+    operation: string;
+    state: WriteState;
+    files: LogFile[];
+    fileCount: number;
+    undoable: boolean;
+    warning: string | null;
+  }
+  interface LogFile {
+    path: string;
+    before: string | null;
+    hashBefore: string | null;
+    hashAfter: string | null;
+    bytesBefore: number | null;
+    bytesAfter: number | null;
+  }
+  interface LogPage {
+    writes: LogEntry[];
     hasMore: boolean;
     nextCursor: string | null;
   }
-  interface TemplateData {
+  interface Mention {
+    noteId: string;
+    path: string;
+    title: string;
+    count: number;
+    places: Place[];
+    linked: boolean;
+  }
+  interface Mentions {
+    revision: string;
+    total: number;
+    hasMore: boolean;
+    mentions: Mention[];
+  }
+  interface Metadata {
+    type: string | null;
+    aliases: string[];
+    tags: string[];
+    date: string | null;
+    created: string | null;
+    updated: string | null;
+    attachmentCount: number;
+    truncated: boolean;
+  }
+  type Mode = "lexical" | "embedding" | "hybrid";
+  interface NamedNote {
+    noteId: string;
+    path: string;
+    title: string;
+    match: "id" | "path" | "name" | "alias" | "title";
+  }
+  interface NamedNotes {
+    notes: NamedNote[];
+    hasMore: boolean;
+    line: number | null;
+    heading: string | null;
+    anchor: string | null;
+  }
+  interface NearNote {
+    noteId: string;
+    path: string;
+    title: string;
+    in: number;
+    out: number;
+    score?: number | null;
+    type: string | null;
+    distance: number;
+    vault?: string | null;
+  }
+  interface NoteContent {
+    id: string;
+    path: string;
+    title: string;
+    metadata: Metadata;
+    content: string;
+    contentType: string;
+    size: number;
+    contentHash: string;
+    links: LinkSummary[];
+    attachments: LinkSummary[];
+    linksTruncated: boolean;
+    linkCount: number;
+    pieces: number | null;
+  }
+  interface NoteFrontmatter {
+    noteId: string;
+    path: string;
+    frontmatter: Record<string, any>;
+  }
+  interface NoteLink {
+    kind: string;
+    target: string;
+    fragment: string | null;
+    fragmentFound: boolean | null;
+    text: string | null;
+    line: number;
+    column: number;
+    status: "resolved" | "ambiguous" | "unresolved" | "external";
+    noteId: string | null;
+    path: string | null;
+    title: string | null;
+    candidates: string[];
+    vault?: string | null;
+  }
+  interface NoteList {
+    notes: ListedNote[];
+    total: number;
+    hasMore: boolean;
+    nextCursor: string | null;
+  }
+  interface NoteOutline {
+    noteId: string;
+    path: string;
+    headings: OutlineHeading[];
+    blocks: OutlineBlock[];
+  }
+  interface OneJob {
+    job: Job;
+  }
+  interface OneJournal {
+    journal: ShownJournal | null;
+  }
+  interface OneSession {
+    session: SessionDetail;
+  }
+  interface OneWrite {
+    write: LogEntry;
+    changedSince: boolean | null;
+  }
+  interface OutlineBlock {
+    blockId: string;
+    line: number;
+    endLine: number;
+    sectionHash: string;
+  }
+  interface OutlineEntry {
+    level: number;
+    text: string;
+    id: string;
+    line: number;
+  }
+  interface OutlineHeading {
+    headingId: string;
+    level: number;
+    text: string;
+    headingPath: string[];
+    line: number;
+    endLine: number;
+    sectionHash: string;
+  }
+  interface PageSession {
+    token: string;
+    expiresAt: number;
+  }
+  interface PathOfNotes {
+    length: number;
+    notes: GraphNote[];
+  }
+  interface PhaseProgress {
+    name: string;
+    done: number;
+    total: number | null;
+  }
+  interface Place {
+    line: number;
+    heading: string | null;
+    chunkIndex: number | null;
+    snippet: string;
+    matches: ([number, number])[];
+  }
+  interface Promoted {
+    created: boolean;
+    updated: boolean;
+    outdated: boolean;
+    global: GlobalCopy;
+  }
+  interface PromotionCheck {
+    promotions: Interrupted[];
+  }
+  interface PropertyValue {
+    text: string;
+    noteId: string | null;
+  }
+  type Reason = "lexical_match" | "embedding_match" | "hybrid_match" | "related_lexical" | "related_embedding" | "related_link" | "related_neighbours" | "related_hybrid";
+  interface RecallReply {
+    text: string;
+    tokens: number;
+    notes: RecalledNote[];
+    leftOut: RecalledNote[];
+    signals: RecallSignals;
+    usedMode: Mode | null;
+    wordMatch: WordMatch | null;
+    weights: RecallWeights;
+  }
+  interface RecallSignals {
+    files: string[];
+    tags: string[];
+    prompt: boolean;
+  }
+  interface RecallWeights {
+    tag: number;
+    semantic: number;
+    recency: number;
+  }
+  interface RecalledNote {
+    vault: string;
+    noteId: string;
+    id: string | null;
+    path: string;
+    title: string;
+    type: string;
+    updated: string;
+    score: number;
+    matchType: "tag" | "semantic" | "both";
+    tag: number;
+    semantic: number;
+    recency: number;
+    reasons: string[];
+    leftOut: string | null;
+  }
+  interface RenderedNote {
+    noteId: string | null;
+    path: string;
+    title: string;
+    html: string;
+    outline: OutlineEntry[];
+    properties: ShownProperty[];
+    assets: Asset[];
+    contentHash: string;
+  }
+  interface SaveToHit {
+    p50: number;
+    p99: number;
+    count: number;
+  }
+  interface ServedVault {
+    id: string;
+    name: string;
+  }
+  interface SessionDetail {
+    sessionId: string;
+    agent: string;
+    project: string | null;
+    vault: string;
+    title: string | null;
+    startedAt: string;
+    lastEventAt: string;
+    endedAt: string | null;
+    state: "open" | "ended";
+    notes: number;
+    tokens: number;
+    maxTokens: number;
+    journal: SessionJournal | null;
+    deliveries: ShownDelivery[];
+    pinned: ChosenNote[];
+    removed: ChosenNote[];
+    refreshing: boolean;
+  }
+  interface SessionJournal {
+    state: "pending" | "incomplete" | "complete" | "draft" | "skipped";
+    path: string | null;
+    noteId: string | null;
+  }
+  interface SessionRefresh {
+    before: DeliveredNote[];
+    after: DeliveredNote[];
+    text: string;
+    tokens: number;
+  }
+  interface SessionRow {
+    sessionId: string;
+    agent: string;
+    project: string | null;
+    vault: string;
+    title: string | null;
+    startedAt: string;
+    lastEventAt: string;
+    endedAt: string | null;
+    state: "open" | "ended";
+    notes: number;
+    tokens: number;
+    maxTokens: number;
+    journal: SessionJournal | null;
+    deliveries: number;
+  }
+  interface SessionsEnded {
+    ended: boolean;
+  }
+  interface SessionsForgotten {
+    forgotten: number;
+  }
+  interface SessionsPage {
+    sessions: SessionRow[];
+    nextCursor: string | null;
+  }
+  interface ShownDelivery {
+    at: string;
+    event: "start" | "prompt" | "refresh" | "manual";
+    text: string;
+    tokens: number;
+    maxTokens: number;
+    signals: DeliverySignals;
+    notes: DeliveredNote[];
+    leftOut: RecalledNote[];
+  }
+  interface ShownJournal {
+    sessionId: string;
+    agent: string;
+    project: string | null;
+    vault: string;
+    state: "pending" | "incomplete" | "complete" | "draft" | "skipped";
+    reason: string | null;
+    title: string | null;
+    path: string | null;
+    noteId: string | null;
+    generator: string | null;
+    startedAt: string;
+    endedAt: string | null;
+    attempts: number;
+    nextTryAt: string | null;
+  }
+  interface ShownProperty {
+    key: string;
+    values: PropertyValue[];
+    isList: boolean;
+  }
+  interface Stats {
+    revision: string;
+    notes: number;
+    types: TypeCount[];
+    attachments: number;
+    links: number;
+    unresolvedLinks: number;
+    externalLinks: number;
+    tags: number;
+    openTasks: number;
+    chunks: number;
+    indexedAt: string | null;
+    stale: boolean;
+  }
+  interface Suggestion {
+    kind: "note" | "heading" | "block" | "tag" | "folder" | "attachment";
+    label: string;
+    detail: string;
+    insert: string;
+    match: ([number, number])[];
+    noteId: string | null;
+    path: string | null;
+    line: number | null;
+    type: string | null;
+  }
+  interface Suggestions {
+    suggestions: Suggestion[];
+  }
+  interface TagBranch {
+    tag: string;
+    count: number;
+    total: number;
+    children: TagBranch[];
+  }
+  interface TagTree {
+    revision: string;
+    tags: TagBranch[];
+    untagged: number;
+    truncated: boolean;
+  }
+  interface TaskList {
+    tasks: ListedTask[];
+    hasMore: boolean;
+    nextCursor: string | null;
+  }
+  type TaskStatus = "open" | "done" | "cancelled";
+  interface TemplateList {
+    templates: TemplateRow[];
+  }
+  interface TemplateRow {
     name: string;
     builtIn: boolean;
     path: string | null;
     variables: string[];
   }
-  interface TemplatesData {
-    templates: TemplateData[];
-  }
-  interface TicketData {
+  interface Ticket {
     ticket: string | null;
     seconds: number;
   }
   type Trigger = "user" | "start" | "watch" | "scan";
-  interface TypeData {
+  interface TypeCount {
     type: string | null;
     count: number;
   }
-  interface UnknownWordData {
+  interface UnknownWord {
     word: string;
     instead: string[];
   }
-  interface VaultCheckData {
-    promotions: InterruptedData[];
+  interface VaultList {
+    vaults: VaultState[];
   }
-  interface VaultData {
-    id: string;
+  interface VaultState {
     name: string;
+    role: "default" | "project" | "global" | "other";
+    identity: string;
+    open: boolean;
+    state: "ready" | "indexing" | "closed" | "missing" | "untrusted" | "error";
+    notes: number | null;
+    types: Record<string, number> | null;
+    lastIndexed: string | null;
+    code: string | null;
   }
-  interface VaultsData {
-    vaults: ListedVaultData[];
-  }
-  interface WantedData {
+  interface Wanted {
     target: string;
     fault: "note" | "heading" | "block" | "attachment" | "ambiguous";
     count: number;
     notes: number;
   }
-  interface WarningData {
+  interface Warning {
     code: string;
     message: string;
     details: Record<string, any>;
   }
-  interface WatchBatchData {
+  interface WatchBatch {
     at: string;
     trigger: Trigger;
     added: number;
@@ -881,23 +863,6 @@ declare namespace Wire {
     renamed: number;
     milliseconds: Record<string, number>;
     error: string | null;
-  }
-  interface WatchData {
-    enabled: boolean;
-    state: WatchState;
-    mode: string | null;
-    reason: string | null;
-    folders: number;
-    beatAt: string | null;
-    lastEventAt: string | null;
-    lastRunAt: string | null;
-    lastScanAt: string | null;
-    pending: number;
-    lagSeconds: number;
-    saveToHitMs: SaveToHitData | null;
-    missed: number;
-    everything: Record<string, number>;
-    restarts: number;
   }
   interface WatchReport {
     enabled: boolean;
@@ -911,18 +876,60 @@ declare namespace Wire {
     lastScanAt: string | null;
     pending: number;
     lagSeconds: number;
-    saveToHitMs: SaveToHitData | null;
+    saveToHitMs: SaveToHit | null;
     missed: number;
     everything: Record<string, number>;
     restarts: number;
-    batches: WatchBatchData[];
+    batches: WatchBatch[];
   }
   type WatchState = "off" | "starting" | "watching" | "polling" | "away" | "stopped";
-  interface WordMatchData {
+  interface WatchStatus {
+    enabled: boolean;
+    state: WatchState;
+    mode: string | null;
+    reason: string | null;
+    folders: number;
+    beatAt: string | null;
+    lastEventAt: string | null;
+    lastRunAt: string | null;
+    lastScanAt: string | null;
+    pending: number;
+    lagSeconds: number;
+    saveToHitMs: SaveToHit | null;
+    missed: number;
+    everything: Record<string, number>;
+    restarts: number;
+  }
+  interface WholeGraph {
+    revision: string;
+    directed: true;
+    nodes: GraphColumns;
+    folders: string[];
+    types: string[];
+    tags: string[];
+    edges: number[];
+    weights: number[];
+    truncated: boolean;
+    counts: GraphCounts;
+  }
+  interface WordMatch {
     share: number;
     needed: number;
   }
-  interface WriteData {
+  interface WriteHealth {
+    enabled: boolean;
+    state: "off" | "recovering" | "ready" | "unsupported";
+    atomicity: "exchange" | "link" | "rename" | null;
+    durable: boolean;
+    lingering: number;
+    conflicts: number;
+    conflictPaths: string[];
+  }
+  type WriteState = "prepared" | "committed" | "done" | "failed" | "undone";
+  interface WritesForgotten {
+    forgotten: number;
+  }
+  interface Written {
     writeId: string | null;
     operation: string;
     changed: boolean;
@@ -943,121 +950,102 @@ declare namespace Wire {
     movedFrom: string | null;
     trashPath: string | null;
     brokenLinks: number;
-    files: ChangedFile[];
+    files: WrittenFile[];
     fileCount: number;
     line: number | null;
     index: IndexState;
   }
-  interface WriteHealthData {
-    enabled: boolean;
-    state: "off" | "recovering" | "ready" | "unsupported";
-    atomicity: "exchange" | "link" | "rename" | null;
-    durable: boolean;
-    lingering: number;
-    conflicts: number;
-    conflictPaths: string[];
-  }
-  interface WritesData {
-    writes: LoggedWrite[];
-    hasMore: boolean;
-    nextCursor: string | null;
-  }
-  interface vault_agent__wire__rendered__OutlineData {
-    level: number;
-    text: string;
-    id: string;
-    line: number;
-  }
-  interface vault_agent__wire__written__OutlineData {
-    noteId: string;
+  interface WrittenFile {
     path: string;
-    headings: HeadingData[];
-    blocks: BlockData[];
+    before: string | null;
+    hashBefore: string | null;
+    hashAfter: string | null;
+    links: number;
   }
   /** The data of the reply of a route. That of an address that is not written out is any. */
   type Data<Method extends string, Path extends string> = Replied<`${Method} ${Path}`>;
 
   type Replied<Asked extends string> =
     Asked extends `${infer Method} /vaults/${infer _}/${infer Rest}` ? Replied<`${Method} /${Rest}`> :
-    Asked extends `DELETE /memory/sessions/${string}/notes/${string}/${string}` ? OneMemorySession :
-    Asked extends `POST /memory/sessions/${string}/refresh` ? RefreshData :
-    Asked extends `POST /memory/sessions/${string}/notes` ? OneMemorySession :
-    Asked extends `POST /write/tasks/add` ? WriteData :
-    Asked extends `POST /write/tasks/set` ? WriteData :
-    Asked extends `GET /notes/${string}/outline` ? vault_agent__wire__written__OutlineData :
-    Asked extends `GET /notes/${string}/frontmatter` ? FrontmatterData :
-    Asked extends `GET /chunks/${string}/${string}` ? ChunkData :
-    Asked extends `GET /memory/sessions/${string}` ? OneMemorySession :
+    Asked extends `DELETE /memory/sessions/${string}/notes/${string}/${string}` ? OneSession :
+    Asked extends `POST /memory/sessions/${string}/refresh` ? SessionRefresh :
+    Asked extends `POST /memory/sessions/${string}/notes` ? OneSession :
+    Asked extends `POST /write/tasks/add` ? Written :
+    Asked extends `POST /write/tasks/set` ? Written :
+    Asked extends `GET /notes/${string}/outline` ? NoteOutline :
+    Asked extends `GET /notes/${string}/frontmatter` ? NoteFrontmatter :
+    Asked extends `GET /chunks/${string}/${string}` ? ChunkContent :
+    Asked extends `GET /memory/sessions/${string}` ? OneSession :
     Asked extends `POST /journals/${string}/entries` ? OneJournal :
     Asked extends `POST /journals/${string}/review` ? OneJournal :
-    Asked extends `GET /journals/${string}/draft` ? JournalDraftData :
-    Asked extends `GET /notes/${string}/html` ? HtmlData :
-    Asked extends `GET /notes/${string}/links` ? LinksData :
-    Asked extends `GET /notes/${string}/backlinks` ? BacklinksData :
-    Asked extends `GET /notes/${string}/mentions` ? MentionsData :
-    Asked extends `GET /notes/${string}/graph` ? LocalGraphData :
-    Asked extends `POST /notes/${string}/promote` ? PromotedData :
-    Asked extends `DELETE /notes/${string}/promote` ? DemotedData :
+    Asked extends `GET /journals/${string}/draft` ? JournalDraft :
+    Asked extends `GET /notes/${string}/html` ? RenderedNote :
+    Asked extends `GET /notes/${string}/links` ? LinksPage :
+    Asked extends `GET /notes/${string}/backlinks` ? BacklinksPage :
+    Asked extends `GET /notes/${string}/mentions` ? Mentions :
+    Asked extends `GET /notes/${string}/graph` ? LocalGraph :
+    Asked extends `POST /notes/${string}/promote` ? Promoted :
+    Asked extends `DELETE /notes/${string}/promote` ? Demoted :
     Asked extends `GET /ui/files/${string}` ? ArrayBuffer :
-    Asked extends `GET /memory/sessions` ? MemorySessionsData :
-    Asked extends `POST /memory/forget` ? ForgottenMemoryData :
-    Asked extends `POST /sessions/events` ? DeliveredData :
-    Asked extends `GET /links/broken` ? BrokenLinksData :
+    Asked extends `GET /memory/sessions` ? SessionsPage :
+    Asked extends `POST /memory/forget` ? SessionsForgotten :
+    Asked extends `POST /sessions/events` ? Delivered :
+    Asked extends `GET /links/broken` ? BrokenLinksPage :
     Asked extends `GET /graph/layout` ? ArrayBuffer :
-    Asked extends `GET /graph/path` ? PathData :
-    Asked extends `GET /graph/orphans` ? GraphNotesData :
-    Asked extends `GET /graph/dead-ends` ? GraphNotesData :
-    Asked extends `GET /graph/central` ? CentralData :
-    Asked extends `GET /graph/communities` ? CommunitiesData :
-    Asked extends `POST /write/note` ? WriteData :
-    Asked extends `POST /write/frontmatter` ? WriteData :
-    Asked extends `POST /write/tags` ? WriteData :
-    Asked extends `POST /write/replace` ? WriteData :
-    Asked extends `POST /write/section` ? WriteData :
-    Asked extends `POST /write/delete` ? WriteData :
-    Asked extends `POST /write/move` ? WriteData | OneJob :
-    Asked extends `POST /write/folder` ? WriteData :
-    Asked extends `POST /write/attachment` ? WriteData :
-    Asked extends `POST /write/undo` ? WriteData | OneJob :
-    Asked extends `POST /writes/forget` ? ForgottenData :
-    Asked extends `POST /write/template` ? WriteData :
-    Asked extends `POST /write/devlog` ? WriteData :
-    Asked extends `POST /write/adr` ? WriteData :
-    Asked extends `POST /vaults/check` ? VaultCheckData :
+    Asked extends `GET /graph/path` ? PathOfNotes :
+    Asked extends `GET /graph/orphans` ? GraphNotesPage :
+    Asked extends `GET /graph/dead-ends` ? GraphNotesPage :
+    Asked extends `GET /graph/central` ? CentralPage :
+    Asked extends `GET /graph/communities` ? CommunitiesPage :
+    Asked extends `POST /write/note` ? Written :
+    Asked extends `POST /write/frontmatter` ? Written :
+    Asked extends `POST /write/tags` ? Written :
+    Asked extends `POST /write/replace` ? Written :
+    Asked extends `POST /write/section` ? Written :
+    Asked extends `POST /write/delete` ? Written :
+    Asked extends `POST /write/move` ? Written | OneJob :
+    Asked extends `POST /write/folder` ? Written :
+    Asked extends `POST /write/attachment` ? Written :
+    Asked extends `POST /write/undo` ? Written | OneJob :
+    Asked extends `POST /writes/forget` ? WritesForgotten :
+    Asked extends `POST /write/template` ? Written :
+    Asked extends `POST /write/devlog` ? Written :
+    Asked extends `POST /write/adr` ? Written :
+    Asked extends `POST /vaults/check` ? PromotionCheck :
     Asked extends `POST /watch/scan` ? OneJob :
-    Asked extends `POST /ui/tickets` ? TicketData :
-    Asked extends `POST /ui/session` ? SessionData :
-    Asked extends `DELETE /ui/session` ? EndedData :
-    Asked extends `GET /notes/${string}` ? NoteData :
-    Asked extends `GET /attachments/${string}` ? AttachmentData :
+    Asked extends `POST /ui/tickets` ? Ticket :
+    Asked extends `POST /ui/session` ? PageSession :
+    Asked extends `DELETE /ui/session` ? SessionsEnded :
+    Asked extends `GET /notes/${string}` ? NoteContent :
+    Asked extends `GET /attachments/${string}` ? AttachmentInfo :
     Asked extends `GET /jobs/${string}` ? OneJob :
     Asked extends `DELETE /jobs/${string}` ? OneJob :
     Asked extends `GET /writes/${string}` ? OneWrite :
-    Asked extends `GET /health` ? HealthData :
-    Asked extends `GET /vaults` ? VaultsData :
-    Asked extends `POST /search` ? ResultsData | CompactResultsData :
-    Asked extends `POST /related` ? ResultsData | CompactResultsData :
-    Asked extends `GET /notes` ? NotesData :
-    Asked extends `GET /resolve` ? NamedData :
-    Asked extends `POST /grep` ? GrepData :
-    Asked extends `GET /tasks` ? TasksData :
-    Asked extends `POST /context` ? ContextData :
-    Asked extends `POST /memory` ? MemoryData :
-    Asked extends `GET /journals` ? JournalsData :
+    Asked extends `GET /health` ? Health :
+    Asked extends `GET /vaults` ? VaultList :
+    Asked extends `POST /search` ? Answer | CompactAnswer :
+    Asked extends `POST /related` ? Answer | CompactAnswer :
+    Asked extends `GET /notes` ? NoteList :
+    Asked extends `GET /resolve` ? NamedNotes :
+    Asked extends `POST /grep` ? GrepAnswer :
+    Asked extends `GET /tasks` ? TaskList :
+    Asked extends `POST /context` ? Context :
+    Asked extends `POST /memory` ? RecallReply :
+    Asked extends `GET /journals` ? JournalList :
     Asked extends `POST /journals` ? OneJournal :
-    Asked extends `POST /render` ? HtmlData :
-    Asked extends `GET /suggest` ? SuggestionsData :
-    Asked extends `GET /stats` ? StatsData :
-    Asked extends `GET /tags` ? TagsData :
-    Asked extends `GET /folders` ? FoldersData :
-    Asked extends `GET /graph` ? GraphData | GraphObjectsData :
-    Asked extends `GET /templates` ? TemplatesData :
-    Asked extends `GET /devlog` ? DevlogData :
-    Asked extends `GET /decisions` ? DecisionsData :
+    Asked extends `POST /render` ? RenderedNote :
+    Asked extends `GET /suggest` ? Suggestions :
+    Asked extends `GET /stats` ? Stats :
+    Asked extends `GET /tags` ? TagTree :
+    Asked extends `GET /folders` ? FolderTree :
+    Asked extends `GET /graph` ? WholeGraph | GraphObjects :
+    Asked extends `GET /templates` ? TemplateList :
+    Asked extends `GET /devlog` ? Devlog :
+    Asked extends `GET /decisions` ? DecisionList :
     Asked extends `POST /index` ? OneJob :
     Asked extends `POST /reindex` ? OneJob :
     Asked extends `GET /jobs` ? JobList :
-    Asked extends `GET /writes` ? WritesData :
+    Asked extends `GET /writes` ? LogPage :
     Asked extends `GET /watch` ? WatchReport :
     any;
 }

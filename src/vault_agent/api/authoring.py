@@ -18,10 +18,9 @@ from vault_agent.app import app_of
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
-from vault_agent.model.identifiers import identify
+from vault_agent.model.authoring import DecisionList, Devlog, DevlogKind, TemplateList, TemplateRow
 from vault_agent.model.writing import Right
 from vault_agent.vaults.typed_notes import NewNote
-from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import NoParams
 from vault_agent.wire.writing import (
     AddTaskBody,
@@ -31,15 +30,6 @@ from vault_agent.wire.writing import (
     SetTaskBody,
     TemplateBody,
 )
-from vault_agent.wire.written import (
-    DecisionData,
-    DecisionsData,
-    DevlogData,
-    DevlogEntryData,
-    TemplateData,
-    TemplatesData,
-)
-from vault_agent.writing.devlog import Kind
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -127,7 +117,7 @@ async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
         session_id = await journals.session_of_line(vault.identity, sent.session_id)
     written = await vault.authoring.add_entry(
         write,
-        Kind(sent.kind),
+        DevlogKind(sent.kind),
         sent.topic,
         sent.text,
         caller.scope,
@@ -147,48 +137,33 @@ async def _adr(vault: OpenVault, caller: Caller, sent: AdrBody) -> Found:
 async def _templates(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
     """List the templates for new notes."""
     typed = _typed(vault)
-    templates = [
-        TemplateData(
-            name=each.name, built_in=each.path is None, path=each.path, variables=each.variables
-        )
-        for each in (
-            await typed.templates(vault, caller.scope)
-            if typed is not None
-            else await vault.authoring.templates(caller.scope)
-        )
+    templates = (
+        await typed.templates(vault, caller.scope)
+        if typed is not None
+        else await vault.authoring.templates(caller.scope)
+    )
+    rows = [
+        TemplateRow(each.name, each.path is None, each.path, each.variables) for each in templates
     ]
-    return Found(Reply[TemplatesData](data=TemplatesData(templates=templates)))
+    return Found(TemplateList(tuple(rows)))
 
 
 async def _devlog_entries(vault: OpenVault, caller: Caller, sent: DevlogRequest) -> Found:
     """List the last lines of the devlog, of a topic or of all."""
     entries = await vault.authoring.entries(caller.scope, topic=sent.topic, limit=sent.limit)
-    data = DevlogData(
-        entries=[DevlogEntryData.model_validate(each, from_attributes=True) for each in entries]
-    )
-    return Found(Reply[DevlogData](data=data))
+    return Found(Devlog(tuple(entries)))
 
 
 async def _decisions(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
     """List the decision records in the order of their numbers."""
-    decisions = [
-        DecisionData(
-            number=each.number,
-            note_id=identify(each.path),
-            path=each.path,
-            title=each.title,
-            status=each.status,
-        )
-        for each in await vault.authoring.records(caller.scope)
-    ]
-    return Found(Reply[DecisionsData](data=DecisionsData(decisions=decisions)))
+    return Found(DecisionList(tuple(await vault.authoring.records(caller.scope))))
 
 
 TEMPLATES = Operation(
     "templates",
     NoParams,
     _templates,
-    (Reply[TemplatesData],),
+    (TemplateList,),
     ("VAULT_NOT_FOUND",),
     listed="templates",
     scoped=True,
@@ -197,7 +172,7 @@ DEVLOG = Operation(
     "devlog",
     DevlogRequest,
     _devlog_entries,
-    (Reply[DevlogData],),
+    (Devlog,),
     ("VAULT_NOT_FOUND", "INVALID_NOTE_NAME"),
     listed="entries",
     scoped=True,
@@ -206,7 +181,7 @@ DECISIONS = Operation(
     "decisions",
     NoParams,
     _decisions,
-    (Reply[DecisionsData],),
+    (DecisionList,),
     ("VAULT_NOT_FOUND",),
     listed="decisions",
     scoped=True,

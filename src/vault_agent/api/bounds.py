@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from vault_agent.errors import explained
-from vault_agent.wire.base import Model, dump
-from vault_agent.wire.replies import Reply, ResultData, WarningData
+from vault_agent.model.search import Hit
+from vault_agent.model.warning import Warning
+from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from vault_agent.model.reply import Reply
 
 REPLY_BYTES = 256 * 1024
 """The most bytes of JSON in a reply of search, related or a list."""
 
 MAX_ENTRIES = 50
 MAX_CHARACTERS = 200
-_NAMES = ("title", "heading", "headingPath", "metadata")
+_NAMES = ("title", "heading", "heading_path", "metadata")
 """Fields of a result that are shortened if the reply is too large. IDs and paths never are."""
 
 _WARNING_BYTES = 1024
@@ -39,14 +41,13 @@ def bounded(reply: Reply[Any], listed: str) -> tuple[Reply[Any], bytes]:
     share = REPLY_BYTES // max(len(entries), 1)
     shorter = [_shortened(entry, share) for entry in entries]
     changed = sum(before is not after for before, after in zip(entries, shorter, strict=True))
-    empty = reply.model_copy(update={"data": reply.data.model_copy(update={listed: []})})
+    empty = replace(reply, data=replace(reply.data, **{listed: ()}))
     kept = _fitting(shorter, REPLY_BYTES - len(dump(empty)) - _WARNING_BYTES)
     warning = _warning(len(entries) - len(kept), changed)
-    cut = reply.model_copy(
-        update={
-            "data": reply.data.model_copy(update={listed: kept}),
-            "warnings": [*reply.warnings, warning],
-        }
+    cut = replace(
+        reply,
+        data=replace(reply.data, **{listed: tuple(kept)}),
+        warnings=(*reply.warnings, warning),
     )
     return cut, dump(cut)
 
@@ -54,45 +55,40 @@ def bounded(reply: Reply[Any], listed: str) -> tuple[Reply[Any], bytes]:
 def _fitting(entries: Sequence[Any], room: int) -> list[Any]:
     kept = []
     for entry in entries:
-        size = _size(entry) + 1  # the comma
-        room -= size
-        if room < 0:
-            room += size
+        size = len(dump(entry)) + 1  # the comma
+        if size > room:
             continue
+        room -= size
         kept.append(entry)
     return kept
 
 
-def _size(entry: Any) -> int:
-    return len(dump(entry) if isinstance(entry, Model) else orjson.dumps(tuple(entry)))
-
-
 def _shortened(entry: Any, share: int) -> Any:
     """Return a result; if it is larger than its share, with long names cut."""
-    if not isinstance(entry, ResultData) or _size(entry) <= share:
+    if not isinstance(entry, Hit) or len(dump(entry)) <= share:
         return entry
-    fields = entry.model_dump(mode="json")
-    fields.update({name: _cut(fields[name]) for name in _NAMES})
-    return ResultData.model_validate_json(orjson.dumps(fields))
+    return replace(entry, **{name: _cut(getattr(entry, name)) for name in _NAMES})
 
 
 def _cut(value: Any) -> Any:
     if isinstance(value, str):
         return value if len(value) <= MAX_CHARACTERS else value[: MAX_CHARACTERS - 1] + "…"
-    if isinstance(value, list):
-        return [_cut(each) for each in value[:MAX_ENTRIES]]
-    if isinstance(value, dict):
-        return {name: _cut(each) for name, each in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_cut(each) for each in value[:MAX_ENTRIES])
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value, **{each.name: _cut(getattr(value, each.name)) for each in fields(value)}
+        )
     return value
 
 
-def _warning(omitted: int, shortened: int) -> WarningData:
+def _warning(omitted: int, shortened: int) -> Warning:
     what = (
         f"The reply would be larger than {REPLY_BYTES // 1024} KiB: {omitted} entries that"
         f" do not fit are left out, and long names of {shortened} entries are shortened."
     )
-    return WarningData(
-        code="REPLY_TRUNCATED",
-        message=explained("REPLY_TRUNCATED", what),
-        details={"omitted": omitted, "shortened": shortened},
+    return Warning(
+        "REPLY_TRUNCATED",
+        explained("REPLY_TRUNCATED", what),
+        {"omitted": omitted, "shortened": shortened},
     )

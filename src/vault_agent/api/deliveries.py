@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,35 +13,33 @@ from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.app import app_of
+from vault_agent.model.deliveries import (
+    DeliveredNote,
+    OneSession,
+    SessionDetail,
+    SessionJournal,
+    SessionRefresh,
+    SessionRow,
+    SessionsForgotten,
+    SessionsPage,
+    ShownDelivery,
+)
 from vault_agent.model.identifiers import identify
 from vault_agent.store.sessions.deliveries import place
 from vault_agent.wire.deliveries import (
-    ChosenNoteData,
-    DeliveredNoteData,
-    DeliveryData,
-    DeliverySignalsData,
     ForgetMemoryBody,
-    ForgottenMemoryData,
-    MemorySessionDetails,
     MemorySessionRequest,
-    MemorySessionRow,
-    MemorySessionsData,
     MemorySessionsRequest,
-    OneMemorySession,
     PinBody,
     RefreshBody,
-    RefreshData,
-    SessionJournalData,
     UnpinRequest,
 )
-from vault_agent.wire.memory import RecalledNoteData
-from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.app import App
     from vault_agent.memory.injected import Deliveries, SessionDetails
-    from vault_agent.model.deliveries import ChosenNote, Delivery, SessionMemory
+    from vault_agent.model.deliveries import Delivery, SessionMemory
     from vault_agent.model.journals import Journal
     from vault_agent.model.memory import RecalledNote
     from vault_agent.vaults.open_vault import OpenVault
@@ -67,12 +66,8 @@ async def _sessions(vault: OpenVault, _: Caller, sent: MemorySessionsRequest) ->
     following = None
     if len(found) > len(shown):
         following = encode_cursor(sent, place(shown[-1]), vault=vault.identity)
-    rows = [
-        MemorySessionRow(**await _session(each, app), deliveries=each.deliveries) for each in shown
-    ]
-    return Found(
-        Reply[MemorySessionsData](data=MemorySessionsData(sessions=rows, next_cursor=following))
-    )
+    rows = [SessionRow(**await _session(each, app), deliveries=each.deliveries) for each in shown]
+    return Found(SessionsPage(tuple(rows), following))
 
 
 async def _one(vault: OpenVault, _: Caller, sent: MemorySessionRequest) -> Found:
@@ -84,13 +79,13 @@ async def _refresh(vault: OpenVault, _: Caller, sent: RefreshBody) -> Found:
     """Return what a session would get now. With `apply`, it comes at its next event."""
     deliveries = _of(vault)[1]
     found = await deliveries.refresh(sent.session_id, apply=sent.apply)
-    data = RefreshData(
-        before=[_note(note, changed) for note, changed in found.before],
-        after=[_note(note, changed) for note, changed in found.after],
+    data = SessionRefresh(
+        before=tuple(_note(note, changed) for note, changed in found.before),
+        after=tuple(_note(note, changed) for note, changed in found.after),
         text=found.recalled.text,
         tokens=found.recalled.tokens,
     )
-    return Found(Reply[RefreshData](data=data))
+    return Found(data)
 
 
 async def _put_first(vault: OpenVault, _: Caller, sent: PinBody) -> Found:
@@ -114,7 +109,7 @@ async def _forget(vault: OpenVault, _: Caller, sent: ForgetMemoryBody) -> Found:
     if sent.older_than_days is not None:
         before = time.time() - sent.older_than_days * _DAY
     found = await deliveries.forget(sent.session_id, before=before)
-    return Found(Reply[ForgottenMemoryData](data=ForgottenMemoryData(forgotten=len(found))))
+    return Found(SessionsForgotten(len(found)))
 
 
 def _of(vault: OpenVault) -> tuple[App, Deliveries]:
@@ -139,14 +134,14 @@ async def _details(vault: OpenVault, session_id: str) -> Found:
     app, deliveries = _of(vault)
     found = await deliveries.details(session_id)
     having = found.having
-    session = MemorySessionDetails(
+    session = SessionDetail(
         **await _session(found.session, app),
-        deliveries=[_delivery(each, found) for each in found.deliveries],
-        pinned=[_chosen(each) for each in having.chosen if each.address in having.pinned],
-        removed=[_chosen(each) for each in having.chosen if each.removed],
+        deliveries=tuple(_delivery(each, found) for each in found.deliveries),
+        pinned=tuple(each for each in having.chosen if each.address in having.pinned),
+        removed=tuple(each for each in having.chosen if each.removed),
         refreshing=having.state.refresh,
     )
-    return Found(Reply[OneMemorySession](data=OneMemorySession(session=session)))
+    return Found(OneSession(session))
 
 
 async def _session(session: SessionMemory, app: App) -> dict[str, Any]:
@@ -173,42 +168,32 @@ async def _session(session: SessionMemory, app: App) -> dict[str, Any]:
     }
 
 
-def _journal(journal: Journal) -> SessionJournalData:
+def _journal(journal: Journal) -> SessionJournal:
     written = journal.state in {"complete", "incomplete"} and journal.path is not None
-    return SessionJournalData(
+    return SessionJournal(
         state=journal.state,
         path=journal.path if written else None,
         note_id=identify(journal.path or "") if written else None,
     )
 
 
-def _delivery(delivery: Delivery, found: SessionDetails) -> DeliveryData:
-    return DeliveryData.model_validate(
-        {
-            "at": _time(delivery.at),
-            "event": delivery.event,
-            "text": delivery.text,
-            "tokens": delivery.tokens,
-            "max_tokens": delivery.max_tokens,
-            "signals": DeliverySignalsData.model_validate(delivery.signals, from_attributes=True),
-            "notes": [
-                _note(note, found.changed[note.address, note.hash]) for note in delivery.notes
-            ],
-            "left_out": [
-                RecalledNoteData.model_validate(each, from_attributes=True)
-                for each in delivery.left_out
-            ],
-        }
+def _delivery(delivery: Delivery, found: SessionDetails) -> ShownDelivery:
+    return ShownDelivery(
+        at=_time(delivery.at),
+        event=delivery.event,
+        text=delivery.text,
+        tokens=delivery.tokens,
+        max_tokens=delivery.max_tokens,
+        signals=delivery.signals,
+        notes=tuple(_note(note, found.changed[note.address, note.hash]) for note in delivery.notes),
+        left_out=delivery.left_out,
     )
 
 
-def _note(note: RecalledNote, changed: bool | None) -> DeliveredNoteData:
-    data = RecalledNoteData.model_validate(note, from_attributes=True)
-    return DeliveredNoteData(**data.model_dump(by_alias=False), changed=changed)
-
-
-def _chosen(note: ChosenNote) -> ChosenNoteData:
-    return ChosenNoteData.model_validate(note, from_attributes=True)
+def _note(note: RecalledNote, changed: bool | None) -> DeliveredNote:
+    return DeliveredNote(
+        **{each.name: getattr(note, each.name) for each in fields(note)}, changed=changed
+    )
 
 
 def _time(seconds: float) -> str:
@@ -224,7 +209,7 @@ MEMORY_SESSIONS = Operation(
     "memory_sessions",
     MemorySessionsRequest,
     _sessions,
-    (Reply[MemorySessionsData],),
+    (SessionsPage,),
     (*PAGE_CODES, *_STORE_CODES),
     needs=_NEEDS,
     listed="sessions",
@@ -233,7 +218,7 @@ MEMORY_SESSION = Operation(
     "memory_session",
     MemorySessionRequest,
     _one,
-    (Reply[OneMemorySession],),
+    (OneSession,),
     _ONE_CODES,
     needs=_NEEDS,
 )
@@ -241,7 +226,7 @@ REFRESH_SESSION = Operation(
     "memory_refresh",
     RefreshBody,
     _refresh,
-    (Reply[RefreshData],),
+    (SessionRefresh,),
     _VAULT_CODES,
     writes=True,
     needs=_NEEDS,
@@ -250,7 +235,7 @@ PUT_FIRST = Operation(
     "memory_put_first",
     PinBody,
     _put_first,
-    (Reply[OneMemorySession],),
+    (OneSession,),
     ("NOTE_NOT_FOUND", "INVALID_ID", *_VAULT_CODES),
     writes=True,
     needs=_NEEDS,
@@ -259,7 +244,7 @@ TAKE_OUT = Operation(
     "memory_take_out",
     UnpinRequest,
     _take_out,
-    (Reply[OneMemorySession],),
+    (OneSession,),
     ("NOTE_NOT_FOUND", "INVALID_ID", *_VAULT_CODES),
     writes=True,
     needs=_NEEDS,
@@ -268,7 +253,7 @@ FORGET_MEMORY = Operation(
     "memory_forget",
     ForgetMemoryBody,
     _forget,
-    (Reply[ForgottenMemoryData],),
+    (SessionsForgotten,),
     _ONE_CODES,
     writes=True,
     needs=_NEEDS,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_agent.wire.base import dump
-from vault_agent.wire.replies import NoteData, Reply
+from vault_agent.model.retrieval import NoteContent
+from vault_agent.wire.values import dump
+
+if TYPE_CHECKING:
+    from vault_agent.model.reply import Reply
 
 PIECE_CHARACTERS = 256 * 1024
 """orjson holds the interpreter's lock while it encodes. A piece takes about a millisecond."""
@@ -17,15 +21,15 @@ _CONTENT = b'"content":'
 
 async def encoded(reply: Reply[Any]) -> bytes:
     """Return a reply as JSON. A note over 256 Ki characters is encoded in pieces, in a thread."""
-    if isinstance(reply.data, NoteData) and len(reply.data.content) > PIECE_CHARACTERS:
+    if isinstance(reply.data, NoteContent) and len(reply.data.content) > PIECE_CHARACTERS:
         return await asyncio.to_thread(in_pieces, reply)
     return dump(reply)
 
 
-def in_pieces(reply: Reply[NoteData]) -> bytes:
+def in_pieces(reply: Reply[NoteContent]) -> bytes:
     """Return the same bytes as `dump`, without one long call to orjson."""
     content = reply.data.content
-    rest = reply.model_copy(update={"data": reply.data.model_copy(update={"content": ""})})
+    rest = replace(reply, data=replace(reply.data, content=""))
     # In JSON text a quotation mark is escaped, so the first match is the field itself.
     before, after = dump(rest).split(_CONTENT + b'""', maxsplit=1)
     starts = range(0, len(content), PIECE_CHARACTERS)

@@ -15,11 +15,10 @@ from vault_agent.api.writing import (
     write_operation,
 )
 from vault_agent.errors import InvalidRequest
+from vault_agent.model.jobs import OneJob
 from vault_agent.model.writing import Right, Written
 from vault_agent.vaults.moves import move
-from vault_agent.wire.replies import OneJob, Reply
 from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody
-from vault_agent.wire.written import WriteData
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -84,7 +83,7 @@ MOVE = write_operation(
         "INDEX_BUSY",
         "JOBS_DAMAGED",
     ),
-    replies=(Reply[WriteData], Reply[OneJob]),
+    replies=(Written, OneJob),
 )
 DELETE = write_operation(
     "write_delete",

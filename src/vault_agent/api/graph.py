@@ -2,53 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import orjson
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import page_of, shown
+from vault_agent.api.shown import shown_warnings
 from vault_agent.app import app_of
-from vault_agent.model.graph import GraphNote
+from vault_agent.model.graph import (
+    CentralPage,
+    CommunitiesPage,
+    GraphNotesPage,
+    GraphObjects,
+    LocalGraph,
+    NearNote,
+    PathOfNotes,
+    WholeGraph,
+)
 from vault_agent.search.columns import GraphQuery
 from vault_agent.system.cancelling import in_thread
-from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.graph import (
-    CentralData,
     CentralRequest,
-    CommunitiesData,
     CommunitiesRequest,
-    CommunityData,
     DeadEndsRequest,
-    GraphData,
-    GraphNoteData,
-    GraphNotesData,
-    GraphObjectsData,
     GraphRequest,
-    LocalGraphData,
     LocalGraphRequest,
-    NearNoteData,
     OrphansRequest,
-    PathData,
     PathRequest,
-    ScoredNoteData,
 )
-from vault_agent.wire.replies import Reply
+from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.model.graph import Community
     from vault_agent.vaults.open_vault import OpenVault
 
 MAX_OBJECTS = 5_000
 """Notes of the graph with `format=objects`, which takes five times the space."""
 
 
-class WholeGraph(NamedTuple):
+class GraphToBuild(NamedTuple):
     """The whole graph, not built yet: a client that has this `etag` does not need it.
 
     `build` returns the reply as JSON.
@@ -58,9 +54,9 @@ class WholeGraph(NamedTuple):
     build: Callable[[], Awaitable[bytes]]
 
 
-async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> WholeGraph:
+async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> GraphToBuild:
     """Return the whole graph in columns: its notes, their folders, types and tags, and links."""
-    warnings = [each.model_dump(mode="json") for each in warnings_data(vault.links.warnings())]
+    warnings = shown_warnings(vault.links.warnings())
     as_objects = sent.format == "objects"
     query = GraphQuery(
         filters=sent.to_filters(),
@@ -74,10 +70,10 @@ async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> WholeGraph:
         data = await vault.links.columns(query, member=sent.member and not as_objects)
         if as_objects:
             await _with_global(vault, data)
-        return await in_thread(orjson.dumps, {"data": data, "warnings": warnings})
+        return await in_thread(dump, {"data": data, "warnings": warnings})
 
     described = (vault.identity, await vault.links.revision(), sent.model_dump_json(), warnings)
-    return WholeGraph(blake2b(orjson.dumps(described), digest_size=16).hexdigest(), build)
+    return GraphToBuild(blake2b(dump(described), digest_size=16).hexdigest(), build)
 
 
 async def _with_global(vault: OpenVault, data: dict[str, Any]) -> None:
@@ -106,26 +102,17 @@ async def _with_global(vault: OpenVault, data: dict[str, Any]) -> None:
 async def _local(vault: OpenVault, _: Caller, sent: LocalGraphRequest) -> Found:
     """Return the notes near a note, and the links between them."""
     found = await vault.links.local(sent.note_id, depth=sent.depth, limit=sent.limit)
-    nodes = [
-        NearNoteData(**_fields(note), type=note.type, distance=distance)
-        for note, distance in zip(found.notes, found.distances, strict=True)
-    ]
+    nodes = list(found.nodes)
     edges, weights = list(found.edges), list(found.weights)
     for source, target in await _into_global(vault, nodes, sent.depth):
         edges.append((source, target))
         weights.append(1)
-    data = LocalGraphData(
-        revision=found.revision,
-        nodes=nodes,
-        edges=edges,
-        weights=weights,
-        truncated=found.truncated,
-    )
-    return Found(Reply[LocalGraphData](data=data, warnings=warnings_data(found.warnings)))
+    data = replace(found, nodes=tuple(nodes), edges=tuple(edges), weights=tuple(weights))
+    return Found(data, found.warnings)
 
 
 async def _into_global(
-    vault: OpenVault, nodes: list[NearNoteData], depth: int
+    vault: OpenVault, nodes: list[NearNote], depth: int
 ) -> list[tuple[int, int]]:
     """Add the notes of the global vault that notes of a project link to. Return the edges."""
     places = {node.note_id: place for place, node in enumerate(nodes) if node.distance < depth}
@@ -134,10 +121,14 @@ async def _into_global(
     for source, note in await app_of(vault).across.edges(vault, list(places)):
         if note.note_id not in there:
             there[note.note_id] = len(nodes)
-            shown = GraphNote(note.note_id, note.path, note.title, 0, 0)
             distance = nodes[places[source]].distance + 1
             nodes.append(
-                NearNoteData(**_fields(shown), type=note.type, distance=distance, vault="global")
+                NearNote(
+                    *(note.note_id, note.path, note.title, 0, 0),
+                    type=note.type,
+                    distance=distance,
+                    vault="global",
+                )
             )
         edges.append((places[source], there[note.note_id]))
     return edges
@@ -146,9 +137,7 @@ async def _into_global(
 async def _path(vault: OpenVault, _: Caller, sent: PathRequest) -> Found:
     """Return a shortest path of links between two notes."""
     notes = await vault.links.path(sent.from_, sent.to, directed=sent.directed, longest=sent.max)
-    data = PathData(length=len(notes) - 1, notes=[_note(note) for note in notes])
-    warnings = warnings_data(vault.links.warnings())
-    return Found(Reply[PathData](data=data, warnings=warnings))
+    return Found(PathOfNotes(len(notes) - 1, tuple(notes)), vault.links.warnings())
 
 
 async def _orphans(vault: OpenVault, _: Caller, sent: OrphansRequest) -> Found:
@@ -164,107 +153,80 @@ async def _dead_ends(vault: OpenVault, _: Caller, sent: DeadEndsRequest) -> Foun
 async def _without_links(vault: OpenVault, sent: OrphansRequest, *, dead_ends: bool) -> Found:
     page = page_of(vault, sent)
     found = await vault.links.orphans(page, sent.to_filters(), dead_ends=dead_ends)
-    entries, fields = shown(vault, sent, found, _note)
-    data = GraphNotesData(notes=entries, total=found.total or 0, **fields)
-    return Found(Reply[GraphNotesData](data=data, warnings=warnings_data(found.warnings)))
+    entries, page_fields = shown(vault, sent, found)
+    data = GraphNotesPage(notes=entries, total=found.total or 0, **page_fields)
+    return Found(data, found.warnings)
 
 
 async def _central(vault: OpenVault, _: Caller, sent: CentralRequest) -> Found:
     """List the notes with the highest PageRank or the most linked notes."""
     found = await vault.links.central(sent.by, page_of(vault, sent))
-    entries, fields = shown(vault, sent, found, _scored)
-    data = CentralData(by=sent.by, notes=entries, total=found.total or 0, **fields)
-    return Found(Reply[CentralData](data=data, warnings=warnings_data(found.warnings)))
+    entries, page_fields = shown(vault, sent, found)
+    data = CentralPage(by=sent.by, notes=entries, total=found.total or 0, **page_fields)
+    return Found(data, found.warnings)
 
 
 async def _communities(vault: OpenVault, _: Caller, sent: CommunitiesRequest) -> Found:
     """List groups of notes that are linked more with each other than with others."""
     found, modularity, members = await vault.links.communities(page_of(vault, sent))
-    entries, fields = shown(vault, sent, found, _community)
-    data = CommunitiesData(
+    entries, page_fields = shown(vault, sent, found)
+    data = CommunitiesPage(
         modularity=round(modularity, 6),
         communities=entries,
-        members=members if sent.members else None,
+        members=tuple(members) if sent.members else None,
         total=found.total or 0,
-        **fields,
+        **page_fields,
     )
-    return Found(Reply[CommunitiesData](data=data, warnings=warnings_data(found.warnings)))
-
-
-def _fields(note: GraphNote) -> dict[str, Any]:
-    return {
-        "note_id": note.note_id,
-        "path": note.path,
-        "title": note.title,
-        "in": note.incoming,
-        "out": note.outgoing,
-    }
-
-
-def _note(note: GraphNote) -> GraphNoteData:
-    return GraphNoteData(**_fields(note))
-
-
-def _scored(note: GraphNote) -> ScoredNoteData:
-    return ScoredNoteData(**_fields(note), score=float(note.score or 0))
-
-
-def _community(community: Community) -> CommunityData:
-    return CommunityData(
-        id=community.id,
-        size=community.size,
-        label=community.label,
-        central=tuple(map(_note, community.central)),
-    )
+    return Found(data, found.warnings)
 
 
 GRAPH = Operation(
     "graph",
     GraphRequest,
     _graph,
-    (Reply[GraphData], Reply[GraphObjectsData]),
+    (WholeGraph, GraphObjects),
     ("INVALID_LIMIT", "INVALID_FILTER", "INDEXER_FAILED", *INDEX_CODES),
 )
 LOCAL_GRAPH = Operation(
     "local_graph",
     LocalGraphRequest,
     _local,
-    (Reply[LocalGraphData],),
+    (LocalGraph,),
     (*NOTE_CODES, "INVALID_LIMIT", *INDEX_CODES),
 )
 GRAPH_PATH = Operation(
     "graph_path",
     PathRequest,
     _path,
-    (Reply[PathData],),
+    (PathOfNotes,),
     (*NOTE_CODES, "PATH_NOT_FOUND", "INVALID_LIMIT", *INDEX_CODES),
 )
 ORPHANS = Operation(
     "orphans",
     OrphansRequest,
     _orphans,
-    (Reply[GraphNotesData],),
+    (GraphNotesPage,),
     ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
 )
 DEAD_ENDS = Operation(
     "dead_ends",
     DeadEndsRequest,
     _dead_ends,
-    (Reply[GraphNotesData],),
+    (GraphNotesPage,),
     ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
 )
 CENTRAL = Operation(
     "central",
     CentralRequest,
     _central,
-    (Reply[CentralData],),
+    (CentralPage,),
     ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
 )
 COMMUNITIES = Operation(
     "communities",
     CommunitiesRequest,
     _communities,
-    (Reply[CommunitiesData],),
+    (CommunitiesPage,),
     (*PAGE_CODES, "INDEXER_FAILED", *INDEX_CODES),
 )
 

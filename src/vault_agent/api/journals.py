@@ -9,22 +9,17 @@ from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.app import app_of
 from vault_agent.journals.note_text import stamp
 from vault_agent.model.identifiers import identify
+from vault_agent.model.journals import JournalDraft, JournalList, OneJournal, ShownJournal
 from vault_agent.model.warning import Warning
 from vault_agent.redaction.redact import doubtful
 from vault_agent.system.cancelling import in_thread
-from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.journals import (
-    JournalData,
-    JournalDraftData,
     JournalDraftRequest,
     JournalEntryBody,
     JournalReviewBody,
-    JournalsData,
     JournalsRequest,
     MakeJournalBody,
-    OneJournal,
 )
-from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -45,9 +40,7 @@ async def _journals(vault: OpenVault, _: Caller, sent: JournalsRequest) -> Found
         address = f"{_PROJECT}{sent.project.removeprefix(_PROJECT)}"
         chosen = app.vaults.known.find(address).identity
     found = await journals.page(vault=chosen, state=sent.state, limit=sent.limit)
-    return Found(
-        Reply[JournalsData](data=JournalsData(journals=[_data(each, app) for each in found]))
-    )
+    return Found(JournalList(tuple(_shown(each, app) for each in found)))
 
 
 async def _make(vault: OpenVault, _: Caller, sent: MakeJournalBody) -> Found:
@@ -77,10 +70,10 @@ async def _draft(vault: OpenVault, _: Caller, sent: JournalDraftRequest) -> Foun
     """Return the draft of a session's journal."""
     app, journals = _of(vault)
     journal, text = await journals.draft(sent.session_id)
-    data = JournalDraftData(journal=_data(journal, app), text=text)
+    data = JournalDraft(_shown(journal, app), text)
     lines = await in_thread(doubtful, text)
-    warnings = [Warning("JOURNAL_DOUBTFUL", _doubt(lines), {"lines": lines})] if lines else []
-    return Found(Reply[JournalDraftData](data=data, warnings=warnings_data(warnings)))
+    warnings = (Warning("JOURNAL_DOUBTFUL", _doubt(lines), {"lines": lines}),) if lines else ()
+    return Found(data, warnings)
 
 
 def _doubt(lines: list[int]) -> str:
@@ -102,16 +95,15 @@ def _of(vault: OpenVault) -> tuple[App, Journals]:
 
 
 def _one(journal: Journal | None, app: App) -> Found:
-    data = OneJournal(journal=None if journal is None else _data(journal, app))
-    return Found(Reply[OneJournal](data=data))
+    return Found(OneJournal(None if journal is None else _shown(journal, app)))
 
 
-def _data(journal: Journal, app: App) -> JournalData:
+def _shown(journal: Journal, app: App) -> ShownJournal:
     entry = app.vaults.entry(journal.vault)
     name = app.vaults.known.unique(entry.address, entry.identity) if entry is not None else None
     is_project = entry is not None and entry.address.startswith(_PROJECT)
     in_vault = journal.path is not None and journal.hash is not None
-    return JournalData(
+    return ShownJournal(
         session_id=journal.session_id,
         agent=journal.agent,
         project=entry.name if entry is not None and is_project else None,
@@ -135,7 +127,7 @@ JOURNALS = Operation(
     "journals",
     JournalsRequest,
     _journals,
-    (Reply[JournalsData],),
+    (JournalList,),
     _STORE_CODES,
     needs=_NEEDS,
     listed="journals",
@@ -144,7 +136,7 @@ MAKE_JOURNAL = Operation(
     "journal_make",
     MakeJournalBody,
     _make,
-    (Reply[OneJournal],),
+    (OneJournal,),
     _CODES,
     writes=True,
     needs=_NEEDS,
@@ -153,7 +145,7 @@ JOURNAL_ENTRY = Operation(
     "journal_entry",
     JournalEntryBody,
     _entry,
-    (Reply[OneJournal],),
+    (OneJournal,),
     _CODES,
     writes=True,
     needs=_NEEDS,
@@ -162,7 +154,7 @@ JOURNAL_REVIEW = Operation(
     "journal_review",
     JournalReviewBody,
     _review,
-    (Reply[OneJournal],),
+    (OneJournal,),
     tuple(
         dict.fromkeys(
             (*_CODES, "VAULT_READ_ONLY", "RECOVERY_PENDING", "WRITE_UNSUPPORTED_HERE", "NOTE_BUSY")
@@ -175,7 +167,7 @@ JOURNAL_DRAFT = Operation(
     "journal_draft",
     JournalDraftRequest,
     _draft,
-    (Reply[JournalDraftData],),
+    (JournalDraft,),
     _CODES,
     needs=_NEEDS,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
@@ -10,29 +10,15 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import entries_that_fit
 from vault_agent.markdown.named_parts import anchor
-from vault_agent.model.grep import Place
-from vault_agent.model.lists import ListPlace, Sort, TaskPlace
-from vault_agent.wire.context import ContextBody, ContextData
-from vault_agent.wire.convert import warnings_data
-from vault_agent.wire.lists import (
-    GrepBody,
-    GrepData,
-    GrepLineData,
-    NamedData,
-    NamedNoteData,
-    NoteRow,
-    NotesData,
-    NotesRequest,
-    ResolveRequest,
-    TaskData,
-    TasksData,
-    TasksRequest,
-)
-from vault_agent.wire.replies import Reply
+from vault_agent.model.context import Context
+from vault_agent.model.grep import GrepAnswer, Place
+from vault_agent.model.lists import ListPlace, NoteList, Sort, TaskList, TaskPlace
+from vault_agent.model.names import NamedNotes
+from vault_agent.wire.context import ContextBody
+from vault_agent.wire.lists import GrepBody, NotesRequest, ResolveRequest, TasksRequest
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.model.lists import ListedTask
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
@@ -42,14 +28,9 @@ _MAX_NUMBER = 1 << 53
 async def _resolve(vault: OpenVault, caller: Caller, sent: ResolveRequest) -> Found:
     """Find the notes that a path, name, title, link or ID means."""
     found = await vault.lists.resolve(sent.name, caller.scope, source=sent.from_)
-    data = NamedData(
-        notes=[NamedNoteData.model_validate(each, from_attributes=True) for each in found.notes],
-        has_more=found.has_more,
-        line=found.line,
-        heading=found.heading,
-        anchor=anchor(found.heading) if found.heading is not None else None,
-    )
-    return Found(Reply[NamedData](data=data))
+    if found.heading is not None:
+        found = replace(found, anchor=anchor(found.heading))
+    return Found(found)
 
 
 async def _notes(vault: OpenVault, caller: Caller, sent: NotesRequest) -> Found:
@@ -60,18 +41,18 @@ async def _notes(vault: OpenVault, caller: Caller, sent: NotesRequest) -> Found:
         position = _position(vault, sent, sent.cursor, kind, str)
         start = ListPlace(position[0], str(position[1]))
     found = await vault.lists.notes(sent.to_query(caller.scope), start)
-    rows = [NoteRow.model_validate(each, from_attributes=True) for each in found.notes]
+    rows = found.notes
     if (name := vault.name) is not None:
-        rows = [row.model_copy(update={"vault": name}) for row in rows]
+        rows = tuple(replace(row, vault=name) for row in rows)
     kept = entries_that_fit(rows)
     more = found.has_more or kept < len(rows)
-    data = NotesData(
+    data = replace(
+        found,
         notes=rows[:kept],
-        total=found.total,
         has_more=more,
         next_cursor=_next(vault, sent, found.places[kept - 1]) if more else None,
     )
-    return Found(Reply[NotesData](data=data, warnings=warnings_data(found.warnings)))
+    return Found(data, found.warnings)
 
 
 async def _tasks(vault: OpenVault, caller: Caller, sent: TasksRequest) -> Found:
@@ -81,15 +62,15 @@ async def _tasks(vault: OpenVault, caller: Caller, sent: TasksRequest) -> Found:
         position = _position(vault, sent, sent.cursor, str, int)
         start = TaskPlace(str(position[0]), int(position[1]))
     found = await vault.lists.tasks(sent.to_query(caller.scope), start)
-    rows = [_task_data(each) for each in found.tasks]
-    kept = entries_that_fit(rows)
-    more = found.has_more or kept < len(rows)
-    data = TasksData(
-        tasks=rows[:kept],
+    kept = entries_that_fit(found.tasks)
+    more = found.has_more or kept < len(found.tasks)
+    data = replace(
+        found,
+        tasks=found.tasks[:kept],
         has_more=more,
         next_cursor=_next(vault, sent, found.places[kept - 1]) if more else None,
     )
-    return Found(Reply[TasksData](data=data, warnings=warnings_data(found.warnings)))
+    return Found(data, found.warnings)
 
 
 def _position(
@@ -106,24 +87,11 @@ def _next(vault: OpenVault, sent: Model, place: tuple[int | str, ...]) -> str:
     return encode_cursor(sent, place, vault=vault.identity)
 
 
-def _task_data(task: ListedTask) -> TaskData:
-    return TaskData(
-        task_id=task.task_id,
-        path=task.path,
-        line=task.line,
-        status=task.status,
-        symbol=task.symbol,
-        heading_path=task.heading_path,
-        **asdict(task.fields),
-    )
-
-
 async def _context(vault: OpenVault, caller: Caller, sent: ContextBody) -> Found:
     """Gather excerpts of notes for a prompt, within a number of tokens."""
     queries = [each.to_query(caller.scope) for each in sent.queries]
     found = await vault.lists.context(queries, max_tokens=sent.max_tokens)
-    data = ContextData.model_validate(found, from_attributes=True)
-    return Found(Reply[ContextData](data=data, warnings=warnings_data(found.warnings)))
+    return Found(found, found.warnings)
 
 
 async def _grep(vault: OpenVault, caller: Caller, sent: GrepBody) -> Found:
@@ -133,20 +101,16 @@ async def _grep(vault: OpenVault, caller: Caller, sent: GrepBody) -> Found:
         position = _position(vault, sent, sent.cursor, str, int, int)
         start = Place(str(position[0]), int(position[1]), int(position[2]))
     found = await vault.lists.grep(sent.to_query(caller.scope), start)
-    data = GrepData(
-        lines=[GrepLineData.model_validate(each, from_attributes=True) for each in found.lines],
-        incomplete=found.incomplete,
-        has_more=found.place is not None,
-        next_cursor=_next(vault, sent, found.place) if found.place is not None else None,
-    )
-    return Found(Reply[GrepData](data=data, warnings=warnings_data(found.warnings)))
+    if found.place is not None:
+        found = replace(found, has_more=True, next_cursor=_next(vault, sent, found.place))
+    return Found(found, found.warnings)
 
 
 RESOLVE = Operation(
     "resolve",
     ResolveRequest,
     _resolve,
-    (Reply[NamedData],),
+    (NamedNotes,),
     ("INVALID_PATH", "PATH_OUTSIDE_VAULT", "NOTE_NOT_FOUND", *INDEX_CODES),
     listed="notes",
     scoped=True,
@@ -156,7 +120,7 @@ GREP = Operation(
     "grep",
     GrepBody,
     _grep,
-    (Reply[GrepData],),
+    (GrepAnswer,),
     ("REGEX_UNSUPPORTED", *PAGE_CODES, *INDEX_CODES),
     listed="lines",
     scoped=True,
@@ -167,7 +131,7 @@ NOTES = Operation(
     "notes",
     NotesRequest,
     _notes,
-    (Reply[NotesData],),
+    (NoteList,),
     _LIST_CODES,
     listed="notes",
     scoped=True,
@@ -176,7 +140,7 @@ TASKS = Operation(
     "tasks",
     TasksRequest,
     _tasks,
-    (Reply[TasksData],),
+    (TaskList,),
     _LIST_CODES,
     listed="tasks",
     scoped=True,
@@ -186,7 +150,7 @@ CONTEXT = Operation(
     "context",
     ContextBody,
     _context,
-    (Reply[ContextData],),
+    (Context,),
     ("INVALID_QUERY", "INVALID_PATH", "PATH_OUTSIDE_VAULT", *INDEX_CODES),
     scoped=True,
 )

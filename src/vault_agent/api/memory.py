@@ -12,22 +12,14 @@ from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.app import app_of
 from vault_agent.errors import NotFound
-from vault_agent.wire.convert import warnings_data
-from vault_agent.wire.memory import (
-    MemoryBody,
-    MemoryData,
-    RecalledNoteData,
-    RecallSignalsData,
-    RecallWeightsData,
-    WordMatchData,
-)
-from vault_agent.wire.replies import Reply
+from vault_agent.model.memory import RecallReply, RecallSignals, WordMatch
+from vault_agent.wire.memory import MemoryBody
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.app import App
     from vault_agent.memory.injected import Deliveries
-    from vault_agent.model.memory import Recalled, WordMatch
+    from vault_agent.model.memory import Recalled
     from vault_agent.vaults.open_vault import OpenVault
 
 
@@ -41,17 +33,17 @@ async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
             named = app.vaults.open(f"project:{sent.project}")
             vault = await stack.enter_async_context(named)
         found = await _recalled(vault, app, caller, sent)
-    data = MemoryData(
+    data = RecallReply(
         text=found.text,
         tokens=found.tokens,
-        notes=[_note(each) for each in found.notes],
-        left_out=[_note(each) for each in found.left_out],
-        signals=RecallSignalsData(files=found.files, tags=found.tags, prompt=found.by_prompt),
+        notes=found.notes,
+        left_out=found.left_out,
+        signals=RecallSignals(found.files, found.tags, found.by_prompt),
         used_mode=found.used_mode,
-        word_match=_word_match(found.match) if found.match is not None else None,
-        weights=RecallWeightsData.model_validate(found.weights, from_attributes=True),
+        word_match=_rounded(found.match) if found.match is not None else None,
+        weights=found.weights,
     )
-    return Found(Reply[MemoryData](data=data, warnings=warnings_data(found.warnings)))
+    return Found(data, found.warnings)
 
 
 async def _recalled(vault: OpenVault, app: App, caller: Caller, sent: MemoryBody) -> Recalled:
@@ -74,19 +66,15 @@ def deliveries_of(app: App) -> Deliveries:
     return app.deliveries
 
 
-def _word_match(match: WordMatch) -> WordMatchData:
-    return WordMatchData(share=round(match.share, 4), needed=round(match.needed, 4))
-
-
-def _note(note: object) -> RecalledNoteData:
-    return RecalledNoteData.model_validate(note, from_attributes=True)
+def _rounded(match: WordMatch) -> WordMatch:
+    return WordMatch(round(match.share, 4), round(match.needed, 4))
 
 
 MEMORY = Operation(
     "memory",
     MemoryBody,
     _memory,
-    (Reply[MemoryData],),
+    (RecallReply,),
     tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES, "DISK_FULL"))),
     needs="memory.enabled",
     scoped=True,

@@ -12,9 +12,8 @@ from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.app import app_of
 from vault_agent.errors import NotFound
 from vault_agent.memory.note_search import search_notes
-from vault_agent.wire.convert import warnings_data
-from vault_agent.wire.memory import FoundNoteData, FoundNotesData, NoteSearchBody
-from vault_agent.wire.replies import Reply
+from vault_agent.model.memory import FoundNotes
+from vault_agent.wire.memory import NoteSearchBody
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -32,16 +31,14 @@ async def _note_search(vault: OpenVault, caller: Caller, sent: NoteSearchBody) -
             named = app.vaults.open(f"project:{sent.project}")
             vault = await stack.enter_async_context(named)
         found = await search_notes(app.memory, app.several, vault.config.memory, vault, query)
-    notes = [FoundNoteData.model_validate(each, from_attributes=True) for each in found.notes]
-    data = FoundNotesData(notes=notes)
-    return Found(Reply[FoundNotesData](data=data, warnings=warnings_data(found.warnings)))
+    return Found(found, found.warnings)
 
 
 NOTE_SEARCH = Operation(
     "note_search",
     NoteSearchBody,
     _note_search,
-    (Reply[FoundNotesData],),
+    (FoundNotes,),
     tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES))),
     scoped=True,
 )

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from vault_agent.api.bounds import bounded
 from vault_agent.api.encoding import encoded
+from vault_agent.api.shown import shown_warnings
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
+from vault_agent.model.reply import Reply
 from vault_agent.wire.base import Model
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
+    from vault_agent.model.warning import Warning
     from vault_agent.vaults.open_vault import OpenVault
-    from vault_agent.wire.replies import Reply
 
 _BY_ID = "id:"
 _WRITE = "write.enabled"
@@ -29,18 +31,24 @@ Got = TypeVar("Got")
 
 
 class Found(NamedTuple):
-    """The reply of an operation before its size is limited. `etag` changes with the content.
+    """What an operation replies, before its size is limited. `etag` changes with the content.
 
-    `accepted` says that a job does what was asked, and the reply names it. `created` says that
-    something new was made. `settle` is called once the reply was sent, with whether the caller
-    still was there: what the reply gives is noted as given only then.
+    `data` is a value of `model`. `accepted` says that a job does what was asked, and the reply
+    names it. `created` says that something new was made. `settle` is called once the reply was
+    sent, with whether the caller still was there: what the reply gives is noted as given only then.
     """
 
-    reply: Reply[Any]
+    data: Any
+    warnings: tuple[Warning, ...] = ()
     etag: str | None = None
     accepted: bool = False
     created: bool = False
     settle: Callable[[bool], Awaitable[None]] | None = None
+
+    @property
+    def reply(self) -> Reply[Any]:
+        """The envelope, with as many warnings as are shown."""
+        return Reply(self.data, shown_warnings(self.warnings))
 
 
 class Outcome(NamedTuple):
@@ -62,7 +70,7 @@ class Operation(Generic[Sent, Got]):
         name: its name in all protocols.
         request: the model of the request.
         run: the function that does it. Its docstring is the summary.
-        replies: the models of the reply; empty for an operation that opens a stream.
+        replies: the classes of the reply's data; empty for an operation that opens a stream.
         codes: its error codes, besides those of every operation.
         writes: whether it changes anything: notes, the index or jobs.
         needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
@@ -73,7 +81,7 @@ class Operation(Generic[Sent, Got]):
     name: str
     request: type[Sent]
     run: Callable[[OpenVault, Caller, Sent], Awaitable[Got]]
-    replies: tuple[type[Model], ...] = ()
+    replies: tuple[type, ...] = ()
     codes: tuple[str, ...] = ()
     writes: bool = False
     needs: str | None = None
@@ -150,12 +158,13 @@ async def answer(
         VaultAgentError: as `perform`.
     """
     found = await perform(operation, vault, caller, sent)
+    reply = found.reply
     if operation.listed is None:
         try:
-            body = await encoded(found.reply)
+            body = await encoded(reply)
         except BaseException:
             if found.settle is not None:
                 await found.settle(False)
             raise
-        return Outcome(found.reply, body, found.etag, found.accepted, found.created, found.settle)
-    return Outcome(*bounded(found.reply, operation.listed), found.etag)
+        return Outcome(reply, body, found.etag, found.accepted, found.created, found.settle)
+    return Outcome(*bounded(reply, operation.listed), found.etag)

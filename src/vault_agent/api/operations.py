@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.api.authoring import AUTHORING_READS, AUTHORING_WRITES
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
+from vault_agent.api.compact import compact
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.deliveries import DELIVERY_OPERATIONS
 from vault_agent.api.files import FILE_OPERATIONS
@@ -18,35 +19,18 @@ from vault_agent.api.memory import MEMORY
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.promotion import PROMOTION_OPERATIONS
 from vault_agent.api.sessions import SESSION_EVENT
+from vault_agent.api.shown import shown_job
 from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
 from vault_agent.api.web import WEB_OPERATIONS
 from vault_agent.api.writes import LOG_OPERATIONS
 from vault_agent.api.writing import WRITE_OPERATIONS
 from vault_agent.freshness.jobs import JobOptions
-from vault_agent.model.jobs import JobKind, Trigger
+from vault_agent.model.health import Health
+from vault_agent.model.jobs import JobKind, JobList, OneJob, Trigger
+from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+from vault_agent.model.search import Answer, CompactAnswer
+from vault_agent.model.watch import WatchReport
 from vault_agent.search.pages import MAX_RANKED
-from vault_agent.wire.convert import (
-    attachment_data,
-    chunk_data,
-    compact_results_data,
-    health_data,
-    job_data,
-    note_data,
-    results_data,
-    warnings_data,
-    watch_report,
-)
-from vault_agent.wire.replies import (
-    AttachmentData,
-    ChunkData,
-    CompactResultsData,
-    HealthData,
-    JobList,
-    NoteData,
-    OneJob,
-    Reply,
-    ResultsData,
-)
 from vault_agent.wire.requests import (
     AttachmentRequest,
     ChunkRequest,
@@ -58,14 +42,12 @@ from vault_agent.wire.requests import (
     RelatedBody,
     SearchBody,
 )
-from vault_agent.wire.watch import WatchReport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.api.caller import Caller
     from vault_agent.model.jobs import Job
-    from vault_agent.model.search import Answer
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vaults.event_stream import NewsItem
     from vault_agent.vaults.open_vault import OpenVault
@@ -89,7 +71,7 @@ class JobFeed(NamedTuple):
 async def _health(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     """Return the state of the server, its index and its embeddings."""
     found = await vault.health()
-    return Found(Reply[HealthData](data=health_data(found), warnings=warnings_data(found.warnings)))
+    return Found(found, found.warnings)
 
 
 async def _search(vault: OpenVault, caller: Caller, sent: SearchBody) -> Found:
@@ -121,22 +103,30 @@ async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
     """Return one note: the original Markdown of its current file."""
     large = sent.allow_large or sent.piece is not None
     found = await vault.texts.note(sent.note_id, allow_large=large)
-    data = note_data(found, sent.piece)
-    reply = Reply[NoteData](data=data, warnings=warnings_data(found.warnings))
-    return Found(reply, found.etag)
+    data = found if sent.piece is None else _piece(found, sent.piece)
+    return Found(data, found.warnings, found.content_hash)
+
+
+PIECE_CHARACTERS = 204_800
+"""Of a large note that is sent in pieces."""
+
+
+def _piece(note: NoteContent, piece: int) -> NoteContent:
+    start = piece * PIECE_CHARACTERS
+    content = note.content[start : start + PIECE_CHARACTERS]
+    return replace(note, content=content, pieces=-(-len(note.content) // PIECE_CHARACTERS))
 
 
 async def _chunk(vault: OpenVault, _: Caller, sent: ChunkRequest) -> Found:
     """Return one chunk as it was indexed, without frontmatter."""
     found = await vault.texts.chunk(sent.note_id, sent.chunk_index)
-    reply = Reply[ChunkData](data=chunk_data(found), warnings=warnings_data(found.warnings))
-    return Found(reply, found.etag)
+    return Found(found, found.warnings, found.etag)
 
 
 async def _attachment(vault: OpenVault, _: Caller, sent: AttachmentRequest) -> Found:
     """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
     info = await vault.texts.attachment(sent.path)
-    return Found(Reply[AttachmentData](data=attachment_data(info)), info.etag)
+    return Found(info, etag=info.etag)
 
 
 async def _download(vault: OpenVault, _: Caller, sent: DownloadRequest) -> OpenAttachment:
@@ -157,7 +147,7 @@ async def _reindex(vault: OpenVault, _: Caller, sent: IndexBody) -> Found:
 async def _jobs(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     """List the jobs, newest first."""
     found = await vault.jobs.list()
-    return Found(Reply[JobList](data=JobList(jobs=[job_data(each) for each in found])))
+    return Found(JobList(tuple(map(shown_job, found))))
 
 
 async def _job(vault: OpenVault, _: Caller, sent: JobRequest) -> Found:
@@ -179,7 +169,8 @@ async def _job_events(vault: OpenVault, _: Caller, sent: JobRequest) -> JobFeed:
 async def _watch(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     """Return how the vault is watched, and the last runs that this has started."""
     status = vault.watch.status()
-    return Found(Reply[WatchReport](data=watch_report(status, vault.watch.batches)))
+    known = {each.name: getattr(status, each.name) for each in fields(status)}
+    return Found(WatchReport(**known, batches=vault.watch.batches))
 
 
 async def _scan(vault: OpenVault, _: Caller, __: NoParams) -> Found:
@@ -200,15 +191,12 @@ async def _submit(vault: OpenVault, kind: JobKind, sent: IndexBody) -> Found:
 
 
 def _one(job: Job) -> Found:
-    return Found(Reply[OneJob](data=OneJob(job=job_data(job))))
+    return Found(OneJob(shown_job(job)))
 
 
-def _results(answer: Answer, fields: ResultFields, next_cursor: str | None = None) -> Found:
-    warnings = warnings_data(answer.warnings)
-    if fields == "compact":
-        data = compact_results_data(answer, next_cursor)
-        return Found(Reply[CompactResultsData](data=data, warnings=warnings))
-    return Found(Reply[ResultsData](data=results_data(answer, next_cursor), warnings=warnings))
+def _results(answer: Answer, profile: ResultFields, next_cursor: str | None = None) -> Found:
+    answer = replace(answer, next_cursor=next_cursor)
+    return Found(compact(answer) if profile == "compact" else answer, answer.warnings)
 
 
 _JOB_CODES = ("INDEX_IO_ERROR", "JOBS_DAMAGED")
@@ -222,16 +210,16 @@ _ATTACHMENT_CODES = (
     "ATTACHMENT_NOT_FOUND",
     "VAULT_NOT_FOUND",
 )
-_RESULTS = (Reply[ResultsData], Reply[CompactResultsData])
+_RESULTS = (Answer, CompactAnswer)
 
-HEALTH = Operation("health", NoParams, _health, (Reply[HealthData],))
+HEALTH = Operation("health", NoParams, _health, (Health,))
 SEARCH = Operation(
     "search",
     SearchBody,
     _search,
     _RESULTS,
     ("INVALID_QUERY", *CURSOR_CODES, *_RANKING_CODES, *VAULT_CODES),
-    listed="results",
+    listed="hits",
     scoped=True,
 )
 RELATED = Operation(
@@ -240,14 +228,14 @@ RELATED = Operation(
     _related,
     _RESULTS,
     (*NOTE_CODES, "CHUNK_NOT_FOUND", *_RANKING_CODES, *VAULT_CODES),
-    listed="results",
+    listed="hits",
     scoped=True,
 )
 NOTE = Operation(
     "note",
     NoteRequest,
     _note,
-    (Reply[NoteData],),
+    (NoteContent,),
     (
         *NOTE_CODES,
         "PATH_OUTSIDE_VAULT",
@@ -260,29 +248,29 @@ CHUNK = Operation(
     "chunk",
     ChunkRequest,
     _chunk,
-    (Reply[ChunkData],),
+    (ChunkContent,),
     (*NOTE_CODES, "CHUNK_NOT_FOUND", *INDEX_CODES),
 )
 ATTACHMENT = Operation(
-    "attachment", AttachmentRequest, _attachment, (Reply[AttachmentData],), _ATTACHMENT_CODES
+    "attachment", AttachmentRequest, _attachment, (AttachmentInfo,), _ATTACHMENT_CODES
 )
 DOWNLOAD = Operation(
     "download", DownloadRequest, _download, codes=(*_ATTACHMENT_CODES, "ATTACHMENT_TOO_LARGE")
 )
-INDEX = Operation("index", IndexBody, _index, (Reply[OneJob],), _SUBMIT_CODES, writes=True)
-REINDEX = Operation("reindex", IndexBody, _reindex, (Reply[OneJob],), _SUBMIT_CODES, writes=True)
-JOBS = Operation("jobs", NoParams, _jobs, (Reply[JobList],), _JOB_CODES, listed="jobs")
-JOB = Operation("job", JobRequest, _job, (Reply[OneJob],), _ONE_JOB_CODES)
+INDEX = Operation("index", IndexBody, _index, (OneJob,), _SUBMIT_CODES, writes=True)
+REINDEX = Operation("reindex", IndexBody, _reindex, (OneJob,), _SUBMIT_CODES, writes=True)
+JOBS = Operation("jobs", NoParams, _jobs, (JobList,), _JOB_CODES, listed="jobs")
+JOB = Operation("job", JobRequest, _job, (OneJob,), _ONE_JOB_CODES)
 JOB_EVENTS = Operation("job_events", JobRequest, _job_events, codes=_ONE_JOB_CODES)
 CANCEL_JOB = Operation(
-    "cancel_job", JobRequest, _cancel_job, (Reply[OneJob],), _ONE_JOB_CODES, writes=True
+    "cancel_job", JobRequest, _cancel_job, (OneJob,), _ONE_JOB_CODES, writes=True
 )
-WATCH = Operation("watch", NoParams, _watch, (Reply[WatchReport],), listed="batches")
+WATCH = Operation("watch", NoParams, _watch, (WatchReport,), listed="batches")
 SCAN = Operation(
     "watch_scan",
     NoParams,
     _scan,
-    (Reply[OneJob],),
+    (OneJob,),
     _SUBMIT_CODES,
     writes=True,
     needs="watch.enabled",

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.api.bounds import REPLY_BYTES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.model.graph import Page
-from vault_agent.wire.base import Model, dump
+from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from vault_agent.model.graph import Listed
     from vault_agent.vaults.open_vault import OpenVault
-
-AnyModel = TypeVar("AnyModel", bound=Model)
+    from vault_agent.wire.base import Model
 
 PAGE_BYTES = REPLY_BYTES - 64 * 1024
 """JSON of the entries of a page. The rest of a reply is for what else it has, such as warnings."""
@@ -25,7 +24,7 @@ PAGE_BYTES = REPLY_BYTES - 64 * 1024
 class Shown(NamedTuple):
     """The entries of a page, and the fields of its reply that every page has."""
 
-    entries: list[Any]
+    entries: tuple[Any, ...]
     fields: dict[str, Any]
 
 
@@ -44,7 +43,7 @@ def page_of(vault: OpenVault, sent: Any, positions: int = 1) -> Page:
     return Page(sent.limit, tuple(max(number, 0) for number in start), cursor.revision or "")
 
 
-def entries_that_fit(entries: Sequence[Model]) -> int:
+def entries_that_fit(entries: Sequence[object]) -> int:
     """Return how many entries a page has room for, at least one.
 
     The next page begins with the rest, so that a cursor never skips an entry.
@@ -53,13 +52,10 @@ def entries_that_fit(entries: Sequence[Model]) -> int:
     return max(sum(size <= PAGE_BYTES for size in sizes), min(1, len(entries)))
 
 
-def shown(
-    vault: OpenVault, sent: Model, found: Listed[Any], convert: Callable[[Any], AnyModel]
-) -> Shown:
+def shown(vault: OpenVault, sent: Model, found: Listed[Any]) -> Shown:
     """Return the entries that fit into a reply. The cursor continues after the last of them."""
-    converted = [convert(each) for each in found.entries]
-    entries = converted[: entries_that_fit(converted)]
-    more = found.more or len(entries) < len(converted)
+    entries = found.entries[: entries_that_fit(found.entries)]
+    more = found.more or len(entries) < len(found.entries)
     following = None
     if more and entries:
         following = encode_cursor(

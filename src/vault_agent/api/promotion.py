@@ -9,24 +9,14 @@ from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.api.writing import CREATE_CODES, EDIT_CODES
 from vault_agent.app import app_of
+from vault_agent.model.promotion import Demoted, Promoted, PromotionCheck
 from vault_agent.model.writing import Writer
-from vault_agent.wire.convert import warnings_data
-from vault_agent.wire.promotion import (
-    DemotedData,
-    DemoteRequest,
-    GlobalNoteData,
-    InterruptedData,
-    PromoteBody,
-    PromotedData,
-    VaultCheckData,
-)
-from vault_agent.wire.replies import Reply
+from vault_agent.wire.promotion import DemoteRequest, PromoteBody
 from vault_agent.wire.requests import NoParams
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.journals.promotion import Promotion
-    from vault_agent.model.promotion import GlobalCopy
     from vault_agent.vaults.open_vault import OpenVault
 
 
@@ -51,40 +41,19 @@ async def _promote(vault: OpenVault, caller: Caller, sent: PromoteBody) -> Found
         force=sent.force,
         update=sent.update,
     )
-    data = PromotedData.model_validate(
-        {
-            "created": done.created,
-            "updated": done.updated,
-            "outdated": done.outdated,
-            "global": _copy(done.copy),
-        }
-    )
-    reply = Reply[PromotedData](data=data, warnings=warnings_data(done.warnings))
-    return Found(reply, created=done.created)
+    return Found(done, done.warnings, created=done.created)
 
 
 async def _demote(vault: OpenVault, caller: Caller, sent: DemoteRequest) -> Found:
     """Take a promotion back: its copy goes to the trash."""
     done = await _of(vault).undo(vault, sent.note_id, _writer(caller), keep=sent.keep)
-    data = DemotedData.model_validate(
-        {
-            "changed": done.changed,
-            "global": _copy(done.copy) if done.copy is not None else None,
-            "trashPath": done.trash_path,
-        }
-    )
-    return Found(Reply[DemotedData](data=data, warnings=warnings_data(done.warnings)))
+    return Found(done, done.warnings)
 
 
 async def _check(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
     """Mend promotions that a crash has interrupted, and list those that were not whole."""
     found = await _of(vault).check(_writer(caller))
-    listed = [InterruptedData.model_validate(each, from_attributes=True) for each in found]
-    return Found(Reply[VaultCheckData](data=VaultCheckData(promotions=listed)))
-
-
-def _copy(copy: GlobalCopy) -> GlobalNoteData:
-    return GlobalNoteData.model_validate(copy, from_attributes=True)
+    return Found(PromotionCheck(tuple(found)))
 
 
 _CODES = tuple(
@@ -105,7 +74,7 @@ PROMOTE = Operation(
     "promote",
     PromoteBody,
     _promote,
-    (Reply[PromotedData],),
+    (Promoted,),
     tuple(dict.fromkeys((*_CODES, *CREATE_CODES, "PROMOTE_SECRETS", "PROMOTE_SIMILAR"))),
     writes=True,
     needs="memory.enabled",
@@ -114,7 +83,7 @@ DEMOTE = Operation(
     "promote_undo",
     DemoteRequest,
     _demote,
-    (Reply[DemotedData],),
+    (Demoted,),
     _CODES,
     writes=True,
     needs="memory.enabled",
@@ -123,7 +92,7 @@ CHECK = Operation(
     "vaults_check",
     NoParams,
     _check,
-    (Reply[VaultCheckData],),
+    (PromotionCheck,),
     _CODES,
     writes=True,
     needs="memory.enabled",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.reading import PartQuery
-from vault_agent.wire.convert import warnings_data
-from vault_agent.wire.reading import PartData, PartRequest
-from vault_agent.wire.replies import Reply
+from vault_agent.model.reading import NotePart, PartQuery
+from vault_agent.wire.reading import PartRequest
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -42,26 +41,14 @@ async def _read(vault: OpenVault, caller: Caller, sent: PartRequest) -> Found:
     cursor = None
     if page.next_offset is not None:
         cursor = encode_cursor(sent, (page.next_offset,), vault=vault.identity, revision=state)
-    data = PartData(
-        note_id=page.note_id,
-        path=page.path,
-        title=page.title,
-        text=page.text,
-        start_line=page.start_line,
-        end_line=page.end_line,
-        lines=page.lines,
-        note_hash=page.note_hash,
-        section_hash=page.section_hash,
-        next_cursor=cursor,
-    )
-    return Found(Reply[PartData](data=data, warnings=warnings_data(page.warnings)))
+    return Found(replace(page, next_cursor=cursor), page.warnings)
 
 
 READ = Operation(
     "read",
     PartRequest,
     _read,
-    (Reply[PartData],),
+    (NotePart,),
     (
         *NOTE_CODES,
         "HEADING_NOT_FOUND",

@@ -8,9 +8,8 @@ from vault_agent.api.operation import Found, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.app import app_of
 from vault_agent.journals.events import without_secrets
-from vault_agent.model.sessions import SessionEvent
-from vault_agent.wire.replies import Reply
-from vault_agent.wire.sessions import DeliveredData, SessionEventBody
+from vault_agent.model.sessions import Delivered, SessionEvent
+from vault_agent.wire.sessions import SessionEventBody
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -30,15 +29,14 @@ async def _take(vault: OpenVault, _: Caller, sent: SessionEventBody) -> Found:
         # A hook has done so already. Others may call this too.
         fields[name] = without_secrets(fields[name]) if fields[name] is not None else None
     offer = await sessions.take(SessionEvent(**fields), seconds=sent.seconds)
-    data = DeliveredData(text=offer.brought.text, message=offer.brought.message)
-    return Found(Reply[DeliveredData](data=data), settle=offer.settle)
+    return Found(offer.brought, settle=offer.settle)
 
 
 SESSION_EVENT = Operation(
     "session_event",
     SessionEventBody,
     _take,
-    (Reply[DeliveredData],),
+    (Delivered,),
     (*VAULT_CODES, "SESSION_NOT_FOUND", "DISK_FULL", "INDEX_IO_ERROR"),
     writes=True,
     needs="vaults.enabled",

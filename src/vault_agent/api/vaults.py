@@ -8,9 +8,8 @@ from vault_agent.api.caller import CallerKind
 from vault_agent.api.operation import Found, Operation
 from vault_agent.app import app_of
 from vault_agent.errors import NotFound
-from vault_agent.wire.replies import Reply
+from vault_agent.model.vaults import VaultList
 from vault_agent.wire.requests import NoParams
-from vault_agent.wire.vaults import ListedVaultData, VaultsData
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,16 +49,14 @@ def several_of(vault: OpenVault, caller: Caller, names: Sequence[str]) -> Severa
 
 async def _vaults(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     """List the default vault and the registered ones."""
-    found = await app_of(vault).vaults.states()
-    listed = [ListedVaultData.model_validate(each, from_attributes=True) for each in found]
-    return Found(Reply[VaultsData](data=VaultsData(vaults=listed)))
+    return Found(VaultList(tuple(await app_of(vault).vaults.states())))
 
 
 VAULTS = Operation(
     "vaults",
     NoParams,
     _vaults,
-    (Reply[VaultsData],),
+    (VaultList,),
     needs="vaults.enabled",
     listed="vaults",
 )

@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.codes import PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import Found, Operation
-from vault_agent.api.writing import EDIT_CODES, asked, done_or_job, write_operation
-from vault_agent.model.writing import Right
-from vault_agent.vaults.moves import undo
-from vault_agent.wire.replies import OneJob, Reply
-from vault_agent.wire.writing import ForgetBody, UndoBody, WriteRequest, WritesRequest
-from vault_agent.wire.written import (
-    MAX_FILES,
-    ForgottenData,
-    LoggedFile,
+from vault_agent.api.writing import EDIT_CODES, MAX_FILES, asked, done_or_job, write_operation
+from vault_agent.model.jobs import OneJob
+from vault_agent.model.writing import (
+    LogEntry,
+    LogFile,
     LoggedWrite,
+    LogPage,
     OneWrite,
-    WriteData,
-    WritesData,
+    Right,
+    WritesForgotten,
+    Written,
 )
+from vault_agent.vaults.moves import undo
+from vault_agent.wire.writing import ForgetBody, UndoBody, WriteRequest, WritesRequest
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.model import writing as model
     from vault_agent.vaults.open_vault import OpenVault
 
 
@@ -57,16 +56,13 @@ async def _writes(vault: OpenVault, _: Caller, sent: WritesRequest) -> Found:
     shown = entries[: sent.limit]
     more = len(shown) < len(entries)
     following = encode_cursor(sent, (shown[-1].seq,), vault=vault.identity) if more else None
-    data = WritesData(
-        writes=[_logged(each) for each in shown], has_more=more, next_cursor=following
-    )
-    return Found(Reply[WritesData](data=data))
+    return Found(LogPage(tuple(map(_entry, shown)), has_more=more, next_cursor=following))
 
 
 async def _write(vault: OpenVault, _: Caller, sent: WriteRequest) -> Found:
     """Return one write, and whether somebody has changed its note since."""
     entry, changed = await vault.writing.logged(sent.write_id)
-    return Found(Reply[OneWrite](data=OneWrite(write=_logged(entry), changed_since=changed)))
+    return Found(OneWrite(_entry(entry), changed))
 
 
 async def _forget(vault: OpenVault, _: Caller, sent: ForgetBody) -> Found:
@@ -74,20 +70,23 @@ async def _forget(vault: OpenVault, _: Caller, sent: ForgetBody) -> Found:
     forgotten = await vault.writing.forget(
         write_id=sent.write_id, older_than_days=sent.older_than_days
     )
-    return Found(Reply[ForgottenData](data=ForgottenData(forgotten=forgotten)))
+    return Found(WritesForgotten(forgotten))
 
 
-def _logged(entry: model.LoggedWrite) -> LoggedWrite:
-    return LoggedWrite(
+def _entry(entry: LoggedWrite) -> LogEntry:
+    return LogEntry(
         write_id=entry.write_id,
         time=datetime.fromtimestamp(entry.at / 1000, UTC).isoformat(timespec="milliseconds"),
         agent=entry.agent,
         client=entry.client,
         operation=entry.operation,
-        state=entry.state.value,
+        state=entry.state,
         files=tuple(
-            LoggedFile.model_validate(each, from_attributes=True)
-            for each in entry.files[:MAX_FILES]
+            LogFile(
+                *(file.path, file.before, file.hash_before, file.hash_after),
+                *(file.bytes_before, file.bytes_after),
+            )
+            for file in entry.files[:MAX_FILES]
         ),
         file_count=entry.file_count,
         undoable=entry.undoable,
@@ -107,13 +106,13 @@ UNDO = write_operation(
         "INDEX_BUSY",
         "JOBS_DAMAGED",
     ),
-    replies=(Reply[WriteData], Reply[OneJob]),
+    replies=(Written, OneJob),
 )
 WRITES = Operation(
     "writes",
     WritesRequest,
     _writes,
-    (Reply[WritesData],),
+    (LogPage,),
     (*PAGE_CODES, "INVALID_PATH", "INDEX_IO_ERROR"),
     needs="write.enabled",
     listed="writes",
@@ -122,7 +121,7 @@ WRITE = Operation(
     "one_write",
     WriteRequest,
     _write,
-    (Reply[OneWrite],),
+    (OneWrite,),
     ("WRITE_NOT_FOUND", "INDEX_IO_ERROR"),
     needs="write.enabled",
 )
@@ -130,7 +129,7 @@ FORGET = Operation(
     "writes_forget",
     ForgetBody,
     _forget,
-    (Reply[ForgottenData],),
+    (WritesForgotten,),
     ("WRITE_NOT_FOUND", "INDEX_IO_ERROR", "RECOVERY_PENDING"),
     writes=True,
     needs="write.enabled",

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Operation
+from vault_agent.api.shown import shown_job
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
+from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import OneJob
+from vault_agent.model.reading import NoteFrontmatter, NoteOutline
 from vault_agent.model.writing import Appended, Right, Write, Written
-from vault_agent.wire.base import Model, dump
-from vault_agent.wire.convert import job_data, warnings_data
-from vault_agent.wire.replies import OneJob, Reply
+from vault_agent.wire.base import dump
 from vault_agent.wire.writing import (
     FrontmatterBody,
     NoteParams,
@@ -22,14 +24,6 @@ from vault_agent.wire.writing import (
     TagsBody,
     WriteBody,
     WriteNoteBody,
-)
-from vault_agent.wire.written import (
-    BlockData,
-    FrontmatterData,
-    HeadingData,
-    OutlineData,
-    WriteData,
-    write_data,
 )
 from vault_agent.writing import notes
 from vault_agent.writing.sections import edit_section
@@ -107,17 +101,28 @@ def visible_path(caller: Caller, path: str) -> str:
     return path
 
 
+MAX_FILES = 200
+"""Files that a reply lists."""
+
+
 def found(written: Written) -> Found:
     """Return the reply to a write."""
-    warnings = warnings_data(written.warnings)
-    return Found(Reply[WriteData](data=write_data(written), warnings=warnings))
+    index = written.index
+    is_note = written.path.lower().endswith((".md", ".markdown"))
+    shown = replace(
+        written,
+        note_id=identify(written.path) if is_note else None,
+        files=written.files[:MAX_FILES],
+        index=replace(index, state="indexed" if index.indexed else "pending"),
+    )
+    return Found(shown, written.warnings)
 
 
 def done_or_job(done: Written | Job) -> Found:
     """Return the reply to a write that may have become a job."""
     if isinstance(done, Written):
         return found(done)
-    return Found(Reply[OneJob](data=OneJob(job=job_data(done))), accepted=True)
+    return Found(OneJob(shown_job(done)), accepted=True)
 
 
 async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
@@ -215,23 +220,12 @@ async def _section(vault: OpenVault, caller: Caller, sent: SectionBody) -> Found
 
 async def _outline(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
-    known = await vault.texts.outline(sent.note_id, caller.scope)
-    data = OutlineData(
-        note_id=known.note_id,
-        path=known.path,
-        headings=tuple(
-            HeadingData.model_validate(each, from_attributes=True) for each in known.headings
-        ),
-        blocks=tuple(BlockData.model_validate(each, from_attributes=True) for each in known.blocks),
-    )
-    return Found(Reply[OutlineData](data=data))
+    return Found(await vault.texts.outline(sent.note_id, caller.scope))
 
 
 async def _read_frontmatter(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
     """Return the frontmatter of a note as JSON."""
-    known = await vault.texts.frontmatter(sent.note_id, caller.scope)
-    data = FrontmatterData(note_id=known.note_id, path=known.path, frontmatter=known.values)
-    return Found(Reply[FrontmatterData](data=data))
+    return Found(await vault.texts.frontmatter(sent.note_id, caller.scope))
 
 
 _DISK_CODES = ("FILE_READ_ONLY", "FILE_NOT_WRITABLE", "FILE_IN_USE", "DISK_FULL")
@@ -282,7 +276,7 @@ def write_operation(
     run: Any,
     codes: tuple[str, ...],
     *,
-    replies: tuple[type[Model], ...] = (Reply[WriteData],),
+    replies: tuple[type, ...] = (Written,),
 ) -> Operation[Any, Found]:
     """Return an operation that changes notes."""
     return Operation(
@@ -345,14 +339,12 @@ SECTION = write_operation(
     ),
 )
 _READ_CODES = (*NOTE_CODES, *INDEX_CODES, "NOTE_TOO_LARGE", "VAULT_NOT_FOUND")
-OUTLINE = Operation(
-    "outline", NoteParams, _outline, (Reply[OutlineData],), _READ_CODES, scoped=True
-)
+OUTLINE = Operation("outline", NoteParams, _outline, (NoteOutline,), _READ_CODES, scoped=True)
 FRONTMATTER = Operation(
     "frontmatter",
     NoteParams,
     _read_frontmatter,
-    (Reply[FrontmatterData],),
+    (NoteFrontmatter,),
     (*_READ_CODES, "FRONTMATTER_INVALID"),
     scoped=True,
 )

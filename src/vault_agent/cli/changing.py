@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Client, Reply
-    from vault_agent.wire.written import WriteData
+    from vault_agent.model.writing import Written
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -186,7 +186,7 @@ async def change(
 async def _ended(
     invocation: Invocation,
     client: Client,
-    reply: Reply[WriteData],
+    reply: Reply[Written],
     *,
     with_warnings: bool = True,
 ) -> int | None:
@@ -229,7 +229,7 @@ async def _tell_changes(client: Client, data: Mapping[str, Any], before: str) ->
     )
 
 
-def _report(invocation: Invocation, reply: Reply[WriteData], *, with_warnings: bool = True) -> None:
+def _report(invocation: Invocation, reply: Reply[Written], *, with_warnings: bool = True) -> None:
     if invocation.json:
         pass_on(reply.body)
         return

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.client.client import Client
-    from vault_agent.wire.replies import JobData
+    from vault_agent.model.jobs import Job
 
 _TRIES = 5
 _MANY = 4  # warnings of one code in one folder that are shown as one
@@ -52,7 +52,7 @@ async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
     return report(reply.data.job)
 
 
-def report(job: JobData) -> int:
+def report(job: Job) -> int:
     """Print the warnings and the summary or the error of a job, and return the exit code."""
     warnings = [Notice(item.code, item.message, item.details) for item in job.warnings]
     groups = grouped(warnings)
@@ -95,7 +95,7 @@ def grouped(warnings: Sequence[Notice]) -> list[Notice]:
     return shown
 
 
-def ending(job: JobData) -> int:
+def ending(job: Job) -> int:
     """Return the exit code for the outcome of a job."""
     if job.state is JobState.SUCCEEDED or not job.state.final:
         return exits.SUCCESS
@@ -104,7 +104,7 @@ def ending(job: JobData) -> int:
     return exits.FAILURE
 
 
-def summary_line(job: JobData) -> str:
+def summary_line(job: Job) -> str:
     """Return the summary of a job that succeeded, in one line."""
     summary = job.summary
     if summary is None:
@@ -136,7 +136,7 @@ def summary_line(job: JobData) -> str:
     return f"{job.kind.value} done{time}. Notes: {changes}. {', '.join(parts)}."
 
 
-def seconds(job: JobData) -> float | None:
+def seconds(job: Job) -> float | None:
     """Return the duration of a job, or None if it has not begun and ended."""
     if job.started_at is None or job.finished_at is None:
         return None
@@ -144,7 +144,7 @@ def seconds(job: JobData) -> float | None:
     return (ended - begun).total_seconds()
 
 
-async def _watch(client: Client, job_id: str, update: Callable[[JobData], None]) -> None:
+async def _watch(client: Client, job_id: str, update: Callable[[Job], None]) -> None:
     """Show each state until the last. Reconnect a few times if the stream breaks."""
     tries = 0
     while True:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from vault_agent.client.client import Client, Reply
-    from vault_agent.wire.replies import ChunkData, NoteData
+    from vault_agent.model.retrieval import ChunkContent, NoteContent
 
 
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the size limit.")
@@ -110,7 +110,7 @@ async def attachment(
         return
     data = reply.data
     size = counted(data.size, "byte")
-    known = (data.path, data.content_type, size, f"changed {ago(data.modified)}")
+    known = (data.path, data.media_type, size, f"changed {ago(data.modified)}")
     say("  ".join(map(clean, known)))
     warn(reply.warnings)
 
@@ -128,7 +128,7 @@ async def _choose_vault(invocation: Invocation, client: Client, path: str) -> No
     client.vault_name = last
 
 
-def _show_text(reply: Reply[NoteData] | Reply[ChunkData], *, as_json: bool) -> None:
+def _show_text(reply: Reply[NoteContent] | Reply[ChunkContent], *, as_json: bool) -> None:
     if as_json:
         pass_on(reply.body)
         return

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.client.client import Client, Reply
-    from vault_agent.wire.replies import OneJob
+    from vault_agent.model.jobs import OneJob
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import asyncclick as click
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from vault_agent.client.client import Client
-    from vault_agent.wire.replies import JobData
+    from vault_agent.model.jobs import Job
 
 _JOB = click.argument("job_id", metavar="[JOB_ID]", required=False)
 
@@ -80,7 +81,7 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
     if invocation.json:
         pass_on(reply.body)
         return
-    job = reply.data.job.model_copy(update={"warning_count": 0})  # they are not about this
+    job = replace(reply.data.job, warning_count=0)  # they are not about this
     _say_line(job)
     if job.state.final and job.state is not JobState.CANCELLED:
         tell("The job has already ended.")
@@ -129,11 +130,11 @@ async def _newest(client: Client) -> str:
     return jobs[0].id
 
 
-def _say_line(job: JobData) -> None:
+def _say_line(job: Job) -> None:
     say("\n  ".join(fitted(_line(job), margin=2)))
 
 
-def _line(job: JobData) -> str:
+def _line(job: Job) -> str:
     from vault_agent.cli.following import seconds
     from vault_agent.cli.progress import count, duration, phase_name
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from vault_agent.wire.replies import JobData, PhaseData
+    from vault_agent.model.jobs import Job, PhaseProgress
 
 _SECONDS_BETWEEN_LINES = 3.0
 
@@ -41,7 +41,7 @@ class Display(Protocol):
     ) -> None:
         """End the display."""
 
-    def update(self, job: JobData) -> None:
+    def update(self, job: Job) -> None:
         """Show the current state of the job."""
 
 
@@ -62,7 +62,7 @@ class Silence:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def update(self, job: JobData) -> None:
+    def update(self, job: Job) -> None:
         """Show nothing."""
 
 
@@ -73,7 +73,7 @@ class PlainDisplay(Silence):
         self._phase: str | None = None
         self._next = 0.0
 
-    def update(self, job: JobData) -> None:
+    def update(self, job: Job) -> None:
         """Print a line if one is due."""
         now = time.monotonic()
         if job.phase is None or (job.phase == self._phase and now < self._next):
@@ -115,7 +115,7 @@ class LiveDisplay:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def update(self, job: JobData) -> None:
+    def update(self, job: Job) -> None:
         """Update the bars."""
         for phase in job.phases:
             current = phase.name == job.phase and not job.state.final
@@ -134,7 +134,7 @@ class LiveDisplay:
             )
 
 
-def _details(job: JobData) -> dict[str, str]:
+def _details(job: Job) -> dict[str, str]:
     """Return the known ones of rate, time left and number of warnings."""
     parts = {}
     if job.rate:
@@ -164,14 +164,14 @@ def phase_name(name: str) -> str:
     return _PHASES.get(name) or clean(name)
 
 
-def _stage(phase: PhaseData) -> str:
+def _stage(phase: PhaseProgress) -> str:
     """Return the progress of a phase. Words replace `0/10` and `10/10`, which look stuck."""
     if not phase.total or 0 < phase.done < phase.total:
         return count(phase)
     return f"{phase.total:,} {'done' if phase.done else 'to do'}"
 
 
-def count(phase: PhaseData) -> str:
+def count(phase: PhaseProgress) -> str:
     """Return the progress: `1,200/10,000`, `1,200` if the total is unknown, or `none`."""
     if phase.total == 0:
         return "none"

@@ -12,7 +12,7 @@ from vault_agent.cli.terminal import clean, pass_on, say, tell, warn
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
-    from vault_agent.wire.promotion import DemotedData, PromotedData
+    from vault_agent.model.promotion import Demoted, Promoted
 
 
 @click.command("promote", cls=Command)
@@ -41,7 +41,7 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
             await _undo(invocation, client, place.note_id, keep=keep)
             return
         body = {name: value for name, value in options.items() if value}
-        reply: Reply[PromotedData] = await client.vaults.promote(place.note_id, body)
+        reply: Reply[Promoted] = await client.vaults.promote(place.note_id, body)
     if invocation.json:
         pass_on(reply.body)
         return
@@ -55,7 +55,7 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
 
 
 async def _undo(invocation: Invocation, client: Client, note_id: str, *, keep: bool) -> None:
-    reply: Reply[DemotedData] = await client.vaults.demote(note_id, keep=keep)
+    reply: Reply[Demoted] = await client.vaults.demote(note_id, keep=keep)
     if invocation.json:
         pass_on(reply.body)
         return

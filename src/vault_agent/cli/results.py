@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Client, Reply
-    from vault_agent.wire.replies import ResultsData
+    from vault_agent.model.search import Answer
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _MARGIN = " " * 6
@@ -136,7 +136,7 @@ def named_value(text: str) -> tuple[str, str]:
 def show(
     invocation: Invocation,
     client: Client,
-    reply: Reply[ResultsData],
+    reply: Reply[Answer],
     *,
     numbered: bool = False,
     none: str = "No results.",

@@ -427,25 +427,22 @@ def _which_vault(invocation: Invocation, flags: Mapping[str, Any]) -> str:
 def _announce(
     config: Config, server: Listening, health: Health, endpoint: str, options: str
 ) -> None:
-    from vault_agent.wire.convert import health_data  # imports pydantic
-
     say(f"vault-agent {__version__} at {style(endpoint, 'strong')}")
-    data = health_data(health)
     rows = {
         "server": f"{server.host}, port {server.port}",
         "vault": in_home(config.vault.root),
-        "index": index_state(data, health.warnings),
-        **({"watch": watch_state(data, health.warnings)} if health.watch.enabled else {}),
-        "embeddings": embedding_state(data, health.warnings),
+        "index": index_state(health, health.warnings),
+        **({"watch": watch_state(health, health.warnings)} if health.watch.enabled else {}),
+        "embeddings": embedding_state(health, health.warnings),
         "key": "required" if config.server.api_key is not None else "not needed",
         **({"web page": _page_of(config, endpoint)} if config.web.enabled else {}),
     }
     say_rows(rows)
     say()
     say("Next, in another terminal (Ctrl-C here stops the server):")
-    if not health.index_available and health.running_job is not None:
+    if not health.index.available and health.running_job is not None:
         say(f"  vault-agent jobs follow {clean(health.running_job)}{options}")
-    elif not health.index_available:
+    elif not health.index.available:
         say(f"  vault-agent reindex{options}")
     say(f'  vault-agent search "what I look for"{options}')
     if config.web.enabled:

@@ -11,8 +11,8 @@ from vault_agent.cli.wrap import fitted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from vault_agent.model.health import Health
     from vault_agent.model.warning import Warning as Notice
-    from vault_agent.wire.replies import HealthData
 
 _NAMES = len("embeddings  ")
 
@@ -27,7 +27,7 @@ def say_rows(rows: Mapping[str, str]) -> None:
             say(" " * margin + line)
 
 
-def index_state(health: HealthData, warnings: Iterable[Notice]) -> str:
+def index_state(health: Health, warnings: Iterable[Notice]) -> str:
     """Return a description of the index, or why there is none."""
     index = health.index
     if index.available:
@@ -39,7 +39,7 @@ def index_state(health: HealthData, warnings: Iterable[Notice]) -> str:
     return "none yet: vault-agent index"
 
 
-def embedding_state(health: HealthData, warnings: Iterable[Notice]) -> str:
+def embedding_state(health: Health, warnings: Iterable[Notice]) -> str:
     """Return whether semantic search is on and complete."""
     if not health.embeddings.enabled:
         return "off"
@@ -49,7 +49,7 @@ def embedding_state(health: HealthData, warnings: Iterable[Notice]) -> str:
     return f"on, but: {clean(known[0].message)}" if known else "on; complete"
 
 
-def watch_state(health: HealthData, warnings: Iterable[Notice]) -> str:
+def watch_state(health: Health, warnings: Iterable[Notice]) -> str:
     """Return how changes of notes are noticed."""
     watch = health.watch
     if watch is None or not watch.enabled:
@@ -62,7 +62,7 @@ def watch_state(health: HealthData, warnings: Iterable[Notice]) -> str:
     return f"on: {counted(watch.folders, 'folder')}, {how}"
 
 
-def watch_hindrance(health: HealthData, warnings: Iterable[Notice]) -> Notice | None:
+def watch_hindrance(health: Health, warnings: Iterable[Notice]) -> Notice | None:
     """Return the warning that says why changes are not noticed as they should be."""
     if health.watch is None or not health.watch.enabled:
         return None
@@ -72,7 +72,7 @@ def watch_hindrance(health: HealthData, warnings: Iterable[Notice]) -> Notice | 
     return None
 
 
-def last_run(health: HealthData) -> str:
+def last_run(health: Health) -> str:
     """Return when the notes were read last."""
     if health.running_job is not None:
         return f"running: vault-agent jobs follow {clean(health.running_job)}"
@@ -80,7 +80,7 @@ def last_run(health: HealthData) -> str:
     return "never" if at is None else ago(at)
 
 
-def freshness(health: HealthData) -> str:
+def freshness(health: Health) -> str:
     """Return whether the index is known to be older than the notes."""
     watch = health.watch
     if watch is not None and watch.state in ("watching", "polling"):

@@ -1,8 +1,8 @@
 """The typed client of the HTTP server. It raises the errors that the server replies with.
 
-A reply keeps the received bytes. `envelope` is the parsed JSON, and `data` is its model. pydantic
-is imported only when `data` is read, because the import takes as long as the rest of a short
-command.
+A reply keeps the received bytes. `envelope` is the parsed JSON, and `data` the value of `model`
+that it stands for. The class of a reply is named by its module and name, because a command imports
+only what it reads.
 
 Over 300 lines: one method for each call, and `lists`, `links` and `writing` have the rest.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -21,31 +21,24 @@ from vault_agent import __version__
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
 from vault_agent.client.journals import Journals
 from vault_agent.client.lists import Lists
-from vault_agent.client.parts import DONE_LATER, is_reply
 from vault_agent.client.vaults import Vaults
 from vault_agent.client.writing import Writing
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
+from vault_agent.wire.values import Unreadable, read
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
     from types import TracebackType
 
     from vault_agent.client.exchange import Response
-    from vault_agent.model.search import Filters, Linked, Mode
-    from vault_agent.wire.lists import NamedData
-    from vault_agent.wire.replies import (
-        AttachmentData,
-        ChunkData,
-        HealthData,
-        JobData,
-        JobList,
-        NoteData,
-        OneJob,
-        ResultsData,
-    )
-    from vault_agent.wire.watch import WatchReport
-    from vault_agent.wire.web import TicketData
+    from vault_agent.model.health import Health
+    from vault_agent.model.jobs import Job, JobList, OneJob
+    from vault_agent.model.names import NamedNotes
+    from vault_agent.model.pages import Ticket
+    from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+    from vault_agent.model.search import Answer, Filters, Linked, Mode
+    from vault_agent.model.watch import WatchReport
 
 Data = TypeVar("Data")
 
@@ -67,23 +60,13 @@ MAX_EVENT_BYTES = 16 * 1024 * 1024
 class Reply(Generic[Data]):
     """A successful reply."""
 
-    def __init__(self, body: bytes, envelope: dict[str, Any], model: str) -> None:
+    def __init__(
+        self, body: bytes, envelope: dict[str, Any], data: Data, warnings: tuple[Notice, ...]
+    ) -> None:
         self.body = body
         self.envelope = envelope
-        self._model = model
-
-    @cached_property
-    def data(self) -> Data:
-        """The data of the reply. Unknown fields are ignored."""
-        return _read(self._model, orjson.dumps(self.envelope["data"]))  # type: ignore[no-any-return]
-
-    @property
-    def warnings(self) -> tuple[Notice, ...]:
-        """The warnings of the reply."""
-        return tuple(
-            Notice(str(item["code"]), str(item["message"]), dict(item.get("details") or {}))
-            for item in self.envelope.get("warnings", ())
-        )
+        self.data = data
+        self.warnings = warnings
 
 
 class Client:
@@ -129,14 +112,14 @@ class Client:
 
     # --- calls ---------------------------------------------------------------------------------
 
-    async def health(self) -> Reply[HealthData]:
+    async def health(self) -> Reply[Health]:
         """Return the state of the server, its index and its embeddings."""
-        return await self._call("GET", "/health", "HealthData")
+        return await self._call("GET", "/health", "health.Health")
 
     async def index(self, *, require_embeddings: bool = False) -> Reply[OneJob]:
         """Start an incremental run. Busy INDEX_BUSY has the running job in `details["jobId"]`."""
         body = {"requireEmbeddings": require_embeddings}
-        return await self._call("POST", "/index", "OneJob", body)
+        return await self._call("POST", "/index", "jobs.OneJob", body)
 
     async def reindex(
         self, *, require_embeddings: bool = False, fresh_embeddings: bool = False
@@ -146,19 +129,19 @@ class Client:
             "requireEmbeddings": require_embeddings,
             "freshEmbeddings": fresh_embeddings,
         }
-        return await self._call("POST", "/reindex", "OneJob", body)
+        return await self._call("POST", "/reindex", "jobs.OneJob", body)
 
     async def jobs(self) -> Reply[JobList]:
         """Return the last jobs, newest first."""
-        return await self._call("GET", "/jobs", "JobList")
+        return await self._call("GET", "/jobs", "jobs.JobList")
 
     async def job(self, job_id: str) -> Reply[OneJob]:
         """Return one job."""
-        return await self._call("GET", f"/jobs/{_segment(job_id)}", "OneJob")
+        return await self._call("GET", f"/jobs/{_segment(job_id)}", "jobs.OneJob")
 
     async def cancel(self, job_id: str) -> Reply[OneJob]:
         """Cancel a job. The last complete index, if any, still serves."""
-        return await self._call("DELETE", f"/jobs/{_segment(job_id)}", "OneJob")
+        return await self._call("DELETE", f"/jobs/{_segment(job_id)}", "jobs.OneJob")
 
     async def search(
         self,
@@ -171,14 +154,14 @@ class Client:
         every_word: bool = False,
         cursor: str | None = None,
         vaults: Sequence[str] = (),
-    ) -> Reply[ResultsData]:
+    ) -> Reply[Answer]:
         """Return the results of a query, best first. `vaults` are searched as one."""
         body = {"query": query, **_ranking(mode, limit, filters, vaults, explain=explain)}
         if every_word:
             body["match"] = "all"
         if cursor is not None:
             body["cursor"] = cursor
-        return await self._call("POST", "/search", "ResultsData", body)
+        return await self._call("POST", "/search", "search.Answer", body)
 
     async def related(
         self,
@@ -190,7 +173,7 @@ class Client:
         explain: bool = False,
         linked: Linked | None = None,
         vaults: Sequence[str] = (),
-    ) -> Reply[ResultsData]:
+    ) -> Reply[Answer]:
         """Return notes and chunks related to a note or chunk, best first.
 
         `linked`: whether notes that are linked with it, in either direction, are results.
@@ -199,27 +182,29 @@ class Client:
         body = {"id": note_or_chunk_id, **_ranking(mode, limit, filters, vaults, explain=explain)}
         if linked is not None:
             body["linked"] = linked.value
-        return await self._call("POST", "/related", "ResultsData", body)
+        return await self._call("POST", "/related", "search.Answer", body)
 
-    async def resolve(self, name: str) -> Reply[NamedData]:
+    async def resolve(self, name: str) -> Reply[NamedNotes]:
         """Return the notes that a path, the end of a path, a title, a link or an ID means."""
-        return await self._call("GET", f"/resolve?name={_segment(name)}", "NamedData")
+        return await self._call("GET", f"/resolve?name={_segment(name)}", "names.NamedNotes")
 
-    async def note(self, note_id: str, *, allow_large: bool = False) -> Reply[NoteData]:
+    async def note(self, note_id: str, *, allow_large: bool = False) -> Reply[NoteContent]:
         """Return a note's original Markdown. `allow_large` lifts the limit of 200 KiB."""
         path = f"/notes/{_segment(note_id)}{_query(allowLarge=allow_large)}"
-        return await self._call("GET", path, "NoteData")
+        return await self._call("GET", path, "retrieval.NoteContent")
 
-    async def chunk(self, chunk_id: str) -> Reply[ChunkData]:
+    async def chunk(self, chunk_id: str) -> Reply[ChunkContent]:
         """Return one chunk by its ID, `{noteId}:{index}`."""
         note_id, _, index = chunk_id.partition(":")
         return await self._call(
-            "GET", f"/chunks/{_segment(note_id)}/{_segment(index)}", "ChunkData"
+            "GET", f"/chunks/{_segment(note_id)}/{_segment(index)}", "retrieval.ChunkContent"
         )
 
-    async def attachment(self, path: str) -> Reply[AttachmentData]:
+    async def attachment(self, path: str) -> Reply[AttachmentInfo]:
         """Return the metadata of an attachment. `path` is vault-relative."""
-        return await self._call("GET", f"/attachments/{quote(path, safe='/')}", "AttachmentData")
+        return await self._call(
+            "GET", f"/attachments/{quote(path, safe='/')}", "retrieval.AttachmentInfo"
+        )
 
     async def download(self, path: str, *, allow_large: bool = False) -> AsyncGenerator[bytes]:
         """Yield an attachment's bytes. `allow_large` lifts the limit of 10 MiB.
@@ -236,26 +221,26 @@ class Client:
             async for block in response.blocks():
                 yield block
 
-    async def events(self, job_id: str) -> AsyncGenerator[JobData]:
+    async def events(self, job_id: str) -> AsyncGenerator[Job]:
         """Yield the states of a job until it has ended."""
         path = f"/jobs/{_segment(job_id)}/events"
         async with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
             async for line in self._lines(response):
                 # The data of each event is one line of JSON.
                 if line.startswith(b"data:"):
-                    yield _read("JobData", line[5:])
+                    yield self._value(_class("jobs.Job"), orjson.loads(line[5:]))
 
     async def watch(self) -> Reply[WatchReport]:
         """Return how the vault is watched, and the last runs that this has started."""
-        return await self._call("GET", "/watch", "WatchReport")
+        return await self._call("GET", "/watch", "watch.WatchReport")
 
     async def scan(self) -> Reply[OneJob]:
         """Start a job that looks at the whole vault. Misconfigured unless watching is on."""
-        return await self._call("POST", "/watch/scan", "OneJob", {})
+        return await self._call("POST", "/watch/scan", "jobs.OneJob", {})
 
-    async def ticket(self, *, printed: bool = False) -> Reply[TicketData]:
+    async def ticket(self, *, printed: bool = False) -> Reply[Ticket]:
         """Return a ticket for the web page, or none if the server has no key."""
-        return await self._call("POST", "/ui/tickets", "TicketData", {"printed": printed})
+        return await self._call("POST", "/ui/tickets", "pages.Ticket", {"printed": printed})
 
     async def news(self) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
         """Yield the name and the data of each event of the vault, without end."""
@@ -288,14 +273,25 @@ class Client:
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
-        if response.status == 202 and model not in DONE_LATER:  # a job does it
-            model = "OneJob"
         envelope = _object(content)
-        if model == "WriteData" and envelope and "job" in (envelope.get("data") or ()):
-            model = "OneJob"  # a large move
-        if envelope is None or not is_reply(envelope, model):
+        if envelope is None or not isinstance(data := envelope.get("data"), dict):
             raise self._not_vault_agent()
-        return Reply(content, envelope, model)
+        if model == "writing.Written" and "job" in data:
+            model = "jobs.OneJob"  # a large move
+        warnings = self._value(tuple[Notice, ...], envelope.get("warnings", []))
+        return Reply(content, envelope, self._value(_class(model), data), warnings)
+
+    def _value(self, kind: Any, content: object) -> Any:
+        """Return the value of a part of a reply. Raises Unavailable, or Failed if it is ours."""
+        try:
+            return read(kind, content)
+        except Unreadable:
+            if self.vault is None:
+                raise self._not_vault_agent() from None
+            raise Failed(
+                "INTERNAL_ERROR",
+                "unexpected reply: client and server may have different versions",
+            ) from None
 
     @asynccontextmanager
     async def _open(
@@ -403,43 +399,10 @@ def _object(content: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _read(model: str, content: bytes) -> Any:
-    from pydantic import ValidationError
-
-    from vault_agent.wire import (
-        context,
-        graph,
-        journals,
-        links,
-        lists,
-        memory,
-        promotion,
-        replies,
-        watch,
-        written,
-    )
-
-    try:
-        modules = (
-            replies,
-            lists,
-            context,
-            memory,
-            journals,
-            promotion,
-            links,
-            graph,
-            watch,
-            written,
-        )
-        module = next(each for each in modules if hasattr(each, model))
-        return getattr(module, model).model_validate_json(content, extra="ignore")
-    except ValidationError:
-        # The server may have another version. The content must not be part of the message.
-        raise Failed(
-            "INTERNAL_ERROR",
-            "unexpected reply: client and server may have different versions",
-        ) from None
+def _class(name: str) -> Any:
+    """Return the class of a reply by its module and name, such as `jobs.OneJob`."""
+    module, _, name = name.partition(".")
+    return getattr(import_module(f"vault_agent.model.{module}"), name)
 
 
 def _written(value: str | int | bool) -> str:

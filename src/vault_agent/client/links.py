@@ -16,35 +16,35 @@ MOST_FINDINGS = 1_000
 async def of_note(client: Client, note_id: str, part: str, **parameters: Parameter) -> Reply[Any]:
     """Return the `links`, `backlinks`, `mentions` or `graph` of a note."""
     models = {
-        "links": "LinksData",
-        "backlinks": "BacklinksData",
-        "mentions": "MentionsData",
-        "graph": "LocalGraphData",
+        "links": "graph.LinksPage",
+        "backlinks": "graph.BacklinksPage",
+        "mentions": "graph.Mentions",
+        "graph": "graph.LocalGraph",
     }
     return await client.get(f"/notes/{note_id}/{part}", models[part], **parameters)
 
 
 async def graph(client: Client, **parameters: Parameter) -> Reply[Any]:
     """Return the whole graph."""
-    return await client.get("/graph", "GraphData", **parameters)
+    return await client.get("/graph", "graph.WholeGraph", **parameters)
 
 
 async def path(client: Client, start: str, end: str, **parameters: Parameter) -> Reply[Any]:
     """Return a shortest path. Raises NotFound PATH_NOT_FOUND if there is none."""
     ends: Mapping[str, Parameter] = {"from_": start, "to": end}
-    return await client.get("/graph/path", "PathData", **ends, **parameters)
+    return await client.get("/graph/path", "graph.PathOfNotes", **ends, **parameters)
 
 
 async def report(client: Client, name: str, **parameters: Parameter) -> Reply[Any]:
     """Return `orphans`, `dead-ends`, `central` or `communities`."""
-    model = "CommunitiesData" if name == "communities" else "GraphNotesData"
+    model = "graph.CommunitiesPage" if name == "communities" else "graph.GraphNotesPage"
     return await client.get(f"/graph/{name}", model, **parameters)
 
 
 async def tree(client: Client, name: str, **parameters: Parameter) -> Reply[Any]:
     """Return the tree of `tags` or `folders`."""
     return await client.get(
-        f"/{name}", "TagsData" if name == "tags" else "FoldersData", **parameters
+        f"/{name}", "graph.TagTree" if name == "tags" else "graph.FolderTree", **parameters
     )
 
 
@@ -53,7 +53,11 @@ async def broken(client: Client, kinds: str) -> AsyncGenerator[Reply[Any]]:
     cursor = None
     while True:
         reply = await client.get(
-            "/links/broken", "BrokenLinksData", kinds=kinds, limit=MOST_FINDINGS, cursor=cursor
+            "/links/broken",
+            "graph.BrokenLinksPage",
+            kinds=kinds,
+            limit=MOST_FINDINGS,
+            cursor=cursor,
         )
         yield reply
         cursor = reply.envelope["data"].get("nextCursor")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from vault_agent.client.client import Reply
     from vault_agent.client.lists import Call
-    from vault_agent.wire.promotion import DemotedData, PromotedData, VaultCheckData
+    from vault_agent.model.promotion import Demoted, Promoted, PromotionCheck
 
 
 class Vaults:
@@ -19,7 +19,7 @@ class Vaults:
     def __init__(self, call: Call) -> None:
         self._call = call
 
-    async def promote(self, note_id: str, body: Mapping[str, Any]) -> Reply[PromotedData]:
+    async def promote(self, note_id: str, body: Mapping[str, Any]) -> Reply[Promoted]:
         """Copy a note of a project's vault to the global one.
 
         Raises:
@@ -27,16 +27,16 @@ class Vaults:
             Conflict: `PROMOTE_SIMILAR`, `PROMOTE_EDITED`.
             VaultAgentError: the other codes of the operation.
         """
-        return await self._call("POST", _place(note_id), "PromotedData", body)
+        return await self._call("POST", _place(note_id), "promotion.Promoted", body)
 
-    async def demote(self, note_id: str, *, keep: bool) -> Reply[DemotedData]:
+    async def demote(self, note_id: str, *, keep: bool) -> Reply[Demoted]:
         """Take a promotion back. With `keep` the copy stays. Raises as `promote`."""
         path = _place(note_id) + ("?keep=true" if keep else "")
-        return await self._call("DELETE", path, "DemotedData")
+        return await self._call("DELETE", path, "promotion.Demoted")
 
-    async def check(self) -> Reply[VaultCheckData]:
+    async def check(self) -> Reply[PromotionCheck]:
         """Mend promotions that a crash has interrupted."""
-        return await self._call("POST", "/vaults/check", "VaultCheckData", {})
+        return await self._call("POST", "/vaults/check", "promotion.PromotionCheck", {})
 
 
 def _place(note_id: str) -> str:

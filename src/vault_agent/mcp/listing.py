@@ -11,18 +11,19 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import page, warning_lines
 from vault_agent.mcp.text import cut, printable, title
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
+from vault_agent.model.graph import FolderBranch
 from vault_agent.text.names import fold, stem
 from vault_agent.text.visible import hidden, visible
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.links import FolderData, TreeRequest
+from vault_agent.wire.links import TreeRequest
 from vault_agent.wire.lists import NotesRequest, TasksRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from vault_agent.mcp.view import View
-    from vault_agent.wire.links import TagData
-    from vault_agent.wire.lists import NoteRow, NotesData, TaskData, TasksData
+    from vault_agent.model.graph import TagBranch
+    from vault_agent.model.lists import ListedNote, ListedTask, NoteList, TaskList
 
 _TASK_CHARACTERS = 240
 _DEEPEST = 20
@@ -45,7 +46,7 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
             "cursor": given.get("cursor"),
         }
         reply = await view.perform(NOTES, parse_values(NotesRequest, request))
-        found: NotesData = reply.data
+        found: NoteList = reply.data
         head = _head(len(found.notes), found.total, "note", found.next_cursor)
         lines = [head, *(_note_line(view, note, given["sort"]) for note in found.notes)]
         return lines, warning_lines(reply.warnings)
@@ -53,7 +54,7 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
     return await page(view, given["limit"], ask)
 
 
-def _note_line(view: View, note: NoteRow, sort: str) -> str:
+def _note_line(view: View, note: ListedNote, sort: str) -> str:
     line = view.shown(note.path)
     if fold(note.title) != fold(stem(note.path)):
         line += f' "{title(note.title)}"'
@@ -102,9 +103,9 @@ async def _tree(view: View, given: Mapping[str, Any]) -> str:
     return await page(view, given["limit"], ask)
 
 
-def _tree_lines(branches: Sequence[TagData | FolderData]) -> Iterator[str]:
+def _tree_lines(branches: Sequence[TagBranch | FolderBranch]) -> Iterator[str]:
     for branch in branches:
-        name = f"{branch.folder}/" if isinstance(branch, FolderData) else f"#{branch.tag}"
+        name = f"{branch.folder}/" if isinstance(branch, FolderBranch) else f"#{branch.tag}"
         yield f"{visible(name)} · {branch.total:,}"
         yield from _tree_lines(branch.children)
 
@@ -122,7 +123,7 @@ async def _tasks(view: View, given: Mapping[str, Any]) -> str:
             "cursor": given.get("cursor"),
         }
         reply = await view.perform(TASKS, parse_values(TasksRequest, request))
-        found: TasksData = reply.data
+        found: TaskList = reply.data
         head = _head(len(found.tasks), None, "task", found.next_cursor)
         lines = [head, *(_task_line(view, task) for task in found.tasks)]
         return lines, warning_lines(reply.warnings)
@@ -130,7 +131,7 @@ async def _tasks(view: View, given: Mapping[str, Any]) -> str:
     return await page(view, given["limit"], ask)
 
 
-def _task_line(view: View, task: TaskData) -> str:
+def _task_line(view: View, task: ListedTask) -> str:
     box = f"[{printable(task.symbol)}]"
     line = (
         f"{view.shown(task.path)}:{task.line}: {box} {cut(printable(task.text), _TASK_CHARACTERS)}"

@@ -11,12 +11,12 @@ from vault_agent.wire.lists import ResolveRequest
 
 if TYPE_CHECKING:
     from vault_agent.mcp.view import View
-    from vault_agent.wire.lists import NamedData, NamedNoteData
+    from vault_agent.model.names import NamedNote, NamedNotes
 
 MAX_SUGGESTIONS = 5
 
 
-async def named_note(view: View, path: str) -> tuple[NamedNoteData, NamedData]:
+async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
     """Return the note, and the whole answer with the line or heading that the path contains.
 
     Raises:

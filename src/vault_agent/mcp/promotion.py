@@ -27,7 +27,7 @@ async def _promote(view: View, given: Mapping[str, Any]) -> str:
     reply = await view.perform(PROMOTE, parse_values(PromoteBody, body))
     done = reply.data
     verb = "copied to" if done.created else "updated" if done.updated else "already in"
-    lines = [f"{verb} {IN_GLOBAL}{visible(done.global_.path)}"]
+    lines = [f"{verb} {IN_GLOBAL}{visible(done.copy.path)}"]
     if done.outdated:
         lines.append("The note has changed since: update: true writes the copy anew.")
     return "\n".join([*lines, *warning_lines(reply.warnings)])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.mcp.view import View
-    from vault_agent.wire.reading import PartData
+    from vault_agent.model.reading import NotePart
 
 HASH_DIGITS = 16
 """Digits of a hash that replies show. They are enough to name one state of a note."""
@@ -52,7 +52,7 @@ def text_room(view: View, path: str) -> int:
     return max(view.max_bytes - _ENVELOPE_BYTES - 2 * size(path), 500)
 
 
-def _page(view: View, page: PartData, shown: str) -> list[str]:
+def _page(view: View, page: NotePart, shown: str) -> list[str]:
     if not page.text and shown == "properties":
         return ["The note has no properties."]
     if not page.text and shown == "outline":

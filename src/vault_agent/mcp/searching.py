@@ -16,11 +16,13 @@ from vault_agent.wire.lists import GrepBody
 from vault_agent.wire.requests import RelatedBody, SearchBody
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from vault_agent.mcp.view import View
-    from vault_agent.wire.lists import GrepData, GrepLineData
-    from vault_agent.wire.replies import Reply, ResultData, ResultsData, WarningData
+    from vault_agent.model.grep import GrepAnswer, GrepLine
+    from vault_agent.model.reply import Reply
+    from vault_agent.model.search import Answer, Hit
+    from vault_agent.model.warning import Warning
 
 NOT_SEARCHED = ' The frontmatter is not searched: for its keys, search for `["key":value]`.'
 _NOTICE_BYTES = 40
@@ -78,7 +80,7 @@ async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any
             "cursor": given.get("cursor"),
         }
         reply = await view.perform(GREP, parse_values(GrepBody, body))
-        found: GrepData = reply.data
+        found: GrepAnswer = reply.data
         head = f"{len(found.lines)} line{'' if len(found.lines) == 1 else 's'} · regex"
         if not found.lines and not found.has_more:
             remedy = "the filters" if _filtered(given) else "letter case: begin it with (?i)"
@@ -92,7 +94,7 @@ async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any
     return await page(view, given["limit"], ask)
 
 
-def _line_text(view: View, line: GrepLineData) -> str:
+def _line_text(view: View, line: GrepLine) -> str:
     text = f"{view.shown(line.path)}:{line.line}: {printable(line.text).strip()}"
     return f"{text}\n  (more in this note: give its path)" if line.more_in_note else text
 
@@ -107,22 +109,22 @@ async def _related(view: View, given: Mapping[str, Any]) -> str:
     return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
 
 
-def _result_lines(view: View, reply: Reply[ResultsData], hint: str, *, reasons: bool) -> list[str]:
+def _result_lines(view: View, reply: Reply[Answer], hint: str, *, reasons: bool) -> list[str]:
     """Return a head, and the lines of each result as one text."""
     found = reply.data
     unknown = ", ".join(printable(each.word) for each in found.unknown)
-    if not found.results:
+    if not found.hits:
         return [f"0 places.{f' No note has: {unknown}.' if unknown else ''}{hint}"]
-    count = "1 place" if len(found.results) == 1 else f"{len(found.results)} places"
+    count = "1 place" if len(found.hits) == 1 else f"{len(found.hits)} places"
     head = f"{count} · {found.used_mode.value}"
     if found.next_cursor is not None:
         head += f" · next: {found.next_cursor}"
     if unknown:
         head += f" · in no note: {unknown}"
-    return [head, *(_result_text(view, result, reason=reasons) for result in found.results)]
+    return [head, *(_result_text(view, result, reason=reasons) for result in found.hits)]
 
 
-def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
+def _result_text(view: View, result: Hit, *, reason: bool) -> str:
     place = view.shown(result.path, result.vault)
     if result.start_line is not None:
         place += f":{result.start_line}-{result.end_line}"
@@ -137,12 +139,12 @@ def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
     return f"{place}\n  {shown}" if shown else place
 
 
-def warning_lines(warnings: list[WarningData]) -> list[str]:
+def warning_lines(warnings: Sequence[Warning]) -> list[str]:
     """Return the lines at the end of a reply that show its warnings."""
     return [f"! {warning.code}: {for_models(warning.message)}" for warning in warnings]
 
 
-def warnings_of(warnings: Iterable[WarningData]) -> dict[str, list[str]]:
+def warnings_of(warnings: Iterable[Warning]) -> dict[str, list[str]]:
     """Return the member of a JSON reply that shows warnings; nothing if there are none."""
     found = [f"{warning.code}: {for_models(warning.message)}" for warning in warnings]
     return {"warnings": found} if found else {}

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from vault_agent.api.caller import Caller
+    from vault_agent.model.reply import Reply
     from vault_agent.model.writing import Right
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
-    from vault_agent.wire.replies import Reply
 
 
 GLOBAL: Final = "global"

@@ -7,6 +7,7 @@ Over 300 lines: nine tools with their schemas.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 
     from vault_agent.api.operation import Operation
     from vault_agent.mcp.view import View
-    from vault_agent.wire.replies import Reply, WarningData
-    from vault_agent.wire.written import WriteData
+    from vault_agent.model.reply import Reply
+    from vault_agent.model.warning import Warning
+    from vault_agent.model.writing import Written
 
 DIFF_LINES = 20
 
@@ -57,7 +59,7 @@ async def change(view: View, operation: Operation[Any, Any], body: Mapping[str, 
 
 async def perform(
     view: View, operation: Operation[Any, Any], body: Mapping[str, Any]
-) -> Reply[WriteData]:
+) -> Reply[Written]:
     """Run an operation that writes. Paths in the body are those of the client.
 
     Raises:
@@ -106,7 +108,7 @@ async def _with_suggestions(view: View, path: str) -> VaultAgentError:
     return error_of("NOTE_NOT_FOUND", what, {"suggestions": [visible(note.path)]})
 
 
-def written_text(view: View, reply: Reply[WriteData]) -> str:
+def written_text(view: View, reply: Reply[Written]) -> str:
     """Return what a write has done: a line, and at most 20 lines of what changed."""
     data = reply.data
     is_new = data.created and data.hash_before is None  # not only a section of it
@@ -142,7 +144,7 @@ def written_text(view: View, reply: Reply[WriteData]) -> str:
     return "\n".join([*lines, *warning_lines([_for_model(each) for each in reply.warnings])])
 
 
-def write_warnings(reply: Reply[WriteData]) -> dict[str, list[str]]:
+def write_warnings(reply: Reply[Written]) -> dict[str, list[str]]:
     """Return the member of a JSON reply that shows the warnings of a write.
 
     That a search finds the change a moment later is nothing to act on.
@@ -151,15 +153,15 @@ def write_warnings(reply: Reply[WriteData]) -> dict[str, list[str]]:
     return warnings_of(map(_for_model, shown))
 
 
-def _for_model(warning: WarningData) -> WarningData:
+def _for_model(warning: Warning) -> Warning:
     """Return a warning without advice that a tool cannot follow."""
     if warning.code != "APPEND_ALREADY_THERE":
         return warning
     text = "the note ends with this text already, so nothing was appended."
-    return warning.model_copy(update={"message": text})
+    return replace(warning, message=text)
 
 
-def _diff(view: View, data: WriteData) -> list[str]:
+def _diff(view: View, data: Written) -> list[str]:
     """Return the changed lines between the marks of note text: they are text of the note."""
     lines = data.diff.splitlines()[2:]
     if not lines:

@@ -395,7 +395,7 @@ class Deliveries:
             at = max(self._now(), having.next_moment)
             had = having.notes.get((name, note_id)) if removed else None
             if had is not None:  # also if its vault or the note is gone
-                chosen = ChosenNote(name, note_id, removed, at, had.path, had.title)
+                chosen = ChosenNote(name, note_id, had.title, had.path, removed, at)
             else:
                 chosen = replace(await self._found(project, name, note_id), removed=removed, at=at)
             await self.store.choose(session_id, chosen)
@@ -410,7 +410,7 @@ class Deliveries:
                 rowid = each.notes.ids.get(note_id)
                 if each.vault.identity == wanted.identity and rowid is not None:
                     note = each.notes.notes[rowid]
-                    return ChosenNote(each.name, note_id, False, 0.0, note.path, note.title)
+                    return ChosenNote(each.name, note_id, note.title, note.path)
         raise NotFound("NOTE_NOT_FOUND", "No note of this session's project has this ID.")
 
     async def _known(self, session_id: str) -> SessionMemory:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Annotated, Literal
 
-if TYPE_CHECKING:
-    from vault_agent.model.search import Filters
-    from vault_agent.model.warning import Warning
+from vault_agent.model.search import Filters
+from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.warning import Warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,20 +23,20 @@ class ContextQuery:
 
 @dataclass(frozen=True, slots=True)
 class ContextSource:
-    """An excerpt. `query` is the number of its query, from 0."""
+    """An excerpt of the section."""
 
     path: str
-    lines: tuple[int, int]
-    query: int
+    lines: Annotated[tuple[int, int], Doc("The first and the last line, inclusive.")]
+    query: Annotated[int, Doc("The number of its query, counted from 0.")]
     tokens: int
     cut: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A section of Markdown with excerpts, empty if there are none. `tokens` is an estimate."""
+    """A section of Markdown with excerpts of notes. It is empty if nothing was found."""
 
     section: str
-    tokens: int
+    tokens: Annotated[int, Doc("An estimate that is above the number of common tokenizers.")]
     sources: tuple[ContextSource, ...]
-    warnings: tuple[Warning, ...] = ()
+    warnings: Unsent[tuple[Warning, ...]] = ()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from vault_agent.model.memory import RecalledNote
+from vault_agent.model.journals import JournalState
+from vault_agent.model.memory import RecalledNote
+from vault_agent.model.sent import Doc, OneOf, Unsent
 
 START: Final = "start"
 PROMPT: Final = "prompt"
@@ -20,7 +21,7 @@ KEPT_LEFT_OUT: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class DeliverySignals:
-    """What the notes were compared with. `prompt` says whether there was one that counted."""
+    """What the notes were compared with. `prompt`: there was one that counted. It is not kept."""
 
     files: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -52,15 +53,15 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class ChosenNote:
-    """A note that a person has put first in a session, or taken out of it."""
+    """A note that a person has put first, or taken out."""
 
     vault: str
     note_id: str
-    removed: bool
-    at: float
-    path: str
     title: str
-    told: bool = False
+    path: str
+    removed: Unsent[bool] = False
+    at: Unsent[float] = 0.0
+    told: Unsent[bool] = False
 
     @property
     def address(self) -> tuple[str, str]:
@@ -98,6 +99,110 @@ class MemoryNews:
 
     session_id: str
     agent: str
-    event: str
+    event: Annotated[str, OneOf("start", "prompt", "refresh", "manual", "chosen")]
     notes: int
     tokens: int
+
+
+# --- what is shown of it ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SessionJournal:
+    """The journal of a session."""
+
+    state: JournalState
+    path: Annotated[str | None, Doc("Its path in the project's vault.")]
+    note_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSession:
+    """A session, and the sums of what it got. Times are ISO 8601, UTC."""
+
+    session_id: str
+    agent: str
+    project: Annotated[str | None, Doc("The name of the project; null if it has none.")]
+    vault: Annotated[str, Doc("What requests call the project's vault, or its identity.")]
+    title: str | None
+    started_at: str
+    last_event_at: str
+    ended_at: str | None
+    state: Literal["open", "ended"]
+    notes: int
+    tokens: int
+    max_tokens: Annotated[int, Doc("What its deliveries might have had together.")]
+    journal: SessionJournal | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow(ShownSession):
+    """A session, and the sums of what it got."""
+
+    deliveries: Annotated[int, Doc("How often it got notes.")]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsPage:
+    """Sessions of agents, the one with the latest event first."""
+
+    sessions: tuple[SessionRow, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredNote(RecalledNote):
+    """A note that a session got."""
+
+    changed: Annotated[
+        bool | None,
+        Doc("Whether the note is another one now, or gone. Null if it cannot be read."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDelivery:
+    """What a session got at one event. With an empty text nothing was found."""
+
+    at: str
+    event: Annotated[str, OneOf(START, PROMPT, REFRESH, MANUAL)]
+    text: str
+    tokens: int
+    max_tokens: int
+    signals: DeliverySignals
+    notes: tuple[DeliveredNote, ...]
+    left_out: Annotated[tuple[RecalledNote, ...], Doc("The best ones, each with the reason.")]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDetail(ShownSession):
+    """A session with all that it got."""
+
+    deliveries: Annotated[tuple[ShownDelivery, ...], Doc("Oldest first, at most 200.")]
+    pinned: Annotated[tuple[ChosenNote, ...], Doc("They come first at the next event.")]
+    removed: tuple[ChosenNote, ...]
+    refreshing: Annotated[bool, Doc("Whether what has changed comes at the next event.")]
+
+
+@dataclass(frozen=True, slots=True)
+class OneSession:
+    """One session."""
+
+    session: SessionDetail
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRefresh:
+    """What a session has, and what would be recalled for it now."""
+
+    before: tuple[DeliveredNote, ...]
+    after: tuple[DeliveredNote, ...]
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsForgotten:
+    """How many sessions were forgotten."""
+
+    forgotten: int

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
-from vault_agent.model.scope import EVERYTHING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vault_agent.model.notes import Link
-    from vault_agent.model.scope import Scope
-    from vault_agent.model.warning import Warning
+from vault_agent.model.notes import Link
+from vault_agent.model.scope import EVERYTHING, Scope
+from vault_agent.model.sent import Doc, IfAny, Named, OneOf, Unsent
+from vault_agent.model.warning import Warning
 
 Entry = TypeVar("Entry")
 
@@ -20,6 +17,10 @@ MAX_NODES = 50_000
 """The most notes in the whole graph: the best connected."""
 MAX_CANDIDATES = 5
 """The most paths listed for an ambiguous link."""
+FAULTS = ("note", "heading", "block", "attachment", "ambiguous")
+"""What can be wrong with a link."""
+BROKEN = FAULTS[:-1]
+"""Links that lead nowhere; an ambiguous one leads somewhere."""
 
 
 class TreeQuery(NamedTuple):
@@ -36,16 +37,21 @@ class TreeQuery(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A link that leads nowhere or is ambiguous. Findings sort by path, line and column."""
+    """A link that leads nowhere or is ambiguous. `fault` says what is missing.
+
+    Findings sort by path, line and column.
+    """
 
     path: str
     line: int
     column: int
-    fault: str  # note, heading, block, attachment, ambiguous
+    fault: Annotated[str, OneOf(*FAULTS)]
     kind: str
     target: str
     fragment: str | None
-    candidates: tuple[str, ...] = ()  # at most five paths, only if ambiguous
+    candidates: Annotated[
+        tuple[str, ...], Doc("Paths that an ambiguous link can mean, at most five.")
+    ] = ()
 
     @classmethod
     def of(cls, path: str, link: Link, fault: str, candidates: Sequence[str]) -> Finding:
@@ -85,69 +91,97 @@ class Listed(Generic[Entry]):
 
 @dataclass(frozen=True, slots=True)
 class NoteLink:
-    """A link of a note, with where it leads."""
+    """A link of a note. `target` is as written; an external one has no user info or query."""
 
-    kind: str  # a `LinkKind`, or external
+    kind: Annotated[str, Doc("A kind of link within the vault, or `external`.")]
     target: str
     fragment: str | None
-    fragment_found: bool | None  # None without a fragment, or if it is not known
+    fragment_found: Annotated[
+        bool | None,
+        Doc("Whether the note has the heading or block; null if the link names none."),
+    ]
     text: str | None
     line: int
     column: int
-    status: str  # resolved, ambiguous, unresolved, external
+    status: Annotated[str, OneOf("resolved", "ambiguous", "unresolved", "external")]
     note_id: str | None = None
     path: str | None = None
     title: str | None = None
-    candidates: tuple[str, ...] = ()
+    candidates: Annotated[
+        tuple[str, ...],
+        Doc("Paths that an ambiguous link can mean, at most five, the chosen one first."),
+    ] = ()
+    vault: IfAny[
+        Annotated[str | None, Doc("`global` if it leads to a note of the global vault.")]
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a note is linked or mentioned. `matches` are ranges of the snippet."""
+    """A place in a note. `matches` are ranges of the snippet, in characters."""
 
     line: int
     heading: str | None
-    chunk_index: int | None  # None in the frontmatter
+    chunk_index: Annotated[int | None, Doc("Null in the frontmatter.")]
     snippet: str
     matches: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Backlink:
-    """A note that links to another or mentions it, with the first places."""
+    """A note that links to another one, with the number of links and the first places."""
 
     note_id: str
     path: str
     title: str
     count: int
     places: tuple[Place, ...]
-    linked: bool = True  # whether it links to the note; only of mentions it may be False
+
+
+@dataclass(frozen=True, slots=True)
+class Mention(Backlink):
+    """A note that names another one. `linked`: it also links to it."""
+
+    linked: bool
 
 
 @dataclass(frozen=True, slots=True)
 class GraphNote:
-    """A note in a report on the graph."""
+    """A note of the graph. `in` and `out` count notes, not links."""
 
     note_id: str
     path: str
     title: str
-    incoming: int  # notes
-    outgoing: int
-    score: float | None = None
+    incoming: Annotated[int, Named("in")]
+    outgoing: Annotated[int, Named("out")]
+    score: IfAny[Annotated[float | None, Doc("In a list of the most central notes.")]] = None
+    type: Unsent[str | None] = None
+
+
+@dataclass(frozen=True, slots=True)
+class NearNote(GraphNote):
+    """A note near another one. `distance` is in links."""
+
     type: str | None = None
+    distance: int = 0
+    vault: IfAny[
+        Annotated[
+            str | None,
+            Doc("`global` for a note of the global vault that a note of the project links to."),
+        ]
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class LocalGraph:
-    """The notes near a note, the nearest first, and the links between them."""
+    """The notes near a note, itself first, and the links between them."""
 
     revision: str
-    notes: tuple[GraphNote, ...]
-    distances: tuple[int, ...]
-    edges: tuple[tuple[int, int], ...]  # positions in `notes`
-    weights: tuple[int, ...]
+    nodes: tuple[NearNote, ...]
+    edges: Annotated[tuple[tuple[int, int], ...], Doc("Positions in `nodes`: source, target.")]
+    weights: Annotated[tuple[int, ...], Doc("The number of links of each edge.")]
     truncated: bool
-    warnings: tuple[Warning, ...] = ()
+    warnings: Unsent[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +189,17 @@ class Wanted:
     """A target to which links lead in vain, with how often and from how many notes."""
 
     target: str
-    fault: str
+    fault: Annotated[str, OneOf(*FAULTS)]
     count: int
-    notes: int
+    notes: Annotated[int, Doc("The number of notes with such a link.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A group of notes that are linked more with each other than with others."""
+    """A group of notes that are linked more with each other than with others.
+
+    `label` is made of the terms that tell it from the others.
+    """
 
     id: int
     size: int
@@ -171,10 +208,213 @@ class Community:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
-    """A tag or a folder with its counts, and what is below it."""
+class TagBranch:
+    """A tag with the tags below it."""
 
-    name: str  # complete, such as `project/alpha`
-    count: int  # notes with just this one
-    total: int  # notes with this one or below it, each once
-    children: tuple[Branch, ...]
+    tag: Annotated[str, Doc("Its whole name, such as `project/alpha`.")]
+    count: Annotated[int, Doc("Notes with just this tag.")]
+    total: Annotated[int, Doc("Notes with this tag or one below it, each once.")]
+    children: tuple[TagBranch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TagTree:
+    """The tree of tags, cut at the requested depth and number of entries."""
+
+    revision: str
+    tags: tuple[TagBranch, ...]
+    untagged: Annotated[int, Doc("Notes without a tag.")]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FolderBranch:
+    """A folder with the folders below it."""
+
+    folder: str
+    count: Annotated[int, Doc("Notes in this folder itself.")]
+    total: Annotated[int, Doc("Notes in this folder or below it.")]
+    children: tuple[FolderBranch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTree:
+    """The tree of folders that contain notes."""
+
+    revision: str
+    folders: tuple[FolderBranch, ...]
+    count: Annotated[int, Doc("Notes in no folder.")]
+    truncated: bool
+
+
+# --- pages of lists -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """A part of a list."""
+
+    revision: Annotated[str, Doc("The revision of the index. A cursor is valid for it only.")]
+    has_more: bool
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPage(ListPage):
+    """A part of a list with the number of all its entries."""
+
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinksPage(ListPage):
+    """The links of a note, in the order in which they are written."""
+
+    links: tuple[NoteLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BacklinksPage(CountedPage):
+    """The notes that link to a note, those with the most links first, then by path."""
+
+    backlinks: tuple[Backlink, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The notes that name a note without a link, those that do most often first."""
+
+    revision: str
+    total: int
+    has_more: bool
+    mentions: tuple[Mention, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLinksPage(CountedPage):
+    """The links that lead nowhere by path and line, or their targets."""
+
+    links: tuple[Finding | Wanted, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathOfNotes:
+    """A shortest path. `length` is the number of links."""
+
+    length: int
+    notes: tuple[GraphNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNotesPage(CountedPage):
+    """Notes of the graph."""
+
+    notes: tuple[GraphNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CentralPage(CountedPage):
+    """The notes with the highest scores."""
+
+    by: str
+    notes: tuple[GraphNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommunitiesPage(CountedPage):
+    """The communities, the largest first."""
+
+    modularity: float
+    communities: tuple[Community, ...]
+    members: Annotated[
+        tuple[int, ...] | None,
+        Doc("The community of each note, in the order of `GET /graph`; with `members=true`."),
+    ]
+
+
+# --- the whole graph ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GraphColumns:
+    """The notes of the graph in columns, by path. Missing notes have `id` null, and come last."""
+
+    id: tuple[str | None, ...]
+    title: tuple[str, ...]
+    folder: Annotated[tuple[int | None, ...], Doc("Positions in `folders`.")]
+    type: Annotated[tuple[int | None, ...], Doc("Positions in `types`.")]
+    tags: Annotated[tuple[tuple[int, ...], ...], Doc("Positions in `tags`.")]
+    day: Annotated[tuple[int | None, ...], Doc("Days since 1970 of `date`, else of `created`.")]
+    incoming: Annotated[
+        tuple[int, ...], Named("in"), Doc("Notes that link to it, of the whole vault.")
+    ]
+    outgoing: Annotated[
+        tuple[int, ...], Named("out"), Doc("Notes that it links to, of the whole vault.")
+    ]
+    community: IfAny[Annotated[tuple[int | None, ...] | None, Doc("With `member=true`.")]] = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCounts:
+    """Counts of the whole vault. `unresolved` is a number of links."""
+
+    notes: int
+    edges: int
+    orphans: int
+    unresolved: int
+
+
+@dataclass(frozen=True, slots=True)
+class WholeGraph:
+    """The whole graph in columns."""
+
+    revision: str
+    directed: Literal[True]
+    nodes: GraphColumns
+    folders: tuple[str, ...]
+    types: tuple[str, ...]
+    tags: tuple[str, ...]
+    edges: Annotated[tuple[int, ...], Doc("Pairs of positions in `nodes`: source, target.")]
+    weights: Annotated[tuple[int, ...], Doc("The number of links of each edge.")]
+    truncated: bool
+    counts: GraphCounts
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A note of the graph."""
+
+    id: str
+    identifier: Annotated[str | None, Doc("The `id` of its frontmatter.")]
+    label: str
+    type: str | None
+    tags: tuple[str, ...]
+    created_at: str | None
+    connection_count: int
+    vault: IfAny[
+        Annotated[
+            str | None,
+            Doc("`global` for a note of the global vault, whose `id` then begins with it."),
+        ]
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """A link between two notes."""
+
+    source: str
+    target: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphObjects:
+    """The whole graph as objects."""
+
+    revision: str
+    directed: Literal[True]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    truncated: bool
+    counts: GraphCounts

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Annotated, NamedTuple
 
 from vault_agent.model.search import Filters
-
-if TYPE_CHECKING:
-    from vault_agent.model.warning import Warning
+from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.warning import Warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +34,29 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GrepLine:
-    """A line that matches, cut around its first match."""
+    """A matching line, cut to 240 characters around its first match."""
 
     note_id: str
     path: str
-    line: int
+    line: Annotated[int, Doc("The line in the note's file, counted from 1.")]
     text: str
-    matches: tuple[tuple[int, int], ...]  # ranges of `text`, in characters
+    matches: Annotated[
+        tuple[tuple[int, int], ...],
+        Doc("Ranges of the text that match, in characters, the end exclusive."),
+    ]
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    more_in_note: bool = False  # whether further lines of the note are left out
+    more_in_note: Annotated[bool, Doc("Whether further lines of this note are left out.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class GrepAnswer:
-    """The lines in order of path and line. `share` of the notes was searched, 0 to 1."""
+    """Matching lines, in the order of paths and lines."""
 
     lines: tuple[GrepLine, ...]
-    place: Place | None  # where to go on, if there may be more
-    incomplete: bool
-    share: float
-    warnings: tuple[Warning, ...] = ()
+    incomplete: Annotated[bool, Doc("Whether the time was over before all was searched.")] = False
+    has_more: bool = False
+    next_cursor: str | None = None
+    place: Unsent[Place | None] = None  # where to go on, if there may be more
+    share: Unsent[float] = 1.0  # of the notes that was searched, 0 to 1
+    warnings: Unsent[tuple[Warning, ...]] = ()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-if TYPE_CHECKING:
-    from vault_agent.model.warning import Warning
+from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.warning import Warning
 
 
 class JobKind(StrEnum):
@@ -73,27 +73,45 @@ class JobSummary:
     embedded: int = 0
     reused: int = 0
     embedding_failed: int = 0
-    write_id: str | None = None  # of a move, for undo
+    write_id: Annotated[str | None, Doc("Of a move, for `undo`.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The state of one job at one moment."""
+    """The state of one job. Times are ISO 8601, UTC."""
 
     id: str
     kind: JobKind
+    trigger: Annotated[Trigger, Doc("Who or what started it.")] = field(
+        default=Trigger.USER, kw_only=True
+    )
     state: JobState
-    created_at: str  # ISO 8601, UTC
-    trigger: Trigger = Trigger.USER
+    created_at: str
     started_at: str | None = None
     finished_at: str | None = None
     phase: str | None = None
     phases: tuple[PhaseProgress, ...] = ()
-    rate: float | None = None  # items per second in the current phase
-    character_rate: float | None = None  # characters per second, in phases that count them
+    rate: Annotated[float | None, Doc("Items of the current phase per second.")] = None
+    character_rate: Annotated[
+        float | None, Doc("Characters per second while texts are embedded.")
+    ] = None
     eta_seconds: float | None = None
-    warnings: tuple[Warning, ...] = ()  # the first MAX_WARNINGS
+    warnings: Annotated[tuple[Warning, ...], Doc("The first 100.")] = ()
     warning_count: int = 0
     summary: JobSummary | None = None
-    error: Warning | None = None  # code, message and details of the error that ended it
-    index_finished: bool = False  # the index is complete, even if the embeddings are not
+    error: Annotated[Warning | None, Doc("The error that ended it.")] = None
+    index_finished: Unsent[bool] = False  # the index is complete, even if the embeddings are not
+
+
+@dataclass(frozen=True, slots=True)
+class OneJob:
+    """One job."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class JobList:
+    """The jobs, newest first."""
+
+    jobs: tuple[Job, ...]

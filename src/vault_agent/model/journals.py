@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from vault_agent.model.sent import Doc
 
 JournalState = Literal["pending", "incomplete", "complete", "draft", "skipped"]
 """`pending`: to be written. `incomplete`: written, and perhaps tried again. `draft`: waits for a
@@ -47,3 +49,48 @@ PENDING: Final = "pending"
 MODEL_UNAVAILABLE: Final = "model_unavailable"
 MODEL_INVALID: Final = "model_invalid"
 TRANSCRIPT_MISSING: Final = "transcript_missing"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownJournal:
+    """The journal of a session. Times are ISO 8601, UTC."""
+
+    session_id: str
+    agent: str
+    project: str | None
+    vault: Annotated[str, Doc("What requests call the vault of the project.")]
+    state: JournalState
+    reason: Annotated[
+        str | None,
+        Doc("Why it is incomplete or skipped, or `edited`: a person has changed it."),
+    ]
+    title: str | None
+    path: str | None
+    note_id: Annotated[str | None, Doc("Null as long as it is not in the vault.")]
+    generator: Annotated[str | None, Doc("`extract`, `model` or `agent`.")]
+    started_at: str
+    ended_at: str | None
+    attempts: int
+    next_try_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JournalList:
+    """Journals, those of the latest sessions first."""
+
+    journals: tuple[ShownJournal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneJournal:
+    """The journal of a session. Null: the line waits for the end of the session."""
+
+    journal: ShownJournal | None
+
+
+@dataclass(frozen=True, slots=True)
+class JournalDraft:
+    """A journal that waits for its review, as the note that it would be."""
+
+    journal: ShownJournal
+    text: str

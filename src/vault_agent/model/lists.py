@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Annotated, NamedTuple
 
 from vault_agent.model.search import Filters
-
-if TYPE_CHECKING:
-    from vault_agent.model.warning import Warning
+from vault_agent.model.sent import Doc, IfAny, OneOf, Unsent
+from vault_agent.model.warning import Warning
 
 
 class Sort(StrEnum):
@@ -44,32 +43,34 @@ class ListQuery:
 
 @dataclass(frozen=True, slots=True)
 class ListedNote:
-    """A row of a list of notes."""
+    """A note in a list."""
 
     note_id: str
     path: str
     title: str
     type: str | None
     tags: tuple[str, ...]
-    created: str | None  # `created` or `date` as written
-    updated: str  # as written, or the time of the file
-    excerpt: str
-    connections: int  # other notes that it links to, or that link to it
-    id: str | None = None  # of the frontmatter
-    status: str | None = None
-    files: tuple[str, ...] = ()
-    promoted: bool = False
+    created: Annotated[str | None, Doc("`created` or `date` of the frontmatter, as written.")]
+    updated: Annotated[str, Doc("`updated` of the frontmatter, or the time of the file.")]
+    excerpt: Annotated[str, Doc("The beginning of its text, at most 160 characters.")]
+    connections: Annotated[int, Doc("Other notes that it links to or that link to it.")]
+    id: IfAny[Annotated[str | None, Doc("`id` of the frontmatter.")]] = None
+    status: IfAny[str | None] = None
+    files: IfAny[Annotated[tuple[str, ...], Doc("The first ten `files` of the frontmatter.")]] = ()
+    promoted: IfAny[bool] = False
+    vault: IfAny[Annotated[str | None, Doc("Its vault, if the request names one.")]] = None
 
 
 @dataclass(frozen=True, slots=True)
 class NoteList:
-    """A page of a list of notes. `places` are those after each note, `total` counts all pages."""
+    """A page of a list of notes. `total` counts all pages."""
 
     notes: tuple[ListedNote, ...]
-    places: tuple[ListPlace, ...]
     total: int
     has_more: bool
-    warnings: tuple[Warning, ...] = ()
+    next_cursor: str | None = None
+    places: Unsent[tuple[ListPlace, ...]] = ()  # those after each note
+    warnings: Unsent[tuple[Warning, ...]] = ()
 
 
 class TaskStatus(StrEnum):
@@ -120,22 +121,35 @@ class TaskFields:
 
 @dataclass(frozen=True, slots=True)
 class ListedTask:
-    """A row of a list of tasks."""
+    """A task: a list item with a check box. Dates are as YYYY-MM-DD."""
 
-    task_id: str
+    task_id: Annotated[str, Doc("`{noteId}:{line}:{hash of the line}`.")]
     path: str
     line: int
     status: TaskStatus
-    symbol: str
+    symbol: Annotated[str, Doc("The character in the box.")]
+    text: Annotated[str, Doc("The text without its fields.")]
+    due: str | None
+    scheduled: str | None
+    start: str | None
+    created: str | None
+    done: str | None
+    cancelled: str | None
+    priority: str | None
+    recurrence: str | None
+    id: str | None
+    depends_on: tuple[str, ...]
+    tags: tuple[str, ...]
     heading_path: tuple[str, ...]
-    fields: TaskFields
+    format: Annotated[str | None, OneOf("emoji", "dataview"), Doc("How its fields are written.")]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskList:
-    """A page of a list of tasks. `places` are those after each task."""
+    """A page of a list of tasks, in the order of paths and lines."""
 
     tasks: tuple[ListedTask, ...]
-    places: tuple[TaskPlace, ...]
     has_more: bool
-    warnings: tuple[Warning, ...] = ()
+    next_cursor: str | None = None
+    places: Unsent[tuple[TaskPlace, ...]] = ()  # those after each task
+    warnings: Unsent[tuple[Warning, ...]] = ()

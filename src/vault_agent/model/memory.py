@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 from vault_agent.model.scope import EVERYTHING, Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from vault_agent.model.search import Mode
-    from vault_agent.model.warning import Warning
-
+from vault_agent.model.search import Mode
+from vault_agent.model.sent import Doc, OneOf, Unsent
+from vault_agent.model.warning import Warning
 
 Address: TypeAlias = tuple[str, str]
 """What requests call a note's vault, and its ID."""
+MATCH_TYPES = ("tag", "semantic", "both")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +43,7 @@ class RecallQuery:
 
 @dataclass(frozen=True, slots=True)
 class RecalledNote:
-    """A note that is remembered, or was left out: then `left_out` says why.
-
-    `match_type` is "tag", "semantic" or "both"; the parts are from 0 to 1. `reasons` are such as
-    "file:src/a.py", "tag:parsing" and "words", the best first; or "pinned".
-    """
+    """A note that is recalled, or was left out. The parts of its score are from 0 to 1."""
 
     vault: str
     note_id: str
@@ -59,13 +53,22 @@ class RecalledNote:
     type: str
     updated: str
     score: float
-    match_type: str
+    match_type: Annotated[str, OneOf(*MATCH_TYPES)]
     tag: float
     semantic: float
     recency: float
-    reasons: tuple[str, ...]
-    left_out: str | None = None
-    hash: str = ""  # of its file, as it was indexed
+    reasons: Annotated[
+        tuple[str, ...],
+        Doc("Such as `file:src/a.py`, `tag:x` and `words`, the best first; or `pinned`."),
+    ]
+    left_out: Annotated[
+        str | None,
+        Doc(
+            "Why: relevance, empty, journals, duplicate, limit or budget; session, delivered or"
+            " removed in a session."
+        ),
+    ] = None
+    hash: Unsent[str] = ""  # of its file, as it was indexed
 
     @property
     def address(self) -> Address:
@@ -91,10 +94,7 @@ class NoteQuery:
 
 @dataclass(frozen=True, slots=True)
 class FoundNote:
-    """A note that a search for notes found, with the passage that was found.
-
-    `match_type` is as in `RecalledNote`. `matches` are ranges of the snippet.
-    """
+    """A note that was found, with the passage. `matches` are ranges of the snippet."""
 
     vault: str
     note_id: str
@@ -103,17 +103,18 @@ class FoundNote:
     title: str
     type: str
     score: float
-    match_type: str
+    match_type: Annotated[str, OneOf(*MATCH_TYPES)]
     snippet: str
     matches: tuple[tuple[int, int], ...]
     created: str | None
 
 
-class FoundNotes(NamedTuple):
-    """What a search for notes found, the best first."""
+@dataclass(frozen=True, slots=True)
+class FoundNotes:
+    """The notes that were found, the best first."""
 
     notes: tuple[FoundNote, ...]
-    warnings: tuple[Warning, ...]
+    warnings: Unsent[tuple[Warning, ...]] = ()
 
 
 class RecallWeights(NamedTuple):
@@ -130,8 +131,11 @@ class WordMatch(NamedTuple):
     Both are shares of the prompt's different words, each by its rarity.
     """
 
-    share: float
-    needed: float
+    share: Annotated[
+        float,
+        Doc("Of the prompt's different words, each by its rarity, in the passage with most."),
+    ]
+    needed: Annotated[float, Doc("The least share of a prompt that the vault is about.")]
 
     @property
     def is_enough(self) -> bool:
@@ -160,3 +164,28 @@ class Recalled:
     def by_prompt(self) -> bool:
         """Whether the prompt counted."""
         return self.match is not None and self.match.is_enough
+
+
+@dataclass(frozen=True, slots=True)
+class RecallSignals:
+    """What the notes were compared with, besides the prompt."""
+
+    files: tuple[str, ...]
+    tags: tuple[str, ...]
+    prompt: Annotated[
+        bool, Doc("Whether the prompt counts: it has a subject, and a note is about it.")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallReply:
+    """The text for an agent, and the notes in it. The text is empty if nothing matters."""
+
+    text: str
+    tokens: int
+    notes: tuple[RecalledNote, ...]
+    left_out: tuple[RecalledNote, ...]
+    signals: RecallSignals
+    used_mode: Mode | None
+    word_match: Annotated[WordMatch | None, Doc("Null if the prompt names no subject.")]
+    weights: RecallWeights

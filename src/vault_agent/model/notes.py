@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from vault_agent.model.warning import Warning
+from vault_agent.model.sent import Doc
+from vault_agent.model.warning import Warning
 
 
 class LinkKind(StrEnum):
@@ -142,13 +142,15 @@ class FileEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The frontmatter that results contain."""
+    """Selected frontmatter. Dates are as written in the note."""
 
-    type: str | None = None
+    type: Annotated[
+        str | None, Doc("The first `type`. A wikilink is given as its note's name.")
+    ] = None
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     date: str | None = None
     created: str | None = None
     updated: str | None = None
     attachment_count: int = 0
-    truncated: bool = False  # whether some aliases or tags are left out
+    truncated: Annotated[bool, Doc("Whether aliases or tags are only the first of them.")] = False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Annotated, NamedTuple
 
-if TYPE_CHECKING:
-    from vault_agent.model.warning import Warning
+from vault_agent.model.sent import Doc, OneOf, Unsent
+from vault_agent.model.warning import Warning
 
 
 class LinkedFile(NamedTuple):
@@ -18,22 +18,22 @@ class LinkedFile(NamedTuple):
 
 
 class OutlineEntry(NamedTuple):
-    """A heading. `id` is that of its element, and `line` is counted in the file."""
+    """A heading."""
 
     level: int
     text: str
-    id: str
-    line: int
+    id: Annotated[str, Doc("The ID of its element.")]
+    line: Annotated[int, Doc("Counted in the file, from 1.")]
 
 
 class PropertyValue(NamedTuple):
-    """A value of the frontmatter, and the note that it links to, if any."""
+    """A value of the frontmatter."""
 
     text: str
-    note_id: str | None = None
+    note_id: Annotated[str | None, Doc("The note that it links to.")] = None
 
 
-class Property(NamedTuple):
+class ShownProperty(NamedTuple):
     """A key of the frontmatter with its values. `is_list` says how they were written."""
 
     key: str
@@ -42,24 +42,47 @@ class Property(NamedTuple):
 
 
 class Asset(NamedTuple):
-    """A file that a note shows: its path in the vault, its address, and what it is."""
+    """A file that the note shows: its path in the vault, its address, and what it is."""
 
     path: str
     url: str
-    kind: str  # image, audio, video or file
+    kind: Annotated[str, OneOf("image", "audio", "video", "file")]
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedNote:
     """A note as HTML that is safe to show."""
 
-    note_id: str | None  # None for text that is not saved
+    note_id: Annotated[str | None, Doc("Null for text that is not saved.")]
     path: str
     title: str
     html: str
     outline: tuple[OutlineEntry, ...]
-    properties: tuple[Property, ...]
+    properties: tuple[ShownProperty, ...]
     assets: tuple[Asset, ...]
-    content_hash: str
-    etag: str
-    warnings: tuple[Warning, ...] = ()
+    content_hash: Annotated[str, Doc("SHA-256 of the file's bytes.")]
+    etag: Unsent[str] = ""
+    warnings: Unsent[tuple[Warning, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A ticket for the web page."""
+
+    ticket: Annotated[str | None, Doc("Null if the server has no key.")]
+    seconds: Annotated[int, Doc("How long it is valid. It can be used once.")]
+
+
+@dataclass(frozen=True, slots=True)
+class PageSession:
+    """A session of the web page."""
+
+    token: Annotated[str, Doc("Sent as `Authorization: Bearer`.")]
+    expires_at: Annotated[int, Doc("When it ends, in seconds since 1970.")]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsEnded:
+    """That all sessions have ended."""
+
+    ended: bool = True

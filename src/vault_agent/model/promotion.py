@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, NamedTuple
 
-if TYPE_CHECKING:
-    from vault_agent.model.warning import Warning
+from vault_agent.model.sent import Doc, Named, OneOf, Unsent
+from vault_agent.model.warning import Warning
 
 
 class GlobalCopy(NamedTuple):
@@ -19,48 +19,49 @@ class GlobalCopy(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """What a promotion has done.
+    """What a promotion has done. Status 201 if the copy is new."""
 
-    Args:
-        copy: the note of the global vault.
-        created: whether the copy is new.
-        updated: whether an existing copy was written anew.
-        outdated: whether the original has changed since it was copied, and the copy has not.
-        warnings: those of the writes.
-    """
-
-    copy: GlobalCopy
-    created: bool = False
-    updated: bool = False
-    outdated: bool = False
-    warnings: tuple[Warning, ...] = ()
+    created: bool = field(default=False, kw_only=True)
+    updated: Annotated[bool, Doc("An existing copy was written anew.")] = field(
+        default=False, kw_only=True
+    )
+    outdated: Annotated[bool, Doc("The note has changed since it was copied. See `update`.")] = (
+        field(default=False, kw_only=True)
+    )
+    copy: Annotated[GlobalCopy, Named("global")]
+    warnings: Unsent[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Demoted:
-    """What taking a promotion back has done.
+    """What taking a promotion back has done."""
 
-    Args:
-        changed: whether the original was promoted.
-        copy: the note of the global vault, or None if there was none.
-        trash_path: where the copy is now, or None if it stays.
-        warnings: those of the writes.
-    """
-
-    changed: bool
-    copy: GlobalCopy | None = None
-    trash_path: str | None = None
-    warnings: tuple[Warning, ...] = ()
+    changed: Annotated[bool, Doc("Whether the note was promoted.")]
+    copy: Annotated[GlobalCopy | None, Named("global"), Doc("Its copy, if there was one.")] = None
+    trash_path: Annotated[
+        str | None, Doc("Where the copy is now, in the global vault; null if it stays.")
+    ] = None
+    warnings: Unsent[tuple[Warning, ...]] = ()
 
 
 class Interrupted(NamedTuple):
-    """A promotion that is not whole, by the vault and path of its original.
-
-    `problem` is "unmarked" if the original does not name its copy, "missing" if its copy is gone,
-    and "unknown" if a copy's original is gone. `mended` says whether it is whole now.
-    """
+    """A promotion that was not whole, by the vault and path of its original."""
 
     vault: str
     path: str
-    problem: str
-    mended: bool
+    problem: Annotated[
+        str,
+        OneOf("unmarked", "missing", "unknown"),
+        Doc(
+            "`unmarked`: the note did not name its copy. `missing`: its copy is gone. `unknown`:"
+            " the original of this copy is gone."
+        ),
+    ]
+    mended: Annotated[bool, Doc("Whether it is whole now.")]
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionCheck:
+    """The promotions that were not whole."""
+
+    promotions: tuple[Interrupted, ...]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from vault_agent.model.scope import EVERYTHING, Scope
-
-if TYPE_CHECKING:
-    from vault_agent.model.warning import Warning
+from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.warning import Warning
 
 ReadingView = Literal["text", "outline", "properties"]
 
@@ -48,4 +48,50 @@ class NotePart:
     next_offset: int | None
     note_hash: str | None
     section_hash: str | None
+    next_cursor: str | None = None
     warnings: tuple[Warning, ...] = ()
+
+
+class OutlineHeading(NamedTuple):
+    """A heading and its section."""
+
+    heading_id: str
+    level: int
+    text: str
+    heading_path: tuple[str, ...]
+    line: int
+    end_line: Annotated[int, Doc("The last line of its section, with subsections.")]
+    section_hash: Annotated[str, Doc("For `expectedHash` of changes to this section.")]
+
+
+class OutlineBlock(NamedTuple):
+    """A block with an ID."""
+
+    block_id: str
+    line: int
+    end_line: int
+    section_hash: Annotated[str, Doc("For `expectedHash` of changes to this block.")]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteOutline:
+    """The headings and blocks of a note's current file."""
+
+    note_id: str
+    path: str
+    headings: tuple[OutlineHeading, ...]
+    blocks: tuple[OutlineBlock, ...]
+    content_hash: Unsent[str] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFrontmatter:
+    """The frontmatter of a note's current file."""
+
+    note_id: str
+    path: str
+    frontmatter: Annotated[
+        Mapping[str, Any],
+        Doc("Values as YAML 1.2 reads them; dates as they are written."),
+    ]
+    content_hash: Unsent[str] = ""

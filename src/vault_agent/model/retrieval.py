@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Annotated
 
-if TYPE_CHECKING:
-    from vault_agent.model.notes import LinkKind, Metadata
-    from vault_agent.model.warning import Warning
-
+from vault_agent.model.notes import LinkKind, Metadata
+from vault_agent.model.sent import Doc, Named, Unsent
+from vault_agent.model.warning import Warning
 
 MARKDOWN = "text/markdown; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
 class LinkSummary:
-    """A note's link and its target. `ambiguous` if several files matched equally well."""
+    """A link as written, and its target. `ambiguous`: several files matched equally well."""
 
     kind: LinkKind
     target: str
@@ -24,82 +23,65 @@ class LinkSummary:
     line: int
     resolved: bool
     ambiguous: bool
-    path: str | None  # vault-relative path of the note or attachment it resolves to
-    note_id: str | None  # None for attachments and unresolved links
+    path: Annotated[str | None, Doc("Of the note or attachment that it leads to.")]
+    note_id: Annotated[str | None, Doc("Null for attachments and unresolved links.")]
 
 
 @dataclass(frozen=True, slots=True)
 class NoteContent:
-    """One note's original Markdown, read from the file."""
+    """One note: the original Markdown of its current file."""
 
     id: str
     path: str
     title: str
     metadata: Metadata
     content: str
-    size: int  # bytes on disk
-    etag: str
+    content_type: str = field(default=MARKDOWN, kw_only=True)
+    size: Annotated[int, Doc("Bytes of the file.")]
+    content_hash: Annotated[
+        str,
+        Doc("SHA-256 of the file's bytes, in hex: `expectedHash` of changes. Also the ETag."),
+    ]
     links: tuple[LinkSummary, ...]
     attachments: tuple[LinkSummary, ...]
-    link_count: int = 0  # links and attachments, including those that are not listed
-    warnings: tuple[Warning, ...] = ()
-
-    @property
-    def content_type(self) -> str:
-        """The media type of the content."""
-        return MARKDOWN
-
-    @property
-    def content_hash(self) -> str:
-        """The SHA-256 of the file's bytes, in hex. It is the ETag too."""
-        return self.etag
-
-    @property
-    def links_truncated(self) -> bool:
-        """Whether the note has more links and attachments than are listed."""
-        return len(self.links) + len(self.attachments) < self.link_count
+    links_truncated: Annotated[
+        bool, Doc("Whether links and attachments are only the first 2,000 of them.")
+    ] = False
+    link_count: Annotated[
+        int, Doc("Links and attachments, including those that are not listed.")
+    ] = 0
+    pieces: Annotated[int | None, Doc("With `piece`: how many there are.")] = None
+    warnings: Unsent[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkContent:
-    """One chunk, as it was indexed."""
+    """One chunk as it was indexed, without frontmatter."""
 
     id: str
     note_id: str
     chunk_index: int
     path: str
     title: str
+    heading: Annotated[str | None, Doc("The innermost heading, or null before the first.")]
     heading_path: tuple[str, ...]
-    start_line: int
-    end_line: int
+    start_line: Annotated[int, Doc("The first line in the note's file, counted from 1.")]
+    end_line: Annotated[int, Doc("The last line, inclusive.")]
     metadata: Metadata
     content: str
-    etag: str
-    warnings: tuple[Warning, ...] = ()
-
-    @property
-    def heading(self) -> str | None:
-        """The innermost heading, or None before the first."""
-        return self.heading_path[-1] if self.heading_path else None
-
-    @property
-    def content_type(self) -> str:
-        """The media type of the content."""
-        return MARKDOWN
-
-    @property
-    def size(self) -> int:
-        """The bytes of the content as UTF-8."""
-        return len(self.content.encode())
+    content_type: str
+    size: Annotated[int, Doc("Bytes of the content as UTF-8.")]
+    etag: Unsent[str] = ""
+    warnings: Unsent[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AttachmentInfo:
-    """An attachment's metadata, known without reading it."""
+    """The metadata of an attachment, known without reading it."""
 
     path: str
     name: str
+    media_type: Annotated[str, Named("contentType")]
     size: int
-    media_type: str
-    modified: str  # ISO 8601, UTC
-    etag: str
+    modified: Annotated[str, Doc("ISO 8601, UTC.")]
+    etag: Unsent[str] = ""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
+from vault_agent.model.notes import Metadata
 from vault_agent.model.scope import EVERYTHING, Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from vault_agent.model.notes import Metadata
-    from vault_agent.model.warning import Warning
+from vault_agent.model.sent import Doc, IfAny, Named, Unsent
+from vault_agent.model.warning import Warning
 
 
 class Mode(StrEnum):
@@ -104,7 +102,7 @@ class Elsewhere(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A ranked result. It suffices to decide whether to fetch the text, but never contains all."""
+    """A ranked result with enough data to decide whether to fetch it."""
 
     id: str
     type: Literal["chunk", "note"]
@@ -114,39 +112,87 @@ class Hit:
     title: str
     heading: str | None
     heading_path: tuple[str, ...]
+    start_line: Annotated[
+        int | None, Doc("The first line of the chunk in the note's file, from 1. Null for a note.")
+    ] = field(default=None, kw_only=True)
+    end_line: Annotated[int | None, Doc("The last line, inclusive.")] = field(
+        default=None, kw_only=True
+    )
     snippet: str
-    matches: tuple[tuple[int, int], ...]  # ranges of the snippet, in characters
-    score: float
+    matches: Annotated[
+        tuple[tuple[int, int], ...],
+        Doc("Ranges of the snippet that match, in characters, the end exclusive."),
+    ]
+    line: Annotated[
+        int | None, Doc("The line of the match in the note's file. Null if its name matches.")
+    ] = field(default=None, kw_only=True)
+    score: Annotated[float, Doc("0 to 1.")]
     reason: Reason
     metadata: Metadata
     explanation: Mapping[str, Any] | None = None
-    start_line: int | None = None  # of the chunk, in the note's file; None for a note
-    end_line: int | None = None  # inclusive
-    line: int | None = None  # of the match in the file, from 1; None for a match of the note's name
-    vault: str | None = None  # its vault, in a search over several
-    also: tuple[Elsewhere, ...] = ()  # the same note in other vaults
+    vault: IfAny[Annotated[str | None, Doc("Its vault, in a search over several.")]] = None
+    also: IfAny[
+        Annotated[tuple[Elsewhere, ...], Doc("The same note in other vaults of the search.")]
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownWord:
-    """A word of a query that is in no note, and the words that were searched instead."""
+    """A word of the query that is in no note."""
 
-    word: str
-    instead: tuple[str, ...]
+    word: Annotated[str, Doc("The word, as it was sent.")]
+    instead: Annotated[
+        tuple[str, ...],
+        Doc("Similar words that were searched instead, at most three. Often forms of them."),
+    ]
+
+
+IndexedAt: TypeAlias = IfAny[
+    Annotated[
+        str | None,
+        Doc(
+            "When the last run had read all notes; ISO 8601, UTC. Only without results, and if"
+            " changes of notes are not watched."
+        ),
+    ]
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The reply to a search or related query."""
+    """The results of a search, best first."""
 
     requested_mode: Mode | None
     used_mode: Mode
     limit: int
-    hits: tuple[Hit, ...]
-    warnings: tuple[Warning, ...] = ()
-    indexed_at: str | None = None  # ISO 8601, UTC; only of an answer without hits
+    hits: Annotated[tuple[Hit, ...], Named("results")]
+    warnings: Unsent[tuple[Warning, ...]] = ()
+    indexed_at: IndexedAt = None
     has_more: bool = False
-    revision: str = ""  # of the index
-    truncated: bool = False  # whether only some of the candidates were looked at
-    coverage: Coverage | None = None  # of a lexical search that was asked for it
-    unknown: tuple[UnknownWord, ...] = ()
+    next_cursor: str | None = None
+    truncated: Annotated[bool, Doc("Whether only the best of the candidates were looked at.")] = (
+        False
+    )
+    unknown: IfAny[
+        Annotated[
+            tuple[UnknownWord, ...],
+            Doc("Words of the query that are in no note. Left out if there are none."),
+        ]
+    ] = ()
+    revision: Unsent[str] = ""  # of the index
+    coverage: Unsent[Coverage | None] = None  # of a lexical search that was asked for it
+
+
+@dataclass(frozen=True, slots=True)
+class CompactAnswer:
+    """The results of a search as rows of values, in the order of `columns`."""
+
+    requested_mode: Mode | None
+    used_mode: Mode
+    limit: int
+    columns: tuple[str, ...]
+    hits: Annotated[tuple[tuple[str | float | None, ...], ...], Named("results")]
+    indexed_at: IndexedAt = None
+    has_more: bool = False
+    next_cursor: str | None = None
+    truncated: bool = False

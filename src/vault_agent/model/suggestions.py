@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from vault_agent.model.sent import Doc, OneOf
 
 KINDS = ("note", "heading", "block", "tag", "folder", "attachment")
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One suggestion.
+    """A suggestion."""
 
-    `insert` is the shortest text that a link needs to lead there; of a tag or a folder its name.
-    `match` are ranges of `label`.
-    """
-
-    kind: str
+    kind: Annotated[str, OneOf(*KINDS)]
     label: str
-    detail: str
-    insert: str
-    match: tuple[tuple[int, int], ...] = ()
+    detail: Annotated[str, Doc("The path of its note.")]
+    insert: Annotated[
+        str,
+        Doc("The shortest text within `[[ ]]` that leads there; of a tag or a folder its name."),
+    ]
+    match: Annotated[tuple[tuple[int, int], ...], Doc("Ranges of the label that match.")] = ()
     note_id: str | None = None
     path: str | None = None
     line: int | None = None
-    type: str | None = None  # of a note
+    type: Annotated[str | None, Doc("Of a note, as its frontmatter or folder says.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """Suggestions, best first."""
+
+    suggestions: tuple[Suggestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +46,20 @@ class SuggestQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class TypeCount:
+    """The number of notes of a type."""
+
+    type: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """Numbers of a vault at one revision."""
 
     revision: str
     notes: int
-    types: tuple[tuple[str | None, int], ...]  # the most frequent first; None has no type
+    types: Annotated[tuple[TypeCount, ...], Doc("The most frequent first; null has no type.")]
     attachments: int
     links: int
     unresolved_links: int
@@ -50,3 +67,5 @@ class Stats:
     tags: int
     open_tasks: int
     chunks: int
+    indexed_at: Annotated[str | None, Doc("When the last run had read all notes.")] = None
+    stale: bool = False

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from vault_agent.model.jobs import Trigger
+from vault_agent.model.jobs import Trigger
+from vault_agent.model.sent import Doc
 
 
 class WatchState(StrEnum):
@@ -29,33 +28,35 @@ class SaveToHit:
 
     p50: int
     p99: int
-    count: int  # of the changes that these are computed from
+    count: Annotated[int, Doc("The changes that these are computed from.")]
 
 
 @dataclass(frozen=True, slots=True)
 class WatchStatus:
-    """How a vault is watched at one moment. Times are ISO 8601, UTC."""
+    """How the vault is watched. Times are ISO 8601, UTC."""
 
     enabled: bool = False
     state: WatchState = WatchState.OFF
-    mode: str | None = None  # events or poll
-    reason: str | None = None  # the code of why changes are polled
+    mode: Annotated[str | None, Doc("`events` or `poll`.")] = None
+    reason: Annotated[str | None, Doc("The code of why changes are polled.")] = None
     folders: int = 0
     beat_at: str | None = None
     last_event_at: str | None = None
     last_run_at: str | None = None
     last_scan_at: str | None = None
-    pending: int = 0
-    lag_seconds: float = 0.0
+    pending: Annotated[int, Doc("Changes that searches do not see yet.")] = 0
+    lag_seconds: Annotated[float, Doc("The age of the oldest of them.")] = 0.0
     save_to_hit_ms: SaveToHit | None = None
-    missed: int = 0
-    everything: Mapping[str, int] = field(default_factory=dict)  # whole looks by reason
+    missed: Annotated[int, Doc("Scans that found what no event had named.")] = 0
+    everything: Annotated[Mapping[str, int], Doc("Looks at the whole vault, by reason.")] = field(
+        default_factory=dict
+    )
     restarts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class WatchBatch:
-    """One run that a watcher has started."""
+    """One run that a watcher has started. `milliseconds` has the time of each phase."""
 
     at: str
     trigger: Trigger
@@ -63,8 +64,15 @@ class WatchBatch:
     changed: int
     removed: int
     renamed: int
-    milliseconds: Mapping[str, int]  # by phase
-    error: str | None = None  # the code of the error that ended it
+    milliseconds: Mapping[str, int]
+    error: Annotated[str | None, Doc("The code of the error that ended it.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchReport(WatchStatus):
+    """How the vault is watched, and the last hundred runs, newest first."""
+
+    batches: tuple[WatchBatch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +85,5 @@ class Revision:
     changed: int
     removed: int
     renamed: int
-    note_ids: tuple[str, ...]  # of the first notes that were touched
-    complete: bool  # whether `note_ids` names all of them
+    note_ids: Annotated[tuple[str, ...], Doc("At most 100 of the notes that were touched.")]
+    complete: Annotated[bool, Doc("Whether `noteIds` names all of them.")]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Annotated, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from vault_agent.model.warning import Warning
+from vault_agent.model.sent import Doc, OneOf, Unsent
+from vault_agent.model.warning import Warning
 
 DEFAULT_WAIT_MS = 2_000
 
@@ -139,8 +138,9 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """Whether searches find a change. Without a revision they do not yet."""
+    """Whether a search finds the change: `pending` if it does not yet."""
 
+    state: Literal["indexed", "pending"] = field(default="pending", kw_only=True)
     generation: int | None = None
     revision: int | None = None
 
@@ -155,27 +155,25 @@ PENDING = IndexState()
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """One file of a write. Hashes are hex; None where there is no file."""
+    """A file that a write of several files has changed, made, moved or removed."""
 
     path: str
-    before: str | None = None  # its path before, if it was moved
+    before: Annotated[str | None, Doc("Its path before, if it was moved.")] = None
     hash_before: str | None = None
     hash_after: str | None = None
-    bytes_before: int | None = None
-    bytes_after: int | None = None
-    links: int = 0  # how many of its links were rewritten
+    bytes_before: Unsent[int | None] = None
+    bytes_after: Unsent[int | None] = None
+    links: Annotated[int, Doc("How many of its links were rewritten.")] = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write has done. Hashes are hex; None where there is no file.
+    """What a write has done. Hashes are of the whole file, or null where there is no file."""
 
-    `files` are the other files of a write of several.
-    """
-
-    write_id: str | None
+    write_id: Annotated[str | None, Doc("For `undo`. Null if nothing was written.")]
     operation: str
-    changed: bool
+    changed: Annotated[bool, Doc("False if the note had this content already.")]
+    note_id: str | None = field(default=None, kw_only=True)
     path: str
     created: bool = False
     dry_run: bool = False
@@ -183,20 +181,26 @@ class Written:
     hash_after: str | None = None
     bytes_before: int | None = None
     bytes_after: int | None = None
-    section_hash: str | None = None
-    spans: int = 0
-    diff: str = ""
+    section_hash: Annotated[
+        str | None, Doc("Of the section after the change, if one was edited.")
+    ] = None
+    spans: Annotated[int, Doc("The number of places that were changed.")] = 0
+    diff: Annotated[str, Doc("Unified, at most 64 KiB.")] = ""
     diff_truncated: bool = False
     undoable: bool = False
-    replayed: bool = False
-    moved_from: str | None = None
-    trash_path: str | None = None
-    broken_links: int = 0  # that lead to a file that was deleted
-    files: tuple[WrittenFile, ...] = ()
-    file_count: int = 0
-    line: int | None = None
+    replayed: Annotated[
+        bool, Doc("Whether this is the reply to an earlier request with this key.")
+    ] = False
+    moved_from: Annotated[str | None, Doc("The path before a move.")] = None
+    trash_path: Annotated[str | None, Doc("Where a deleted note is now.")] = None
+    broken_links: Annotated[int, Doc("How many links lead to the deleted file. They stay.")] = 0
+    files: Annotated[
+        tuple[WrittenFile, ...], Doc("The other files that were changed: at most 200.")
+    ] = ()
+    file_count: Annotated[int, Doc("All other files that were changed.")] = 0
+    line: Annotated[int | None, Doc("The line of a task, from 1.")] = None
     index: IndexState = PENDING
-    warnings: tuple[Warning, ...] = ()
+    warnings: Unsent[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +225,87 @@ class WriteHealth:
     """How the vault is written."""
 
     enabled: bool = False
-    state: str = "off"  # off, recovering, ready or unsupported
-    atomicity: str | None = None  # exchange, link or rename
-    durable: bool = True  # False on network and cloud mounts
-    lingering: int = 0  # displaced files that are looked at again
-    conflicts: int = 0  # writes that met somebody else's change and need a person's look
-    conflict_paths: tuple[str, ...] = field(default=())
+    state: Annotated[
+        str,
+        OneOf("off", "recovering", "ready", "unsupported"),
+        Doc("`recovering` until what a crash has interrupted is finished."),
+    ] = "off"
+    atomicity: Annotated[
+        str | None,
+        OneOf("exchange", "link", "rename"),
+        Doc("How a note is replaced. With `exchange`, no save of an editor is lost."),
+    ] = None
+    durable: Annotated[bool, Doc("False on a network or cloud drive.")] = True
+    lingering: Annotated[int, Doc("Replaced files that are looked at once more.")] = 0
+    conflicts: Annotated[int, Doc("Writes of the log that met somebody else's change.")] = 0
+    conflict_paths: tuple[str, ...] = ()
+
+
+# --- what is shown of the log -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A file in an entry of the log."""
+
+    path: str
+    before: Annotated[str | None, Doc("Its path before, if it was moved.")]
+    hash_before: str | None
+    hash_after: str | None
+    bytes_before: int | None
+    bytes_after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """An entry of the log of writes. It has no content."""
+
+    write_id: str
+    time: Annotated[str, Doc("ISO 8601, UTC.")]
+    agent: Annotated[str, Doc("Empty for the owner.")]
+    client: Annotated[str, Doc("`cli`, `http`, `web`, `mcp:{name}`, or `server`.")]
+    operation: str
+    state: WriteState
+    files: Annotated[tuple[LogFile, ...], Doc("At most 200.")]
+    file_count: int
+    undoable: Annotated[bool, Doc("Whether the bytes before are kept.")]
+    warning: Annotated[str | None, Doc("A code, such as WRITE_CONFLICT, if it did not end well.")]
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """A page of the log of writes, newest first."""
+
+    writes: tuple[LogEntry, ...]
+    has_more: bool
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OneWrite:
+    """One entry of the log, and whether somebody has changed its note since."""
+
+    write: LogEntry
+    changed_since: Annotated[
+        bool | None,
+        Doc("Whether its file has other bytes now. Null if it has several files."),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class WritesForgotten:
+    """How many writes can no longer be undone."""
+
+    forgotten: int
+
+
+@dataclass(frozen=True, slots=True)
+class WriteNews:
+    """An event `write` of `GET /events`: what a write of this server has changed."""
+
+    write_id: str
+    operation: str
+    agent: str
+    client: str
+    paths: Annotated[tuple[str, ...], Doc("The first paths, at most 20.")]
+    file_count: int

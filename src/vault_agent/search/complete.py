@@ -11,7 +11,7 @@ from vault_agent.markdown.headings import Headings, anchor_key
 from vault_agent.markdown.resolve import LinkResolver, target_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
-from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery
+from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery, TypeCount
 from vault_agent.ranking.names import Hit, NameIndex
 from vault_agent.search.fetch import read_file
 from vault_agent.store.index import graph, places, stats
@@ -277,7 +277,7 @@ async def stats_of(snapshot: Snapshot) -> Stats:
     return Stats(
         revision=snapshot.revision,
         notes=meta.notes,
-        types=tuple(types),
+        types=tuple(TypeCount(*each) for each in types),
         attachments=counted.attachments,
         links=meta.links,
         unresolved_links=meta.unresolved_links,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import TooLarge
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.retrieval import ChunkContent, NoteContent
+from vault_agent.model.retrieval import MARKDOWN, ChunkContent, NoteContent
 from vault_agent.search.named import named_chunk, named_note, no_file
 from vault_agent.store.index import notes as reading
 from vault_agent.system.cancelling import in_thread
@@ -61,9 +61,10 @@ async def note(
         metadata=stored.metadata,
         content=file.text,
         size=file.size,
-        etag=file.hash.hex(),
+        content_hash=file.hash.hex(),
         links=tuple(links),
         attachments=tuple(attachments),
+        links_truncated=len(listed) < count,
         link_count=count,
         warnings=file.warnings,
     )
@@ -114,18 +115,22 @@ async def chunk(
         NotFound: `NOTE_NOT_FOUND`, `CHUNK_NOT_FOUND`.
     """
     stored, row = await snapshot.read(_note_and_chunk, note_id, index)
+    data = row.text.encode()
     return ChunkContent(
         id=f"{note_id}:{index}",
         note_id=note_id,
         chunk_index=index,
         path=stored.path,
         title=stored.title,
+        heading=row.heading_path[-1] if row.heading_path else None,
         heading_path=row.heading_path,
         start_line=row.start_line,
         end_line=row.end_line,
         metadata=stored.metadata,
         content=row.text,
-        etag=sha256(row.text.encode()).hexdigest()[:32],
+        content_type=MARKDOWN,
+        size=len(data),
+        etag=sha256(data).hexdigest()[:32],
         warnings=warnings,
     )
 

@@ -12,7 +12,7 @@ import orjson
 
 from vault_agent.errors import NotFound
 from vault_agent.graph.paths import NoPath, near, shortest_path
-from vault_agent.model.graph import Community, GraphNote, Listed, LocalGraph, Page
+from vault_agent.model.graph import Community, GraphNote, Listed, LocalGraph, NearNote, Page
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters
 from vault_agent.search.links import check_revision
@@ -100,8 +100,14 @@ async def local(
     )
     return LocalGraph(
         graph.revision,
-        await _notes(snapshot, graph, shown),
-        tuple(found.distances.values()),
+        tuple(
+            NearNote(
+                *(note.note_id, note.path, note.title, note.incoming, note.outgoing),
+                type=note.type,
+                distance=found.distances[position],
+            )
+            for position, note in zip(shown, await _notes(snapshot, graph, shown), strict=True)
+        ),
         tuple((source, target) for source, target, _ in edges),
         tuple(weight for _, _, weight in edges),
         found.truncated,

@@ -116,7 +116,7 @@ class _Scan:
                 if stopped is not None:
                     return await self._unfinished(stopped, last)
             if len(page) < _PAGE_NOTES:
-                return GrepAnswer(tuple(self._lines), None, incomplete=False, share=1.0)
+                return GrepAnswer(tuple(self._lines))
             path, start = page[-1].path + _NEXT, None
 
     @property
@@ -127,11 +127,11 @@ class _Scan:
         """Return a full page. It ends before the last line, which belongs to the next page."""
         lines = self._lines[:-1]
         place = Place(note_key(lines[-1].path, self._scope), lines[-1].line, self._counts[-2])
-        return GrepAnswer(tuple(lines), place, incomplete=False, share=1.0)
+        return GrepAnswer(tuple(lines), place=place)
 
     async def _unfinished(self, stopped: Place, path: str) -> GrepAnswer:
         share = await self._snapshot.read(reading.share_up_to, path, self._passing)
-        return GrepAnswer(tuple(self._lines), stopped, incomplete=True, share=share)
+        return GrepAnswer(tuple(self._lines), incomplete=True, place=stopped, share=share)
 
     def _blocks(self, notes: Iterable[ScannedNote]) -> Iterator[list[ScannedNote]]:
         """Yield the notes that pass the filters, in blocks of limited number and size."""

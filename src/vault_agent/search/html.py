@@ -14,7 +14,7 @@ from vault_agent.markdown.resolve import LinkResolver, target_key
 from vault_agent.markdown.tree import build
 from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.model.notes import LinkKind
-from vault_agent.model.pages import LinkedFile, Property, PropertyValue, RenderedNote
+from vault_agent.model.pages import LinkedFile, PropertyValue, RenderedNote, ShownProperty
 from vault_agent.model.warning import Warning
 from vault_agent.search.fetch import NoteFile, read_file
 from vault_agent.search.named import named_note
@@ -280,7 +280,9 @@ def resolved(
     return found
 
 
-async def _properties(snapshot: Snapshot, front: Frontmatter, path: str) -> tuple[Property, ...]:
+async def _properties(
+    snapshot: Snapshot, front: Frontmatter, path: str
+) -> tuple[ShownProperty, ...]:
     written = {
         key: (tuple(frontmatter.texts_of(value, nested=True)), isinstance(value, list))
         for key, value in front.values.items()
@@ -301,7 +303,7 @@ async def _properties(snapshot: Snapshot, front: Frontmatter, path: str) -> tupl
         return PropertyValue(text, file.note_id if file is not None else None)
 
     return tuple(
-        Property(key, tuple(value_of(str(text)) for text in texts), is_list)
+        ShownProperty(key, tuple(value_of(str(text)) for text in texts), is_list)
         for key, (texts, is_list) in written.items()
     )
 

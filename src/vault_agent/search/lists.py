@@ -82,7 +82,8 @@ async def list_notes(
         for at in shown
     )
     total = snapshot.meta.notes if among is None else len(among)
-    return NoteList(tuple(notes), places, total, len(page) > len(shown), warnings)
+    more = len(page) > len(shown)
+    return NoteList(tuple(notes), total, more, places=places, warnings=warnings)
 
 
 async def _among(snapshot: Snapshot, query: ListQuery, within: set[int] | None) -> set[int] | None:

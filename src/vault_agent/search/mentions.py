@@ -11,7 +11,7 @@ from vault_agent.errors import explained
 from vault_agent.markdown import links as markup
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.lines import with_line_ends
-from vault_agent.model.graph import Backlink, Listed, Place
+from vault_agent.model.graph import Listed, Mention, Place
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.warning import Warning
@@ -56,7 +56,7 @@ async def mentions(
     *,
     limit: int,
     linked: bool,
-) -> Listed[Backlink]:
+) -> Listed[Mention]:
     """Return the notes that name a note without a link: those that do most often first.
 
     With `linked`, notes that also link to it are included.
@@ -77,7 +77,7 @@ async def mentions(
     wanted = [rowid for rowid in search.rowids if rowid not in excluded]
     read = wanted[:MAX_READ]
 
-    def find(connection: Connection) -> tuple[list[Backlink], int]:
+    def find(connection: Connection) -> tuple[list[Mention], int]:
         notes = {each.rowid: each for each in notes_reading.notes_by_rowid(connection, read)}
         others = notes_reading.notes_by_rowid(connection, search.similar - {note.rowid})
         keys = [
@@ -154,7 +154,7 @@ def _find(
     notes: dict[int, StoredNote],
     chunks: Iterable[StoredChunk],
     linking: set[int],
-) -> list[Backlink]:
+) -> list[Mention]:
     """Return the mentions in the text of notes. Call it in a thread."""
     by_note: dict[int, list[StoredChunk]] = {}
     for chunk in sorted(chunks):
@@ -168,9 +168,7 @@ def _find(
         note = notes[rowid]
         ends = list(accumulate(len(part.text) for part in parts))
         places = tuple(_place(parts, ends, body, each) for each in ranges[:_PLACES])
-        found.append(
-            Backlink(note.id, note.path, note.title, len(ranges), places, rowid in linking)
-        )
+        found.append(Mention(note.id, note.path, note.title, len(ranges), places, rowid in linking))
     return sorted(found, key=lambda each: (-each.count, each.path))
 
 

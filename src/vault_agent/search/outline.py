@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_agent.errors import TooLarge
 from vault_agent.markdown.document import Document, section_hash
 from vault_agent.markdown.keys import keys_of
+from vault_agent.model.reading import NoteFrontmatter, NoteOutline, OutlineBlock, OutlineHeading
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.fetch import read_file
 from vault_agent.search.named import named_note
@@ -14,7 +15,6 @@ from vault_agent.search.part import MAX_BYTES, too_costly
 from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
-    from vault_agent.markdown.yaml_values import Json
     from vault_agent.model.scope import Scope
     from vault_agent.search.fetch import NoteFile
     from vault_agent.store.current import Snapshot
@@ -24,46 +24,6 @@ if TYPE_CHECKING:
 
 MAX_PARTS = 20_000
 """Headings and blocks of an outline."""
-
-
-class OutlineHeading(NamedTuple):
-    """A heading and its section. Lines count from 1; hashes are hex."""
-
-    heading_id: str
-    level: int
-    text: str
-    heading_path: tuple[str, ...]
-    line: int
-    end_line: int  # the last one of its section, with subsections
-    section_hash: str
-
-
-class OutlineBlock(NamedTuple):
-    """A block with an ID."""
-
-    block_id: str
-    line: int
-    end_line: int
-    section_hash: str
-
-
-class NoteOutline(NamedTuple):
-    """The headings and blocks of a note."""
-
-    note_id: str
-    path: str
-    content_hash: str
-    headings: tuple[OutlineHeading, ...]
-    blocks: tuple[OutlineBlock, ...]
-
-
-class NoteFrontmatter(NamedTuple):
-    """The frontmatter of a note. Dates are text."""
-
-    note_id: str
-    path: str
-    content_hash: str
-    values: dict[str, Json]
 
 
 async def note_outline(
@@ -101,7 +61,7 @@ async def note_frontmatter(
     path, file = await _read(snapshot, root, note_id, scope)
     with too_costly():
         values = await allowance.run(file.size, keys_of, file.text)
-    return NoteFrontmatter(note_id, path, file.hash.hex(), values)
+    return NoteFrontmatter(note_id, path, values, file.hash.hex())
 
 
 async def _read(
@@ -144,4 +104,4 @@ def _outline(note_id: str, path: str, file: NoteFile) -> NoteOutline:
         OutlineBlock(f"^{each.id}", each.line, each.end_line, section_hash(file.text, each))
         for each in found.blocks
     )
-    return NoteOutline(note_id, path, file.hash.hex(), headings, blocks)
+    return NoteOutline(note_id, path, headings, blocks, file.hash.hex())

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.markdown.resolve import target_key
 from vault_agent.model.identifiers import identify
-from vault_agent.model.names import Match, Named, NamedNote
+from vault_agent.model.names import Match, NamedNote, NamedNotes
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.html import resolved
@@ -70,7 +70,7 @@ async def resolve(
     roots: Sequence[str] = (),
     scope: Scope = EVERYTHING,
     source: str | None = None,
-) -> Named:
+) -> NamedNotes:
     """Return the notes that `name` means, at most `MAX_NOTES`, shortest path first.
 
     A link in the note with the ID `source` means the one note that it leads to there.
@@ -91,7 +91,7 @@ async def resolve(
         there = await snapshot.read(_followed, source, link, scope)
         if there is not None:
             named = NamedNote(there.id, scope.inner(there.path), there.title, "path")
-            return Named((named,), has_more=False, line=None, heading=link.heading)
+            return NamedNotes((named,), has_more=False, line=None, heading=link.heading)
     asked = _asked(name.strip(), link, roots)
     found: list[StoredNote] = []
     match: Match = "id"
@@ -116,7 +116,7 @@ async def resolve(
             {"suggestions": await similar_notes(snapshot, asked.path, scope) if asked.path else []},
             remedy="Search for the note.",
         )
-    return Named(
+    return NamedNotes(
         tuple(
             NamedNote(note.id, scope.inner(note.path), note.title, match)
             for note in found[:MAX_NOTES]

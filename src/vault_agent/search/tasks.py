@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown.task_fields import task_fields
@@ -42,7 +43,7 @@ async def list_tasks(
     warnings = await filter_warnings(snapshot, query.filters)
     tasks, more = await snapshot.read(_tasks, query, passing, start)
     places = tuple(TaskPlace(note_key(task.path, query.filters.scope), task.line) for task in tasks)
-    return TaskList(tuple(tasks), places, more, warnings)
+    return TaskList(tuple(tasks), more, places=places, warnings=warnings)
 
 
 def _tasks(
@@ -124,7 +125,7 @@ def _rows(connection: Connection, found: Sequence[tuple[TaskRow, TaskFields]]) -
                 status=status_of(row.symbol),
                 symbol=row.symbol,
                 heading_path=chunk.heading_path if chunk is not None else (),
-                fields=fields,
+                **asdict(fields),
             )
         )
     return tasks

@@ -3,54 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from vault_agent.model.graph import Branch
+from vault_agent.model.graph import FolderBranch, FolderTree, TagBranch, TagTree
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import graph as reading
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from vault_agent.model.graph import TreeQuery
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """A tree of tags or folders, cut at the requested depth and number of entries."""
-
-    revision: str
-    branches: tuple[Branch, ...]
-    count: int  # notes with no tag, or in no folder
-    truncated: bool  # whether the limit left entries out
+Entry = TypeVar("Entry")
 
 
-async def tags(snapshot: Snapshot, query: TreeQuery) -> Tree:
+async def tags(snapshot: Snapshot, query: TreeQuery) -> TagTree:
     """Return the tags of the notes of its scope, in their most frequent spelling of letter case."""
     scope = query.scope
 
-    def read(connection: Connection) -> Tree:
+    def read(connection: Connection) -> TagTree:
         rows = reading.tags(connection)
         count = snapshot.meta.notes
         if scope != EVERYTHING:
             seen = {rowid for rowid, path in reading.order(connection) if scope.contains(path)}
             rows = [row for row in rows if row[2] in seen]
             count = len(seen)
-        return _tree(snapshot.revision, rows, query, count)
+        tags, covered, truncated = _tree(TagBranch, rows, query)
+        return TagTree(snapshot.revision, tags, count - covered, truncated)
 
     return await snapshot.read_unchanged(read)
 
 
-async def folders(snapshot: Snapshot, query: TreeQuery) -> Tree:
+async def folders(snapshot: Snapshot, query: TreeQuery) -> FolderTree:
     """Return the folders that contain notes. They and `prefix` are relative to the scope's."""
     scope = query.scope
 
-    def read(connection: Connection) -> Tree:
+    def read(connection: Connection) -> FolderTree:
         notes = [
             (rowid, scope.inner(path))
             for rowid, path in reading.order(connection)
@@ -61,15 +54,18 @@ async def folders(snapshot: Snapshot, query: TreeQuery) -> Tree:
             for rowid, path in notes
             if (folder := path.rpartition("/")[0])
         ]
-        return _tree(snapshot.revision, rows, query, len(notes))
+        folders, covered, truncated = _tree(FolderBranch, rows, query)
+        return FolderTree(snapshot.revision, folders, len(notes) - covered, truncated)
 
     return await snapshot.read_unchanged(read)
 
 
 def _tree(
-    revision: str, rows: Iterable[tuple[str, str, int]], query: TreeQuery, count: int
-) -> Tree:
-    """Return the tree of (folded name, spelling, note) for a revision with `count` notes.
+    make: Callable[[str, int, int, tuple[Any, ...]], Entry],
+    rows: Iterable[tuple[str, str, int]],
+    query: TreeQuery,
+) -> tuple[tuple[Entry, ...], int, bool]:
+    """Return the tree of (folded name, spelling, note), how many notes, and whether it is cut.
 
     The upper levels are kept first, and on one level the first by name or by number. There may be
     hundreds of thousands of names, so only the kept ones get objects of their own.
@@ -90,12 +86,11 @@ def _tree(
     )
     written = _spellings(rows, {name for names in children.values() for name in names})
 
-    def branch(name: str) -> Branch:
+    def branch(name: str) -> Entry:
         below = tuple(branch(child) for child in children.get(name, ()))
-        return Branch(written[name], own.get(name, 0), notes[name], below)
+        return make(written[name], own.get(name, 0), notes[name], below)
 
-    branches = tuple(branch(name) for name in children[""])
-    return Tree(revision, branches, count - whole, truncated)
+    return tuple(branch(name) for name in children[""]), whole, truncated
 
 
 def _levels(name: str) -> Iterator[str]:

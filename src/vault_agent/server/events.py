@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from vault_agent.api.shown import shown_job
 from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision
-from vault_agent.model.writing import LoggedWrite
+from vault_agent.model.writing import LoggedWrite, WriteNews
 from vault_agent.server.keys import STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.system.change import Change
-from vault_agent.wire.base import dump
-from vault_agent.wire.convert import job_data, revision_data, watch_data
-from vault_agent.wire.deliveries import memory_event
-from vault_agent.wire.write_state import write_event
+from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 HEARTBEAT_SECONDS = 5.0
 """Time until the disconnection of a client is noticed."""
 
+_NEWS_PATHS = 20
 WARNINGS_WHILE_RUNNING = 10
 """Warnings in an event of a running job. The last event lists all that are kept."""
 
@@ -152,7 +151,7 @@ class JobStream:
 def _event(job: Job) -> bytes:
     if not job.state.final:
         job = replace(job, warnings=job.warnings[:WARNINGS_WHILE_RUNNING])
-    return b"event: job\ndata: " + dump(job_data(job)) + b"\n\n"
+    return b"event: job\ndata: " + dump(shown_job(job)) + b"\n\n"
 
 
 def _news_event(news: NewsItem) -> bytes:
@@ -162,14 +161,25 @@ def _news_event(news: NewsItem) -> bytes:
     elif isinstance(item, Job):
         event = _event(item)
     elif isinstance(item, Revision):
-        event = b"event: revision\ndata: " + dump(revision_data(item)) + b"\n\n"
+        event = b"event: revision\ndata: " + dump(item) + b"\n\n"
     elif isinstance(item, LoggedWrite):
-        event = b"event: write\ndata: " + dump(write_event(item)) + b"\n\n"
+        event = b"event: write\ndata: " + dump(_write_news(item)) + b"\n\n"
     elif isinstance(item, MemoryNews):
-        event = b"event: memory\ndata: " + dump(memory_event(item)) + b"\n\n"
+        event = b"event: memory\ndata: " + dump(item) + b"\n\n"
     else:
-        event = b"event: watch\ndata: " + dump(watch_data(item)) + b"\n\n"
+        event = b"event: watch\ndata: " + dump(item) + b"\n\n"
     return b"id: " + news.id.encode() + b"\n" + event
+
+
+def _write_news(logged: LoggedWrite) -> WriteNews:
+    return WriteNews(
+        write_id=logged.write_id,
+        operation=logged.operation,
+        agent=logged.agent,
+        client=logged.client,
+        paths=tuple(file.path for file in logged.files[:_NEWS_PATHS]),
+        file_count=logged.file_count,
+    )
 
 
 async def _forward(

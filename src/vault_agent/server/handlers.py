@@ -11,6 +11,8 @@ from aiohttp import web
 from vault_agent.api.caller import OWNER
 from vault_agent.api.operation import Got, Operation, answer, perform
 from vault_agent.api.operations import DOWNLOAD
+from vault_agent.model.jobs import OneJob
+from vault_agent.model.search import Answer, CompactAnswer
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events, send_news
 from vault_agent.server.keys import CALLER, OPENAPI, TRACE
@@ -22,16 +24,14 @@ from vault_agent.server.replies import (
     not_modified,
 )
 from vault_agent.system.cancelling import in_thread, to_its_end
-from vault_agent.wire.replies import CompactResultsData, OneJob, ResultsData
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
+    from vault_agent.model.reply import Reply
     from vault_agent.server.log import Fields
     from vault_agent.vaults.open_vault import OpenVault
-    from vault_agent.wire.base import Model
-    from vault_agent.wire.replies import Reply
 
 
 PROGRAM = "vault-agent"
@@ -152,7 +152,7 @@ async def _send(
         await to_its_end(settle(is_there))
 
 
-def _location(call: Call, data: Model) -> dict[str, str]:
+def _location(call: Call, data: object) -> dict[str, str]:
     place = f"{call.prefix}/jobs/"
     return {"Location": f"{place}{data.job.id}"} if isinstance(data, OneJob) else {}
 
@@ -160,10 +160,10 @@ def _location(call: Call, data: Model) -> dict[str, str]:
 def _trace(logged: Fields, sent: Reply[Any]) -> None:
     """Record modes and counts of a search for the log."""
     data = sent.data
-    if not isinstance(data, ResultsData | CompactResultsData):
+    if not isinstance(data, Answer | CompactAnswer):
         return
     logged["used_mode"] = data.used_mode.value
-    logged["result_count"] = len(data.results)
+    logged["result_count"] = len(data.hits)
     logged["warning_count"] = len(sent.warnings)
     if data.requested_mode is not None:
         logged["requested_mode"] = data.requested_mode.value

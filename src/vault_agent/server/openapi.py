@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import orjson
 from pydantic.json_schema import models_json_schema
 
 from vault_agent import __version__
+from vault_agent.model.jobs import OneJob
+from vault_agent.model.reply import ErrorReply
+from vault_agent.model.warning import Warning
 from vault_agent.server.replies import status_of
 from vault_agent.server.routes import ROUTES, Route
-from vault_agent.wire.replies import ErrorReply, OneJob, Reply
+from vault_agent.wire.schema import REF, Schemas
 from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vault_agent.wire.base import Model
 
 _Mode = Literal["validation", "serialization"]
-_Refs = Mapping[Any, dict[str, Any]]
-"""References to schemas, by model and mode."""
+
+
+class _Refs(NamedTuple):
+    """The schemas of bodies by model, and those of replies."""
+
+    requests: Mapping[Any, dict[str, Any]]
+    replies: Schemas
+
+    def reply(self, kind: type) -> dict[str, Any]:
+        """Return a reference to the envelope of a reply with this data."""
+        name = f"{kind.__name__}Reply"
+        self.replies.definitions[name] = {
+            "title": name,
+            "description": "A success: the data and the warnings.",
+            "type": "object",
+            "properties": {
+                "data": self.replies.of(kind),
+                "warnings": {"type": "array", "items": self.replies.of(Warning)},
+            },
+            "required": ["data", "warnings"],
+            "additionalProperties": False,
+        }
+        return {"$ref": f"{REF}{name}"}
+
 
 EVERYWHERE = (
     "INVALID_REQUEST",
@@ -63,7 +89,9 @@ def openapi_json() -> bytes:
 
 def describe() -> dict[str, Any]:
     """Return the document."""
-    refs, definitions = models_json_schema(_models(), ref_template="#/components/schemas/{model}")
+    requests, definitions = models_json_schema(_requests(), ref_template=f"{REF}{{model}}")
+    replies = Schemas(definitions.get("$defs", {}))
+    refs = _Refs(requests, replies)
     paths: dict[str, dict[str, Any]] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, refs)
@@ -81,7 +109,7 @@ def describe() -> dict[str, Any]:
         "security": [{}, {"apiKey": []}],
         "paths": paths,
         "components": {
-            "schemas": definitions["$defs"],
+            "schemas": dict(sorted(replies.definitions.items())),
             "securitySchemes": {
                 "apiKey": {
                     "type": "http",
@@ -93,14 +121,10 @@ def describe() -> dict[str, Any]:
     }
 
 
-def _models() -> list[tuple[type[Model], _Mode]]:
-    found: dict[tuple[type[Model], _Mode], None] = {(ErrorReply, "serialization"): None}
-    for route in ROUTES:
-        if route.takes_body and not route.in_path:
-            found[route.request, "validation"] = None
-        for reply in route.operation.replies:
-            found[reply, "serialization"] = None
-    return list(found)
+def _requests() -> list[tuple[type[Model], _Mode]]:
+    """Return the models of bodies."""
+    found = {route.request: None for route in ROUTES if route.takes_body and not route.in_path}
+    return [(model, "validation") for model in found]
 
 
 def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
@@ -128,7 +152,7 @@ def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
 def _body(route: Route, refs: _Refs) -> dict[str, Any]:
     """Return the schema of a body: the request without the fields that are in the path."""
     if not route.in_path:
-        return refs[route.request, "validation"]
+        return refs.requests[route.request, "validation"]
     schema = route.request.model_json_schema(by_alias=True)
     for name in route.in_path:
         del schema["properties"][name]
@@ -174,12 +198,12 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 
 def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
     success: dict[str, Any] = {"description": "Success.", "content": _content(route, refs)}
-    if route.status == 202 and Reply[OneJob] in route.operation.replies:
+    if route.status == 202 and OneJob in route.operation.replies:
         success["headers"] = {"Location": {"schema": {"type": "string"}}}
     responses: dict[str, Any] = {str(route.status): success}
     if route.creates:
         responses["201"] = {"description": "Made.", "content": _content(route, refs)}
-    if route.status == 200 and Reply[OneJob] in route.operation.replies[1:]:
+    if route.status == 200 and OneJob in route.operation.replies[1:]:
         responses["202"] = {
             "description": "A job does it, because it is large.",
             "content": _content(route, refs),
@@ -198,13 +222,13 @@ def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
     for status, names in sorted(codes.items()):
         responses[str(status)] = {
             "description": f"{_MEANING[status]} Codes: {', '.join(sorted(names))}.",
-            "content": {"application/json": {"schema": refs[ErrorReply, "serialization"]}},
+            "content": {"application/json": {"schema": refs.replies.of(ErrorReply)}},
         }
     return responses
 
 
 def _content(route: Route, refs: _Refs) -> dict[str, Any]:
-    schemas = [refs[reply, "serialization"] for reply in route.operation.replies]
+    schemas = [refs.reply(reply) for reply in route.operation.replies]
     content: dict[str, Any] = {}
     for media in route.media:
         if media == "application/json":

@@ -28,6 +28,7 @@ from vault_agent.api import (
 from vault_agent.api import web as pages
 from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
+from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
 from vault_agent.server import handlers, ui
 from vault_agent.server.body import (
     MAX_BODY_BYTES,
@@ -42,9 +43,8 @@ from vault_agent.server.keys import APP, CONFIG, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import parse_strings, unknown_field, wire_names
 from vault_agent.wire.queries import repeatable
-from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import AttachmentRequest, DownloadRequest, NoParams
-from vault_agent.wire.web import EndedData, SessionBody, SessionData, TicketBody, TicketData
+from vault_agent.wire.web import SessionBody, TicketBody
 from vault_agent.wire.writing import UploadRequest, WriteBody
 
 if TYPE_CHECKING:
@@ -215,14 +215,14 @@ TICKET = Operation(
     "ui_ticket",
     TicketBody,
     _ticket,
-    (Reply[TicketData],),
+    (Ticket,),
     needs="web.enabled",
 )
 SESSION = Operation(
     "ui_session",
     SessionBody,
     _session,
-    (Reply[SessionData],),
+    (PageSession,),
     ("SESSION_ENDED", "TOO_MANY_REQUESTS", "ROUTE_NOT_FOUND"),
     needs="web.enabled",
 )
@@ -230,7 +230,7 @@ SIGN_OUT = Operation(
     "ui_sign_out",
     NoParams,
     _sign_out,
-    (Reply[EndedData],),
+    (SessionsEnded,),
     ("INDEX_IO_ERROR",),
     needs="web.enabled",
 )

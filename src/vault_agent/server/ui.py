@@ -13,15 +13,15 @@ from vault_agent import __version__
 from vault_agent.api.caller import OWNER, PAGE
 from vault_agent.api.operation import perform
 from vault_agent.errors import Failed, NotFound, Unauthorized
+from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
+from vault_agent.model.reply import Reply
 from vault_agent.server.access import bearer
 from vault_agent.server.downloads import send_shown
 from vault_agent.server.keys import ASSETS, CALLER, CONFIG, SESSIONS
 from vault_agent.server.replies import accepts_gzip, bytes_reply
 from vault_agent.web.sessions import PREFIX
 from vault_agent.web.shell import fill, page_headers
-from vault_agent.wire.base import dump
-from vault_agent.wire.replies import Reply
-from vault_agent.wire.web import EndedData, SessionData, TicketData
+from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
     from vault_agent.server.handlers import Call
@@ -117,10 +117,10 @@ async def ticket(call: Call) -> web.StreamResponse:
         raise Unauthorized("UNAUTHORIZED", "A ticket needs the API key itself.")
     sessions = call.request.app.get(SESSIONS)
     if sessions is None:
-        return bytes_reply(dump(Reply[TicketData](data=TicketData(ticket=None, seconds=0))))
+        return bytes_reply(dump(Reply(Ticket(None, 0))))
     made = sessions.make_ticket(printed=call.sent.printed)
-    data = TicketData(ticket=made.text, seconds=made.seconds)
-    return bytes_reply(dump(Reply[TicketData](data=data)))
+    data = Ticket(ticket=made.text, seconds=made.seconds)
+    return bytes_reply(dump(Reply(data)))
 
 
 async def session(call: Call) -> web.StreamResponse:
@@ -146,9 +146,9 @@ async def sign_out(call: Call) -> web.StreamResponse:
             raise Failed(
                 "INDEX_IO_ERROR", "The secret of the sessions cannot be written."
             ) from None
-    return bytes_reply(dump(Reply[EndedData](data=EndedData())))
+    return bytes_reply(dump(Reply(SessionsEnded())))
 
 
 def _opened(made: Session) -> web.Response:
-    data = SessionData(token=made.token, expires_at=made.expires_at)
-    return bytes_reply(dump(Reply[SessionData](data=data)))
+    data = PageSession(token=made.token, expires_at=made.expires_at)
+    return bytes_reply(dump(Reply(data)))

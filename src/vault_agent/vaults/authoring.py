@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from vault_agent.config.sections import WriteSettings
     from vault_agent.markdown.task_edit import Status, Wanted
     from vault_agent.markdown.task_line import NewTask
+    from vault_agent.model.authoring import DecisionRecord, DevlogEntry, DevlogKind
     from vault_agent.model.scope import Scope
     from vault_agent.model.writing import Write, Written
     from vault_agent.vault.root import VaultRoot
     from vault_agent.vaults.lists import Lists
-    from vault_agent.writing.devlog import Entry, Kind
-    from vault_agent.writing.records import DecisionRecord
     from vault_agent.writing.templates import Template
     from vault_agent.writing.write import Writing
 
@@ -124,7 +123,14 @@ class Authoring:
         )
 
     async def add_entry(
-        self, write: Write, kind: Kind, topic: str, text: str, scope: Scope, *, allow_repeat: bool
+        self,
+        write: Write,
+        kind: DevlogKind,
+        topic: str,
+        text: str,
+        scope: Scope,
+        *,
+        allow_repeat: bool,
     ) -> Written:
         """Add a line to the devlog. Raises as `vault_agent.writing.devlog.add_entry`."""
         return await add_entry(
@@ -138,14 +144,14 @@ class Authoring:
             allow_repeat=allow_repeat,
         )
 
-    async def entries(self, scope: Scope, *, topic: str | None, limit: int) -> list[Entry]:
+    async def entries(self, scope: Scope, *, topic: str | None, limit: int) -> list[DevlogEntry]:
         """Return the last lines of the devlog.
 
         Raises:
             InvalidRequest: `INVALID_REQUEST`, `INVALID_NOTE_NAME` if the topic is no name.
         """
 
-        def look() -> list[Entry]:
+        def look() -> list[DevlogEntry]:
             folder = scope.outer(self._settings.devlog_folder)
             with self._open_root() as root:
                 return last_entries(root, folder, scope, topic=topic, limit=limit)

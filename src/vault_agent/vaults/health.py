@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent import __version__
 from vault_agent.config import switched_on
-from vault_agent.model.health import Health
+from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
@@ -45,18 +45,21 @@ def health(
     return Health(
         status="error" if refusal else "degraded" if meta is None or warnings else "ok",
         version=__version__,
-        vault_id=task.vault,
-        vault_name=_readable(PurePath(task.root).name),
-        index_available=meta is not None,
-        index_stale=checks.stale,
-        index_generation=meta.generation if meta else None,
-        notes=meta.notes if meta else 0,
-        chunks=meta.chunks if meta else 0,
-        embeddings_enabled=config.embedding.enabled,
-        embeddings_available=has_embedder and meta is not None and usable,
-        embeddings_share=latest.embedded_share if latest and has_embedder else 0.0,
+        vault=ServedVault(task.vault, _readable(PurePath(task.root).name)),
+        index=IndexHealth(
+            available=meta is not None,
+            stale=checks.stale,
+            generation=meta.generation if meta else None,
+            notes=meta.notes if meta else 0,
+            chunks=meta.chunks if meta else 0,
+            indexed_at=checks.indexed_at if meta else None,
+        ),
+        embeddings=EmbeddingHealth(
+            enabled=config.embedding.enabled,
+            available=has_embedder and meta is not None and usable,
+            share=latest.embedded_share if latest and has_embedder else 0.0,
+        ),
         running_job=running.id if running else None,
-        indexed_at=checks.indexed_at if meta else None,
         switched_on=switched_on(config),
         warnings=(*warnings, *watch.notices()),
         watch=watch.status(),

@@ -21,11 +21,14 @@ if TYPE_CHECKING:
         Backlink,
         Community,
         Finding,
+        FolderTree,
         GraphNote,
         Listed,
         LocalGraph,
+        Mention,
         NoteLink,
         Page,
+        TagTree,
         TreeQuery,
         Wanted,
     )
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
     from vault_agent.search.columns import GraphQuery
     from vault_agent.search.graph import Clusters, Graph
-    from vault_agent.search.trees import Tree
     from vault_agent.store.current import Snapshot
     from vault_agent.vaults.shared import Read
 
@@ -93,7 +95,7 @@ class Links:
             lambda now: links.backlinks(now, note_id, page, contexts=contexts)
         )
 
-    async def mentions(self, note_id: str, *, limit: int, linked: bool) -> Listed[Backlink]:
+    async def mentions(self, note_id: str, *, limit: int, linked: bool) -> Listed[Mention]:
         """Return the notes that name a note without a link."""
         return await self._listed(
             lambda now: mentions.mentions(now, note_id, limit=limit, linked=linked)
@@ -169,14 +171,14 @@ class Links:
             lambda now, whole: self._broken.by_target(now, whole, page, faults)
         )
 
-    async def tags(self, query: TreeQuery) -> Tree:
+    async def tags(self, query: TreeQuery) -> TagTree:
         """Return the tree of tags."""
-        found: Tree = await self._read(lambda now: trees.tags(now, query))
+        found: TagTree = await self._read(lambda now: trees.tags(now, query))
         return found
 
-    async def folders(self, query: TreeQuery) -> Tree:
+    async def folders(self, query: TreeQuery) -> FolderTree:
         """Return the tree of folders."""
-        found: Tree = await self._read(lambda now: trees.folders(now, query))
+        found: FolderTree = await self._read(lambda now: trees.folders(now, query))
         return found
 
     async def _listed(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         TaskPlace,
         TaskQuery,
     )
-    from vault_agent.model.names import Named
+    from vault_agent.model.names import NamedNotes
     from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
@@ -72,9 +72,9 @@ class Lists:
 
     async def resolve(
         self, name: str, scope: Scope = EVERYTHING, *, source: str | None = None
-    ) -> Named:
+    ) -> NamedNotes:
         """Return the notes of `scope` that a name means, in the note `source` if it is a link."""
-        found: Named = await self._read(
+        found: NamedNotes = await self._read(
             lambda now: resolve(now, name, roots=self._roots, scope=scope, source=source)
         )
         return found

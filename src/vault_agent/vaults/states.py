@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from vault_agent.config.registry import DEFAULT
 from vault_agent.config.trust import is_trusted
 from vault_agent.errors import IndexUnavailable, VaultAgentError
+from vault_agent.model.vaults import VaultReadiness, VaultState
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.system.files import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from vault_agent.config.registry import Registered
@@ -23,22 +23,6 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
 _COUNTS = "counts.json"
-State = Literal["ready", "indexing", "closed", "missing", "untrusted", "error"]
-
-
-@dataclass(frozen=True, slots=True)
-class VaultState:
-    """A vault of the server. The counts and times of a closed one are those when it was closed."""
-
-    name: str  # what requests call it
-    role: str  # `default`, `project`, `global` or `other`
-    identity: str
-    open: bool
-    state: State
-    notes: int | None = None
-    types: Mapping[str, int] | None = None  # notes by type, "" for those without one
-    last_indexed: str | None = None
-    code: str | None = field(default=None)  # why the index is not served
 
 
 async def state_of(
@@ -52,7 +36,7 @@ async def state_of(
     role = entry.role.value if entry is not None else DEFAULT
     if vault is None:
         assert entry is not None  # noqa: S101 - the default vault is always open
-        state: State = "closed"
+        state: VaultReadiness = "closed"
         if hosted is not None:
             state = "indexing"
         elif not entry.root.is_dir():
@@ -68,16 +52,16 @@ async def state_of(
     except SnapshotOutdated:  # the next request sees the new revision
         pass
     health = await vault.health()
-    state = "indexing" if vault.jobs.running else "ready" if health.index_available else "error"
+    state = "indexing" if vault.jobs.running else "ready" if health.index.available else "error"
     return VaultState(
         address,
         role,
         vault.identity,
         open=True,
         state=state,
-        notes=health.notes if health.index_available else None,
+        notes=health.index.notes if health.index.available else None,
         types=types,
-        last_indexed=health.indexed_at,
+        last_indexed=health.index.indexed_at,
         code=code,
     )
 

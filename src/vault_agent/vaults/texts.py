@@ -14,11 +14,10 @@ from vault_agent.vault.attachments import describe, open_attachment
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.model.reading import NotePart, PartQuery
+    from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
-    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.system.allowance import Allowance
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.root import VaultRoot

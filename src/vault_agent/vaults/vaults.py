@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
+    from vault_agent.model.vaults import VaultState
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.shared import Shared
-    from vault_agent.vaults.states import VaultState
 
 IDLE_SECONDS = 600.0
 """After this time without a request or a job, a vault that is not the default one is closed."""

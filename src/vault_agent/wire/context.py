@@ -52,21 +52,3 @@ class ContextBody(Model):
     max_tokens: Annotated[int, Field(ge=200, le=32_000)] = Field(
         default=4_000, description="The most tokens of the section, as estimated."
     )
-
-
-class SourceData(Model):
-    """An excerpt of the section."""
-
-    path: str
-    lines: tuple[int, int] = Field(description="The first and the last line, inclusive.")
-    query: int = Field(description="The number of its query, counted from 0.")
-    tokens: int
-    cut: bool
-
-
-class ContextData(Model):
-    """A section of Markdown with excerpts of notes. It is empty if nothing was found."""
-
-    section: str
-    tokens: int = Field(description="An estimate that is above the number of common tokenizers.")
-    sources: tuple[SourceData, ...]

@@ -9,7 +9,6 @@ from pydantic_core import PydanticCustomError
 
 from vault_agent.model.grep import GrepQuery
 from vault_agent.model.lists import ListQuery, Sort, TaskQuery, TaskStatus
-from vault_agent.model.names import Match
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
 from vault_agent.wire.base import Model
@@ -32,27 +31,6 @@ class ResolveRequest(Model):
         default=None,
         alias="from",
         description="The ID of the note that has the link: it means what it leads to there.",
-    )
-
-
-class NamedNoteData(Model):
-    """A note found by a name. `match` says how."""
-
-    note_id: str
-    path: str
-    title: str
-    match: Match
-
-
-class NamedData(Model):
-    """The notes that a name means, at most ten."""
-
-    notes: list[NamedNoteData]
-    has_more: bool
-    line: int | None = Field(description="The line that the name contains, as in `Note.md:12`.")
-    heading: str | None = Field(description="The heading that a link contains.")
-    anchor: str | None = Field(
-        description="The `id` of the heading or block in the rendered note, if a link contains one."
     )
 
 
@@ -84,30 +62,6 @@ class GrepBody(Model):
             limit=self.limit,
             filters=self.filters.to_filters(scope),
         )
-
-
-class GrepLineData(Model):
-    """A matching line, cut to 240 characters around its first match."""
-
-    note_id: str
-    path: str
-    line: int = Field(description="The line in the note's file, counted from 1.")
-    text: str
-    matches: tuple[tuple[int, int], ...] = Field(
-        description="Ranges of the text that match, in characters, the end exclusive."
-    )
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    more_in_note: bool = Field(description="Whether further lines of this note are left out.")
-
-
-class GrepData(Model):
-    """Matching lines, in the order of paths and lines."""
-
-    lines: list[GrepLineData]
-    incomplete: bool = Field(description="Whether the time was over before all was searched.")
-    has_more: bool
-    next_cursor: str | None
 
 
 # --- notes --------------------------------------------------------------------------------------
@@ -190,40 +144,6 @@ def _is_empty(value: object) -> bool:
     return value in (None, (), False)
 
 
-class NoteRow(Model):
-    """A note in a list."""
-
-    note_id: str
-    path: str
-    title: str
-    type: str | None
-    tags: tuple[str, ...]
-    created: str | None = Field(description="`created` or `date` of the frontmatter, as written.")
-    updated: str = Field(description="`updated` of the frontmatter, or the time of the file.")
-    excerpt: str = Field(description="The beginning of its text, at most 160 characters.")
-    connections: int = Field(description="Other notes that it links to or that link to it.")
-    id: str | None = Field(
-        default=None, exclude_if=_is_empty, description="`id` of the frontmatter."
-    )
-    status: str | None = Field(default=None, exclude_if=_is_empty)
-    files: tuple[str, ...] = Field(
-        default=(), exclude_if=_is_empty, description="The first ten `files` of the frontmatter."
-    )
-    promoted: bool = Field(default=False, exclude_if=_is_empty)
-    vault: str | None = Field(
-        default=None, exclude_if=_is_empty, description="Its vault, if the request names one."
-    )
-
-
-class NotesData(Model):
-    """A page of a list of notes. `total` counts all pages."""
-
-    notes: list[NoteRow]
-    total: int
-    has_more: bool
-    next_cursor: str | None
-
-
 # --- tasks --------------------------------------------------------------------------------------
 
 
@@ -249,35 +169,3 @@ class TasksRequest(Model):
             due_before=self.due_before,
             limit=self.limit,
         )
-
-
-class TaskData(Model):
-    """A task: a list item with a check box. Dates are as YYYY-MM-DD."""
-
-    task_id: str = Field(description="`{noteId}:{line}:{hash of the line}`.")
-    path: str
-    line: int
-    status: TaskStatus
-    symbol: str = Field(description="The character in the box.")
-    text: str = Field(description="The text without its fields.")
-    due: str | None
-    scheduled: str | None
-    start: str | None
-    created: str | None
-    done: str | None
-    cancelled: str | None
-    priority: str | None
-    recurrence: str | None
-    id: str | None
-    depends_on: tuple[str, ...]
-    tags: tuple[str, ...]
-    heading_path: tuple[str, ...]
-    format: str | None = Field(description="How its fields are written: `emoji` or `dataview`.")
-
-
-class TasksData(Model):
-    """A page of a list of tasks, in the order of paths and lines."""
-
-    tasks: list[TaskData]
-    has_more: bool
-    next_cursor: str | None

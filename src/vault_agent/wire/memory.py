@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, StringConstraints
 
 from vault_agent.model.memory import NoteQuery, RecallQuery
-from vault_agent.model.search import Mode
 from vault_agent.wire.base import Model
 
 if TYPE_CHECKING:
@@ -62,31 +61,6 @@ class MemoryBody(Model):
         )
 
 
-class RecalledNoteData(Model):
-    """A note that is recalled, or was left out."""
-
-    vault: str
-    note_id: str
-    id: str | None
-    path: str
-    title: str
-    type: str
-    updated: str
-    score: float
-    match_type: Literal["tag", "semantic", "both"]
-    tag: float
-    semantic: float
-    recency: float
-    reasons: tuple[str, ...] = Field(
-        description="Such as `file:src/a.py`, `tag:x`, `words` and `pinned`."
-    )
-    left_out: str | None = Field(
-        default=None,
-        description="Why: relevance, empty, journals, duplicate, limit or budget; session,"
-        " delivered or removed in a session.",
-    )
-
-
 class NoteSearchBody(Model):
     """A search for notes."""
 
@@ -109,65 +83,3 @@ class NoteSearchBody(Model):
             alone=self.alone or self.project is not None,
             scope=scope,
         )
-
-
-class FoundNoteData(Model):
-    """A note that was found."""
-
-    vault: str
-    note_id: str
-    id: str | None
-    path: str
-    title: str
-    type: str
-    score: float
-    match_type: Literal["tag", "semantic", "both"]
-    snippet: str
-    matches: tuple[tuple[int, int], ...]
-    created: str | None
-
-
-class FoundNotesData(Model):
-    """The notes that were found, the best first."""
-
-    notes: list[FoundNoteData]
-
-
-class RecallSignalsData(Model):
-    """What the notes were compared with, besides the prompt."""
-
-    files: tuple[str, ...]
-    tags: tuple[str, ...]
-    prompt: bool = Field(
-        description="Whether the prompt counts: it has a subject, and a note is about it."
-    )
-
-
-class WordMatchData(Model):
-    """How much of the prompt one passage has. If that is too little, the prompt does not count."""
-
-    share: float = Field(
-        description="Of the prompt's different words, each by its rarity, in the passage with most."
-    )
-    needed: float = Field(description="The least share of a prompt that the vault is about.")
-
-
-class RecallWeightsData(Model):
-    """The weights of the parts of a score."""
-
-    tag: float
-    semantic: float
-    recency: float
-
-
-class MemoryData(Model):
-    """The text for an agent, and the notes in it. The text is empty if nothing matters."""
-
-    text: str
-    tokens: int
-    notes: list[RecalledNoteData]
-    left_out: list[RecalledNoteData]
-    signals: RecallSignalsData
-    used_mode: Mode | None
-    word_match: WordMatchData | None = Field(description="Null if the prompt names no subject.")
-    weights: RecallWeightsData

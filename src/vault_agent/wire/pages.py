@@ -36,17 +36,3 @@ class FilteredRequest(Model):
             after=self.after,
             before=self.before,
         )
-
-
-class PageData(Model):
-    """A part of a list."""
-
-    revision: str = Field(description="The revision of the index. A cursor is valid for it only.")
-    has_more: bool
-    next_cursor: str | None
-
-
-class CountedPageData(PageData):
-    """A part of a list with the number of all its entries."""
-
-    total: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
@@ -30,48 +30,3 @@ class DemoteRequest(Model):
 
     note_id: NoteId
     keep: Flag = Field(default=False, description="Leave the copy in the global vault.")
-
-
-class GlobalNoteData(Model):
-    """A note of the global vault. `id` is that of its frontmatter."""
-
-    note_id: str
-    path: str
-    id: str | None
-
-
-class PromotedData(Model):
-    """What a promotion has done. Status 201 if the copy is new."""
-
-    created: bool
-    updated: bool
-    outdated: bool = Field(description="The note has changed since it was copied. See `update`.")
-    global_: GlobalNoteData = Field(alias="global")
-
-
-class DemotedData(Model):
-    """What taking a promotion back has done."""
-
-    changed: bool = Field(description="Whether the note was promoted.")
-    global_: GlobalNoteData | None = Field(
-        alias="global", description="Its copy, if there was one."
-    )
-    trash_path: str | None = Field(description="Where the copy is now, in the global vault.")
-
-
-class InterruptedData(Model):
-    """A promotion that was not whole."""
-
-    vault: str
-    path: str
-    problem: Literal["unmarked", "missing", "unknown"] = Field(
-        description="`unmarked`: the note did not name its copy. `missing`: its copy is gone."
-        " `unknown`: the original of this copy is gone."
-    )
-    mended: bool
-
-
-class VaultCheckData(Model):
-    """The promotions that were not whole."""
-
-    promotions: list[InterruptedData]

@@ -21,18 +21,3 @@ class PartRequest(Model):
     last_line: Annotated[int, Field(ge=1)] | None = None
     max_bytes: Annotated[int, Field(ge=1)] = 24_000
     cursor: str | None = None
-
-
-class PartData(Model):
-    """A page of a part of a note."""
-
-    note_id: str
-    path: str
-    title: str
-    text: str
-    start_line: int
-    end_line: int
-    lines: int
-    note_hash: str | None
-    section_hash: str | None
-    next_cursor: str | None

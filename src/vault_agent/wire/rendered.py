@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
@@ -38,48 +38,3 @@ class ShownFileRequest(AttachmentRequest):
     k: Annotated[str, StringConstraints(min_length=1, max_length=80)] = Field(
         description="The code in the address that the HTML of a note has."
     )
-
-
-class OutlineData(Model):
-    """A heading."""
-
-    level: int
-    text: str
-    id: str = Field(description="The ID of its element.")
-    line: int = Field(description="Counted in the file, from 1.")
-
-
-class PropertyValueData(Model):
-    """A value of the frontmatter."""
-
-    text: str
-    note_id: str | None = Field(description="The note that it links to.")
-
-
-class PropertyData(Model):
-    """A key of the frontmatter."""
-
-    key: str
-    values: list[PropertyValueData]
-    is_list: bool
-
-
-class AssetData(Model):
-    """A file that the note shows."""
-
-    path: str
-    url: str
-    kind: Literal["image", "audio", "video", "file"]
-
-
-class HtmlData(Model):
-    """A note as HTML that is safe to show."""
-
-    note_id: str | None = Field(description="None for text that is not saved.")
-    path: str
-    title: str
-    html: str
-    outline: list[OutlineData]
-    properties: list[PropertyData]
-    assets: list[AssetData]
-    content_hash: str = Field(description="SHA-256 of the file's bytes.")

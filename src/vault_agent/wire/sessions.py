@@ -45,10 +45,3 @@ class SessionEventBody(Model):
         default=None,
         description="How long the agent still waits, as in the header `Vault-Agent-Seconds`.",
     )
-
-
-class DeliveredData(Model):
-    """What the event brings to the agent."""
-
-    text: str | None = Field(description="Context for the agent.")
-    message: str | None = Field(description="A message for the person.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import edit
+from vault_agent.model.authoring import DevlogEntry, DevlogKind
 from vault_agent.model.writing import Appended
 from vault_agent.text.names import slug, stem
 from vault_agent.vault.naming import NOTE_SUFFIX, note_path
@@ -33,27 +33,6 @@ _TAG_WIDTH = len("[problem]")
 _ENTRY = re.compile(r"\[(impl|problem|insight|verify)\][ \t]+(\d{4}-\d\d-\d\d)[ \t]+(\S.*)")
 
 
-class Kind(StrEnum):
-    """What an entry is about: something made, gone wrong, learned, or seen to work."""
-
-    IMPL = "impl"
-    PROBLEM = "problem"
-    INSIGHT = "insight"
-    VERIFY = "verify"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of the devlog. `date` is an ISO date."""
-
-    topic: str
-    path: str
-    line: int
-    kind: Kind
-    date: str
-    text: str
-
-
 def topic_path(folder: str, topic: str) -> str:
     """Return the path of a topic's note.
 
@@ -66,7 +45,7 @@ def topic_path(folder: str, topic: str) -> str:
     return note_path(f"{folder}/{name}{NOTE_SUFFIX}")
 
 
-def entry_line(kind: Kind, day: date, text: str) -> str:
+def entry_line(kind: DevlogKind, day: date, text: str) -> str:
     """Return an entry as its line. Line ends in the text become spaces.
 
     Raises:
@@ -84,7 +63,7 @@ async def add_entry(
     write: Write,
     folder: str,
     *,
-    kind: Kind,
+    kind: DevlogKind,
     topic: str,
     text: str,
     today: date,
@@ -116,17 +95,17 @@ def _ends_with(note: bytes, last: bytes) -> bool:
 
 def last_entries(
     root: VaultRoot, folder: str, scope: Scope, *, topic: str | None, limit: int
-) -> list[Entry]:
+) -> list[DevlogEntry]:
     """Return the last entries of a topic, or of all, in the order of their days and lines."""
     path = folder if topic is None else topic_path(folder, topic)
-    found: list[Entry] = []
+    found: list[DevlogEntry] = []
     for entry in scan(root, paths=(path,)).notes:
         if scope.contains(entry.path):
             found += list(_entries(root, entry.path))[-limit:]
     return sorted(found, key=lambda each: each.date)[-limit:]
 
 
-def _entries(root: VaultRoot, path: str) -> Iterator[Entry]:
+def _entries(root: VaultRoot, path: str) -> Iterator[DevlogEntry]:
     try:
         content = read_bytes(root, path, MAX_BYTES)
         text, _ = decode(content.data, path)
@@ -135,4 +114,6 @@ def _entries(root: VaultRoot, path: str) -> Iterator[Entry]:
     for number, line in enumerate(text.splitlines(), 1):
         match = _ENTRY.match(line)
         if match is not None:
-            yield Entry(stem(path), path, number, Kind(match[1]), match[2], match[3].rstrip())
+            yield DevlogEntry(
+                stem(path), path, number, DevlogKind(match[1]), match[2], match[3].rstrip()
+            )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio
@@ -14,6 +13,8 @@ from vault_agent.markdown.frontmatter import read as read_frontmatter
 from vault_agent.markdown.frontmatter import text_of
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.yaml_values import written as as_yaml
+from vault_agent.model.authoring import DecisionRecord
+from vault_agent.model.identifiers import identify
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold, slug
 from vault_agent.vault.naming import note_path
@@ -38,16 +39,6 @@ _NAME = re.compile(r"adr-(\d{1,9})(?=[-. ]|\Z)")
 _MAX_SLUG = 60
 _MAX_RECORDS = 2_000
 _MAX_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionRecord:
-    """A decision record."""
-
-    number: int
-    path: str
-    title: str
-    status: str | None
 
 
 class Records:
@@ -116,7 +107,9 @@ class Records:
                 text = _read(root, entry.path)
                 title = parse_note(text, path=entry.path).title
                 status = text_of(read_frontmatter(text).values, "status")
-                found.append(DecisionRecord(number, entry.path, title, status))
+                found.append(
+                    DecisionRecord(number, identify(entry.path), entry.path, title, status)
+                )
         return sorted(found, key=lambda each: (each.number, each.path))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.mcp.view import View
-    from vault_agent.wire.replies import ResultData
+    from vault_agent.model.search import Hit
 
 _PAGE = 200
 _JSON_SHARE = 3
@@ -40,17 +40,17 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
     }
     reply = await view.perform(SEARCH, parse_values(SearchBody, body))
     more = {"has_more": reply.data.has_more, **warnings_of(reply.warnings)}
-    return _shown(view, reply.data.results, **more)
+    return _shown(view, reply.data.hits, **more)
 
 
 async def _related(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["filename"])
     body = {"id": note.note_id, "limit": given["limit"]}
     reply = await view.perform(RELATED, parse_values(RelatedBody, body))
-    return _shown(view, reply.data.results, **warnings_of(reply.warnings))
+    return _shown(view, reply.data.hits, **warnings_of(reply.warnings))
 
 
-def _shown(view: View, results: list[ResultData], **more: Any) -> str:
+def _shown(view: View, results: list[Hit], **more: Any) -> str:
     lines = [
         f"- {view.shown(each.path)}: {excerpt(each.snippet, each.matches)}" for each in results
     ]

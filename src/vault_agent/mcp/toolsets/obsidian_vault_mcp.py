@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.mcp.view import View
-    from vault_agent.wire.replies import Reply
+    from vault_agent.model.reply import Reply
 
 _LINES = 200
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.mcp.view import View
-    from vault_agent.wire.lists import NamedNoteData, NoteRow
+    from vault_agent.model.lists import ListedNote
+    from vault_agent.model.names import NamedNote
 
 _BACKLINKS = 100
 _PROJECT = "project:"
@@ -60,7 +61,7 @@ _ALL = "all"
 _NOT_OF_NODES = ("identifier", "vault")
 
 
-async def _named(view: View, name: str) -> NamedNoteData:
+async def _named(view: View, name: str) -> NamedNote:
     """Return the note that an `id`, a note ID, a path or a name means."""
     try:
         return (await named_note(view, f"id:{name}"))[0]
@@ -80,7 +81,7 @@ def _id(view: View, identifier: object, note_id: str, vault: str | None = None) 
     return prefix + visible(str(identifier or note_id.removeprefix(IN_GLOBAL)))
 
 
-def _row(view: View, note: NoteRow) -> dict[str, Any]:
+def _row(view: View, note: ListedNote) -> dict[str, Any]:
     """Return a note of a list: a `VaultNote` with the beginning of its text."""
     return {
         "id": _id(view, note.id, note.note_id),

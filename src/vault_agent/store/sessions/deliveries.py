@@ -130,7 +130,7 @@ class DeliveryStore:
             (session_id,),
         )
         return tuple(
-            ChosenNote(vault, note_id, bool(removed), at, path, title, bool(told))
+            ChosenNote(vault, note_id, title, path, bool(removed), at, bool(told))
             for vault, note_id, removed, at, path, title, told in rows
         )
 

@@ -6,12 +6,14 @@ are never cut. The heading and the snippet share the remaining bytes of the row.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
+from vault_agent.model.search import CompactAnswer
+
 if TYPE_CHECKING:
-    from vault_agent.model.search import Hit
+    from vault_agent.model.search import Answer, Hit
 
 ROW_BYTES = 125
 """Bytes of a row: (1,500 - 250 for the envelope with a cursor) / 10."""
@@ -19,47 +21,41 @@ ROW_BYTES = 125
 _HEADING_CHARACTERS = 32
 
 
-class CompactRow(NamedTuple):
-    """One result: its ID, and enough to decide whether to fetch it."""
+COLUMNS = ("id", "path", "heading", "snippet", "score")
+VAULT_COLUMNS = (*COLUMNS, "vault")
 
-    id: str
-    path: str
-    heading: str | None
-    snippet: str
-    score: float
+Row: TypeAlias = tuple[str | float | None, ...]
+"""The values of one result in the order of `COLUMNS`, or of `VAULT_COLUMNS` if it has a vault."""
 
 
-class CompactVaultRow(NamedTuple):
-    """One result of a search over several vaults."""
+def compact(answer: Answer) -> CompactAnswer:
+    """Return the results of a search in the compact profile."""
+    return CompactAnswer(
+        answer.requested_mode,
+        answer.used_mode,
+        answer.limit,
+        VAULT_COLUMNS if any(hit.vault for hit in answer.hits) else COLUMNS,
+        tuple(compact_row(hit) for hit in answer.hits),
+        answer.indexed_at,
+        answer.has_more,
+        answer.next_cursor,
+        answer.truncated,
+    )
 
-    id: str
-    path: str
-    heading: str | None
-    snippet: str
-    score: float
-    vault: str
 
-
-COLUMNS = CompactRow._fields
-VAULT_COLUMNS = CompactVaultRow._fields
-
-
-def compact_row(hit: Hit) -> CompactRow | CompactVaultRow:
+def compact_row(hit: Hit) -> Row:
     """Return a result as a row of at most ROW_BYTES, unless its ID and path are longer.
 
     The name of the vault comes on top of that.
     """
-    row = _row(hit)
-    return row if hit.vault is None else CompactVaultRow(*row, hit.vault)
-
-
-def _row(hit: Hit) -> CompactRow:
     heading = _cut(hit.heading, _HEADING_CHARACTERS) if hit.heading else None
-    row = CompactRow(hit.id, hit.path, heading, "", round(hit.score, 2))
-    left = ROW_BYTES - len(orjson.dumps(tuple(row))) - 1  # the comma between rows
+    score = round(hit.score, 2)
+    # The comma between rows counts too.
+    left = ROW_BYTES - len(orjson.dumps((hit.id, hit.path, heading, "", score))) - 1
     if left < 0:
-        row = row._replace(heading=None)
-    return row._replace(snippet=_excerpt(hit, left))
+        heading = None
+    row = (hit.id, hit.path, heading, _excerpt(hit, left), score)
+    return row if hit.vault is None else (*row, hit.vault)
 
 
 def _excerpt(hit: Hit, budget: int) -> str:

@@ -1,0 +1,103 @@
+"""The JSON Schema of replies, made from the classes of `model`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+
+from vault_agent.model.sent import OneOf
+from vault_agent.wire.values import SentField, is_named_tuple, sent_fields
+
+REF = "#/components/schemas/"
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+
+
+class Schemas:
+    """The schemas of classes, by name. Each class that is asked for is added with its parts."""
+
+    def __init__(self, definitions: dict[str, dict[str, Any]] | None = None) -> None:
+        """Add to these definitions, by default to none."""
+        self.definitions = {} if definitions is None else definitions
+        self._classes: dict[str, type] = {}
+
+    def of(self, kind: Any) -> dict[str, Any]:
+        """Return the schema of a type. That of a class is a reference to its definition.
+
+        Raises:
+            TypeError: for a type that has no schema, and for a second class of one name.
+        """
+        if kind is Any:
+            return {}
+        if kind in _PLAIN:
+            return {"type": _PLAIN[kind]}
+        if isinstance(kind, type) and (
+            is_dataclass(kind) or is_named_tuple(kind) or issubclass(kind, Enum)
+        ):
+            return self._reference(kind)
+        return self._generic(get_origin(kind), get_args(kind), kind)
+
+    def _reference(self, kind: type) -> dict[str, Any]:
+        name = kind.__name__
+        if name not in self._classes:
+            if name in self.definitions and not issubclass(kind, Enum):  # requests have enums too
+                raise TypeError(f"two classes are called {name}")
+            self._classes[name] = kind
+            self.definitions[name] = {}  # for a class that contains itself
+            self.definitions[name].update(self._class(kind))
+        if self._classes[name] is not kind:
+            raise TypeError(f"two classes are called {name}")
+        return {"$ref": f"{REF}{name}"}
+
+    def _class(self, kind: type) -> dict[str, Any]:
+        described = {"title": kind.__name__, "description": inspect.getdoc(kind) or ""}
+        if issubclass(kind, Enum):
+            return {**described, "type": "string", "enum": [each.value for each in kind]}
+        sent = sent_fields(cast("Any", kind))
+        return {
+            **described,
+            "type": "object",
+            "properties": {each.key: self._field(each) for each in sent},
+            "required": [each.key for each in sent if not each.if_any],
+            "additionalProperties": False,
+        }
+
+    def _field(self, field: SentField) -> dict[str, Any]:
+        schema = self.of(field.kind)
+        if field.texts:
+            schema = _limited(schema, field.texts)
+        return {**schema, "description": field.doc} if field.doc else schema
+
+    def _generic(self, origin: Any, parts: tuple[Any, ...], kind: Any) -> dict[str, Any]:
+        if origin is Annotated:
+            limits = [each.texts for each in parts[1:] if isinstance(each, OneOf)]
+            schema = self.of(parts[0])
+            return _limited(schema, limits[0]) if limits else schema
+        if origin in (Union, UnionType):
+            return {"anyOf": [self.of(part) for part in parts]}
+        if origin is Literal:
+            texts = {"type": "string"} if all(isinstance(each, str) for each in parts) else {}
+            return {**texts, "enum": list(parts)}
+        if origin is tuple and parts[-1] is not ...:
+            return {
+                "type": "array",
+                "prefixItems": [self.of(part) for part in parts],
+                "minItems": len(parts),
+                "maxItems": len(parts),
+            }
+        if origin in (tuple, list, Sequence):
+            return {"type": "array", "items": self.of(parts[0])}
+        if origin in (dict, Mapping):
+            return {"type": "object", "additionalProperties": self.of(parts[1]) or True}
+        raise TypeError(f"{kind} has no schema")
+
+
+def _limited(schema: dict[str, Any], texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return the schema of a text, or of a text or null, that is one of a few."""
+    if "anyOf" in schema:
+        return {"anyOf": [_limited(part, texts) for part in schema["anyOf"]]}
+    return {**schema, "enum": list(texts)} if schema.get("type") == "string" else schema
