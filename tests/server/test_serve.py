@@ -27,13 +27,14 @@ from .conftest import run
 PROGRAM = """
     import asyncio, sys
     from contextlib import asynccontextmanager
+    from types import SimpleNamespace
     from tests.server.conftest import FakeEngine
     from vault_agent.config import Config
     from vault_agent.server.serve import serve
 
     @asynccontextmanager
     async def open_app(config, on_crash):
-        yield FakeEngine(config)
+        yield SimpleNamespace(vaults=SimpleNamespace(default=FakeEngine(config)))
 
     config = Config(server={"port": int(sys.argv[1]), "log_level": "info"})
     announce = lambda server, health: print(server.port, health.status, flush=True)
@@ -186,6 +187,7 @@ def test_a_second_signal_stops_the_server_at_once():
 SPILLING = """
     import asyncio, os, sys, threading
     from contextlib import asynccontextmanager
+    from types import SimpleNamespace
     from tests.server.conftest import FakeEngine
     from vault_agent.config import Config
     from vault_agent.server.serve import serve
@@ -202,7 +204,7 @@ SPILLING = """
 
     @asynccontextmanager
     async def open_app(config, on_crash):
-        yield FakeEngine(config)
+        yield SimpleNamespace(vaults=SimpleNamespace(default=FakeEngine(config)))
 
     def announce(server, health):
         os.write(2, b"canary of native code")
