@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.request import urlopen
 
 import orjson
 import pytest
@@ -241,3 +242,34 @@ async def test_a_server_whose_index_was_removed_gives_its_port_back(run: Run, no
     await eventually_async(lambda: can_listen(running["endpoint"]))
     again = await started(run, "--background")
     assert again["endpoint"] == running["endpoint"]
+
+
+async def test_a_running_server_follows_what_it_can(run: Run, notes: Path, environment):
+    await run("enable", "web")
+    await run("enable", "mcp")
+    running = await started(run, "--background")
+    told = await run("config", "set", "web.math", "false")
+    assert "uses it from now on" in told.err
+    assert "changed" not in (await run("status")).out
+    page = await asyncio.to_thread(shown_page, running["endpoint"])
+    assert 'data-math="false"' in page
+    both = await run("config", "set", "web.enabled", "false")
+    assert "vault-agent serve --restart" in both.err
+    # A value of a flag or of the environment stays; an invalid file changes nothing.
+    path = Path((await run("config", "path")).out.strip())
+    text = path.read_text()
+    path.write_text(text.replace("math = false", "math = 3"))
+    await asyncio.sleep(1.5)
+    assert 'data-math="false"' in await asyncio.to_thread(shown_page, running["endpoint"])
+    path.write_text(text)
+    added = await run("agents", "add", "claude")
+    assert added.code == 0
+    assert "--restart" not in added.err
+    assert "agents" not in (await run("status")).out
+    removed = await run("agents", "remove", "claude")
+    assert "--restart" not in removed.err
+
+
+def shown_page(endpoint: str) -> str:
+    with urlopen(f"{endpoint}/ui/") as reply:
+        return reply.read().decode()

@@ -6,8 +6,9 @@ from typing import get_args
 
 import asyncclick as click
 
+from vault_agent.cli.applying import still_changed
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.servers import RESTART
+from vault_agent.cli.servers import restart_command, server_here
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
@@ -50,7 +51,7 @@ async def add(
     write: str,
     toolset: str | None,
 ) -> None:
-    """Add an agent and print its key, once. It needs `serve --restart`.
+    """Add an agent and print its key, once.
 
     The folder of an agent that may create notes is made at its first write.
     """
@@ -74,7 +75,7 @@ async def add(
 @click.argument("name")
 @click.pass_obj
 async def rotate(invocation: Invocation, name: str) -> None:
-    """Give an agent a new key and print it, once. It needs `serve --restart`."""
+    """Give an agent a new key and print it, once."""
     from vault_agent.config.edit_agents import rotate_key
 
     _show_key(invocation, name, rotate_key(config_path(invocation.config), name))
@@ -84,14 +85,15 @@ async def rotate(invocation: Invocation, name: str) -> None:
 @click.argument("name")
 @click.pass_obj
 async def remove(invocation: Invocation, name: str) -> None:
-    """Remove an agent. It needs `serve --restart`."""
+    """Remove an agent."""
     from vault_agent.config.edit_agents import remove_agent
 
     remove_agent(config_path(invocation.config), name)
     if invocation.json:
         envelope({"removed": name})
     else:
-        say(f"The agent {clean(name)} is removed. To apply it: {RESTART}")
+        say(f"The agent {clean(name)} is removed.")
+        _tell_if_unknown(invocation)
 
 
 @command.command("list")
@@ -134,4 +136,11 @@ def _show_key(invocation: Invocation, name: str, key: str) -> None:
         return
     say(key)
     tell(f"This key opens /mcp/{clean(name)} and nothing else. It is shown only now.")
-    tell(f"So that a running server knows the key: {RESTART}")
+    _tell_if_unknown(invocation)
+
+
+def _tell_if_unknown(invocation: Invocation) -> None:
+    """Say how a running server gets the change, if it does not follow by itself."""
+    server = server_here(invocation.layers())
+    if server is not None and "agents" in still_changed(invocation, server, ["agents"]):
+        tell(f"To apply it to the running server: {restart_command(invocation.config)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 from vault_agent.cli.servers import START, restart_command, server_here
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vault_agent.cli.command import Invocation
+    from vault_agent.cli.servers import Server
     from vault_agent.config import Config
 
 KEY_NEEDED = (
     "Every request needs a key from now on. Commands and agents on this computer take it from the"
     " config file, and the web page opens with `vault-agent ui`."
 )
+_SECONDS_TO_FOLLOW = 3.0
+_SECONDS_BETWEEN_LOOKS = 0.1
 _PART_OF_THE_INDEX = ("index.max_note_bytes", "index.frontmatter_fields")
 
 
@@ -58,10 +62,13 @@ def after_change(
         return
     # A server of an older version has not noted its settings.
     known = server.started is not None
-    changed = server.changed(invocation.layers())
-    if not any(name in changed if known else KEYS[name].of_server for name in names):
-        return
+    live = [name for name in names if KEYS[name].live]
+    changed = still_changed(invocation, server, live)
     where = f"The server at {server.address.endpoint}"
+    if not any(name in changed if known else KEYS[name].of_server for name in names):
+        if live:
+            yield f"{where} uses it from now on."
+        return
     again = restart_command(invocation.config)
     if "vault.root" in names:
         yield f"{where} still serves {server.name}. To serve this vault instead: {again}"
@@ -71,6 +78,19 @@ def after_change(
         yield f"To apply it: {again}, then vault-agent reindex"
     else:
         yield f"{where} runs without this change. To apply it: {again}"
+
+
+def still_changed(invocation: Invocation, server: Server, names: Iterable[str]) -> list[str]:
+    """Return the settings that a server does not use yet, in their place "agents" for its agents.
+
+    Wait for a moment until it has taken `names` over.
+    """
+    deadline = time.monotonic() + _SECONDS_TO_FOLLOW
+    while True:
+        changed = server.changed(invocation.layers())
+        if not set(names) & set(changed) or time.monotonic() > deadline:
+            return changed
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def about_key(before: Config | None, now: Config) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,7 +126,8 @@ async def _serve(
     _check_folders_of_agents(config)
     from vault_agent.cli.background import with_way_out
     from vault_agent.config import index_directory
-    from vault_agent.config.started import note_started
+    from vault_agent.config.layers import config_path
+    from vault_agent.config.live import LiveConfig
     from vault_agent.server.serve import serve  # takes long, so settings are checked before
 
     def announce(server: Listening, health: Health) -> None:
@@ -143,8 +143,14 @@ async def _serve(
     layers = invocation.layers(flags)
     note = look = _nothing
     if config.vault.root is not None:
-        note = partial(note_started, index_directory(config), layers)
-        look = partial(_require_index, index_directory(config))
+        folder = index_directory(config)
+        live = LiveConfig(config, layers, config_path(invocation.config), folder)
+        note = live.note
+
+        def look() -> None:
+            _require_index(folder)
+            live.follow()
+
     try:
         await serve(config, announce=announce, until_idle=until_idle, before_found=note, look=look)
     except Misconfigured as error:

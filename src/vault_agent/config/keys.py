@@ -54,6 +54,7 @@ class Key:
     path: bool = False  # a folder: `~` is expanded; relative only in flags and environment
     many: bool = False  # a list; in a string, items are separated by commas
     of_server: bool = True  # a running server has read it at its start
+    live: bool = False  # a running server takes a change over
     needs: Sequence[str] = ()
     idle_without: Sequence[str] = ()
 

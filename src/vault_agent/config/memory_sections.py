@@ -28,24 +28,37 @@ class MemorySettings(Section):
         help="Notes of projects may be promoted then, and every request needs a key.",
         idle_without=("vaults.enabled",),
     )
-    max_notes: Count = setting(5, "most notes that are recalled at once", ge=1, le=20)
-    max_tokens: Count = setting(1_000, "most tokens of their text", ge=100, le=2_000)
-    max_note_tokens: Count = setting(160, "most tokens of one note in it", ge=40, le=1_000)
+    max_notes: Count = setting(5, "most notes that are recalled at once", ge=1, le=20, live=True)
+    max_tokens: Count = setting(1_000, "most tokens of their text", ge=100, le=2_000, live=True)
+    max_note_tokens: Count = setting(
+        160, "most tokens of one note in it", ge=40, le=1_000, live=True
+    )
     min_relevance: Number = setting(
         0.35,
         "least relevance of a note that is recalled, from 0 to 1",
         help="Recency is no part of it.",
         ge=0,
         le=1,
+        live=True,
     )
     recency_days: Number = setting(
-        14.0, "days after which a note counts as half as recent", gt=0, le=3_650
+        14.0, "days after which a note counts as half as recent", gt=0, le=3_650, live=True
     )
     tag_weight: Number = setting(
-        0.4, "weight of files and tags in common", help="The rarest file or tag counts.", ge=0, le=1
+        0.4,
+        "weight of files and tags in common",
+        help="The rarest file or tag counts.",
+        ge=0,
+        le=1,
+        live=True,
     )
     semantic_weight: Number = setting(
-        0.4, "weight of what a search finds", help="The search is for the prompt.", ge=0, le=1
+        0.4,
+        "weight of what a search finds",
+        help="The search is for the prompt.",
+        ge=0,
+        le=1,
+        live=True,
     )
     recency_weight: Number = setting(
         0.2,
@@ -53,24 +66,28 @@ class MemorySettings(Section):
         help="Only the proportion of the three weights counts.",
         ge=0,
         le=1,
+        live=True,
     )
     include_global: Switch = setting(
         True,
         "whether the global vault is recalled too",
         help="Its patterns, snippets, decisions and notes.",
+        live=True,
     )
     exclude_types: Names = setting((), "types of notes that are never recalled")
     auto_inject: Switch = setting(
         True,
         "whether agents' hooks get notes without asking",
         help="At the start of a session, and at its first prompt.",
+        live=True,
     )
     each_prompt: Switch = setting(
         False,
         "whether each prompt gets notes, and not only the first",
         help="A note comes once a session either way.",
+        live=True,
     )
-    show: Switch = setting(False, "whether the person is told which notes an agent gets")
+    show: Switch = setting(False, "whether the person is told which notes an agent gets", live=True)
     hook_timeout_ms: Count = setting(
         DEFAULT_HOOK_TIMEOUT_MS,
         "milliseconds after which an agent's hook gives up",
@@ -100,29 +117,32 @@ class JournalSettings(Section):
         False,
         "whether a journal waits for your review before it is in the vault",
         help="`vault-agent journal review` shows it.",
+        live=True,
     )
     include_output: Switch = setting(
-        True, "whether output of commands is part of what is collected"
+        True, "whether output of commands is part of what is collected", live=True
     )
-    output_lines: Count = setting(500, "most lines of such output", ge=0, le=10_000)
+    output_lines: Count = setting(500, "most lines of such output", ge=0, le=10_000, live=True)
     min_prompts: Count = setting(
         2,
         "a session with fewer prompts and no change has no journal",
         help="A changed file or a commit counts as a change.",
         ge=0,
         le=1_000,
+        live=True,
     )
     idle_minutes: Number = setting(
         30.0, "minutes without an event after which a session has ended", gt=0, le=10_080
     )
     retry_days: Number = setting(
-        7.0, "days for which a journal that failed is tried again", ge=0, le=365
+        7.0, "days for which a journal that failed is tried again", ge=0, le=365, live=True
     )
     update_modules: Switch = setting(False, "whether the notes of modules list their journals")
     exclude: SessionFolders = setting(
         (),
         "folders whose sessions have no journal",
         help="Absolute, below `~`, or relative to a project, which is `.`.",
+        live=True,
     )
     redact_patterns: SecretPatterns = setting(
         (),

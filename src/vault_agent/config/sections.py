@@ -84,7 +84,7 @@ class ServerSettings(Section):
         help="Exactly as clients write them: names of a LAN or a tailnet.",
     )
     log_level: LogLevel = setting(
-        "warning", "lowest level that is logged: debug, info, warning, error"
+        "warning", "lowest level that is logged: debug, info, warning, error", live=True
     )
 
 
@@ -359,9 +359,10 @@ class McpSettings(Section):
         "vault-agent",
         "whose names and arguments the tools have",
         help="Four are those of other servers.",
+        live=True,
     )
     max_reply_bytes: Count = setting(
-        24_000, "most bytes in a reply of a tool", ge=2_000, le=200_000
+        24_000, "most bytes in a reply of a tool", ge=2_000, le=200_000, live=True
     )
     idle_minutes: Count = setting(
         15, "minutes until a server that an agent started ends by itself", ge=1, le=1_440
@@ -383,7 +384,11 @@ class WebSettings(Section):
         "auto",
         "language of dates and numbers on the web page: auto, or a tag such as en",
         help="`auto` takes the browser's.",
+        live=True,
     )
     math: Switch = setting(
-        True, "whether the web page shows formulas", help="Otherwise it shows their source."
+        True,
+        "whether the web page shows formulas",
+        help="Otherwise it shows their source.",
+        live=True,
     )

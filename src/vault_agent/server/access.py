@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from vault_agent.api.caller import Caller
+    from vault_agent.config.agents import AgentSettings
     from vault_agent.web.sessions import Sessions
 
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
@@ -34,8 +35,8 @@ class Access:
     """The access rules of one server.
 
     `host` is the address that the server binds. `origins` are the web origins that may call it,
-    empty if CORS is off. `names` are more names of this server. `agents` has the SHA-256 of each
-    agent's key, in hexadecimal digits.
+    empty if CORS is off. `names` are more names of this server. `agents` are those
+    of the settings, with the hashes of their keys. They may change meanwhile.
     """
 
     def __init__(
@@ -45,10 +46,10 @@ class Access:
         api_key: SecretStr | None,
         origins: Iterable[str],
         names: Iterable[str] = (),
-        agents: Mapping[str, str] | None = None,
+        agents: Mapping[str, AgentSettings] | None = None,
     ) -> None:
         self._names = frozenset(map(_name, names))
-        self._agents = {name: bytes.fromhex(digest) for name, digest in (agents or {}).items()}
+        self._agents = agents if agents is not None else {}
         self._host = _name(host)
         self._origins = frozenset(origins)
         self._digest = _digest(api_key.get_secret_value()) if api_key else None
@@ -127,7 +128,9 @@ class Access:
         keys = [self._digest]
         if agent is not None:
             # An unknown agent and one without a key take the same time as one with a key.
-            keys.append(self._agents.get(agent, self._digest))
+            known = self._agents.get(agent)
+            digest = known.key_sha256 if known is not None else None
+            keys.append(bytes.fromhex(digest) if digest is not None else self._digest)
         if not any([hmac.compare_digest(given, key) for key in keys]):  # noqa: C419 - all of them
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
         return OWNER

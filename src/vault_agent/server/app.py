@@ -66,9 +66,7 @@ def create_app(
         api_key=config.server.api_key,
         names=config.server.allowed_hosts,
         origins=config.cors.allowed_origins if config.cors.enabled else (),
-        agents={
-            name: agent.key_sha256 for name, agent in config.agents.items() if agent.key_sha256
-        },
+        agents=config.agents,
     )
 
     async def opened_app(app: web.Application) -> AsyncIterator[None]:

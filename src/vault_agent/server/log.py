@@ -69,12 +69,12 @@ class EventLog:
     """Writes events of `level` and above to a text stream."""
 
     def __init__(self, level: Level, stream: TextIO | None = None) -> None:
-        self._level = level
+        self.level = level
         self._stream = stream if stream is not None else sys.stderr
 
     def emit(self, level: Level, event: str, **fields: Unpack[Fields]) -> None:
         """Write one event. A field that is not listed or not plain is left out."""
-        if level < self._level:
+        if level < self.level:
             return
         line: dict[str, Any] = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),

@@ -76,8 +76,8 @@ async def serve(
     """Run the server until SIGINT or SIGTERM. `announce` is called once it accepts requests.
 
     `before_found` is called while it has the index, before clients can find it. With `until_idle`
-    it also ends after `mcp.idle_minutes` without requests or jobs. `look` is called every second,
-    in a thread; an error of it ends the server.
+    it also ends after `mcp.idle_minutes` without requests or jobs. `look` is called every second;
+    it may change `config` where that is `live`, and an error of it ends the server.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
     errors of `open_app`, all before `announce` is called.
@@ -96,8 +96,13 @@ async def serve(
                 )
                 await server.app.vaults.default.watch.settled(WATCH_START_SECONDS)
                 announce(server, await server.app.vaults.default.health())
+
+                def tend() -> None:
+                    look()
+                    log.level = level_named(config.server.log_level)
+
                 idle_seconds = config.mcp.idle_minutes * 60 if until_idle else math.inf
-                await _wait(stopped, server, idle_seconds, look)
+                await _wait(stopped, server, idle_seconds, tend)
                 log.emit(Level.INFO, "stopping")
 
 
@@ -106,7 +111,7 @@ async def _wait(
 ) -> None:
     """Wait for a signal, or for the end of the time without requests and jobs. Raises as `look`."""
     while not stopped.is_set():
-        await asyncio.to_thread(look)
+        look()
         if server.activity.idle_seconds >= idle_seconds and not server.app.vaults.has_running_job:
             return
         with suppress(TimeoutError):
