@@ -25,6 +25,7 @@ NAMES = (
     "memory.speed",
     "versus",
     "exactness",
+    "vault",
 )
 
 

@@ -2,21 +2,21 @@
 
 The shapes were measured on real vaults: the size of a note, its sections and links, and what it is
 made of.
-
-    python -m benchmarks shapes pages /tmp/vault --notes 6500
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.vault import Vocabulary
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -248,21 +248,3 @@ class ShapedVault:
             "%% Do not edit below this line %%\n\n# This note\n\n"
             f'<span class="footer">[Edit]({address} "edit") | [Copy]({address}?raw "copy")</span>\n'
         )
-
-
-def main() -> None:
-    """Write a vault from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("shape", choices=SHAPES)
-    parser.add_argument("root", type=Path)
-    parser.add_argument("--notes", type=int, help="as many as the real vault has by default")
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    shape = SHAPES[arguments.shape]
-    notes = arguments.notes or shape.notes
-    written = ShapedVault(shape, notes, arguments.seed).write(arguments.root)
-    print(f"{notes:,} notes, {written / 1e6:.1f} MB")
-
-
-if __name__ == "__main__":
-    main()

@@ -6,6 +6,7 @@ hundreds of KB. Every eighth note is in Japanese script. Links prefer popular no
 frontmatter, nested tags, code and lists.
 
     python -m benchmarks vault /tmp/vault --notes 10000
+    python -m benchmarks vault /tmp/vault --notes 6500 --shape pages
 """
 
 from __future__ import annotations
@@ -27,40 +28,8 @@ CJK_SHARE = 0.12
 CODE_SHARE = 0.15
 UNRESOLVED_SHARE = 0.02
 
-ONSETS = (
-    "b",
-    "bl",
-    "br",
-    "c",
-    "ch",
-    "cl",
-    "d",
-    "dr",
-    "f",
-    "fl",
-    "g",
-    "gl",
-    "gr",
-    "h",
-    "j",
-    "k",
-    "l",
-    "m",
-    "n",
-    "p",
-    "pl",
-    "pr",
-    "r",
-    "s",
-    "sh",
-    "sl",
-    "st",
-    "t",
-    "tr",
-    "v",
-    "w",
-    "z",
-)
+_ONSETS = "b bl br c ch cl d dr f fl g gl gr h j k l m n p pl pr r s sh sl st t tr v w z"
+ONSETS = tuple(_ONSETS.split())
 VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou", "io")
 CODAS = ("", "", "", "n", "r", "s", "t", "l", "nd", "st", "ck", "m")
 KANJI = [chr(point) for point in range(0x4E00, 0x4E00 + 1_200)]
@@ -255,13 +224,20 @@ def queries(vocabulary: Vocabulary, count: int, seed: int = 7) -> list[str]:
 
 def main() -> None:
     """Write a vault from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    from benchmarks.shapes import SHAPES, ShapedVault
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("root", type=Path)
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    written = Vault(arguments.notes, arguments.seed).write(arguments.root)
-    print(f"{arguments.notes:,} notes, {written / 1e6:.1f} MB")
+    parser.add_argument("--shape", choices=SHAPES, help="the shape of a real vault")
+    given = parser.parse_args()
+    plan = (
+        ShapedVault(SHAPES[given.shape], given.notes, given.seed)
+        if given.shape
+        else Vault(given.notes, given.seed)
+    )
+    print(f"{given.notes:,} notes, {plan.write(given.root) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

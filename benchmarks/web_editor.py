@@ -24,6 +24,7 @@ from tests.web.browsers import find_browser
 
 from benchmarks.server import Server
 from benchmarks.vault import Vault
+from benchmarks.web import p95
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -48,11 +49,6 @@ _WATCH = """() => {
     });
   }, true);
 }"""
-
-
-def p95(values: list[float]) -> float:
-    """Return the 95th percentile."""
-    return sorted(values)[max(0, int(len(values) * 0.95) - 1)]
 
 
 def write_note(folder: Path, kilobytes: int) -> str:

@@ -2,15 +2,13 @@
 
     python -m benchmarks memory.followups --repository FOLDER [--since DATE] [--blame LAST]
     python -m benchmarks memory.followups --made COMMITS
-    … [--queries N] [--foreign FOLDER]
+    … [--queries N]
 
 For each commit that follows up an earlier one, the vault holds the journals of the commits before
 it and no others, and the server's day is that of the commit. Three requests to POST /memory are
 made: with its subject as the prompt and its files, with the subject only, and with the files only;
 and one to POST /search, by words alone. Printed are recall@5 and @10, and the mean reciprocal rank,
-of what is recalled (with `memory.min_relevance`) and of all candidates by score (without it). With
---foreign, the questions of collections with judged queries are asked of the last state: how often
-is nothing recalled?
+of what is recalled (with `memory.min_relevance`) and of all candidates by score (without it).
 
 The server runs in this process, so that its day can be set. All requests go through HTTP.
 """
@@ -28,7 +26,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.memory.history import made_history, read_history, with_blame
-from benchmarks.quality.judged import collections
 from vault_agent.app import open_app
 from vault_agent.config.settings import Config
 from vault_agent.model.jobs import JobKind
@@ -41,8 +38,6 @@ if TYPE_CHECKING:
 KINDS = ("prompt and files", "prompt", "files")
 LEAST_EARLIER = 50
 """Commits before the first one that is asked for."""
-FOREIGN = 100
-"""Questions of each collection."""
 
 
 class Sums:
@@ -77,7 +72,6 @@ def main() -> None:
     parser.add_argument("--since")
     parser.add_argument("--blame", type=int, metavar="LAST", help="commits whose lines are blamed")
     parser.add_argument("--queries", type=int, default=10_000, help="the last so many follow-ups")
-    parser.add_argument("--foreign", type=Path, help="a folder of collections with queries")
     arguments = parser.parse_args()
     if arguments.made is not None:
         commits = made_history(arguments.made)
@@ -89,12 +83,10 @@ def main() -> None:
     if not asked:
         raise SystemExit("No commit names one that it follows up. Give --blame, or --made.")
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(_measure(Path(folder), commits, asked[-arguments.queries :], arguments.foreign))
+        asyncio.run(_measure(Path(folder), commits, asked[-arguments.queries :]))
 
 
-async def _measure(
-    folder: Path, commits: list[Commit], asked: list[int], foreign: Path | None
-) -> None:
+async def _measure(folder: Path, commits: list[Commit], asked: list[int]) -> None:
     vault = folder / "vault"
     vault.mkdir()
     config = Config(
@@ -138,13 +130,6 @@ async def _measure(
             print(ranked[kind].row(f"{kind}, all candidates"))
             print(recalled[kind].row(f"{kind}, with the relevance floor"))
         print(words.row("words alone (`POST /search`)"))
-        for collection in collections(foreign) if foreign is not None else ():
-            nothing = 0
-            queries = collection.queries[:FOREIGN]
-            for query in queries:
-                found = await _call(server, "/memory", {"prompt": query.text[:20_000]})
-                nothing += not found["notes"]
-            print(f"foreign, {collection.name}: nothing for {nothing / len(queries):.1%}")
 
 
 async def _index(server: Listening) -> None:
