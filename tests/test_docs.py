@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import asyncclick as click
 import pytest
 from tests.reference import CODES_PAGE, NOT_DESCRIBED, pages
 
+from vault_agent.cli.command import Invocation
+from vault_agent.cli.run import program
 from vault_agent.indexing.check_links import check_links
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver
@@ -99,3 +102,15 @@ def test_the_pages_made_from_the_program_are_those_of_now():
 
 def test_every_code_is_described():
     assert NOT_DESCRIBED not in (ROOT / CODES_PAGE).read_text("utf-8")
+
+
+def test_every_command_prints_its_help():
+    waiting = [click.Context(program, info_name="vault-agent", obj=Invocation())]
+    for context in waiting:
+        assert context.command.get_help(context).startswith("Usage: vault-agent")
+        if isinstance(context.command, click.Group):
+            for name in context.command.list_commands(context):
+                command = context.command.get_command(context, name)
+                assert command is not None, name
+                waiting.append(click.Context(command, info_name=name, parent=context))
+    assert len(waiting) > 100
