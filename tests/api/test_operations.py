@@ -10,7 +10,7 @@ from tests.server.conftest import NOTE_ID, FakeEngine, run
 
 from vault_agent.api import operations
 from vault_agent.api.caller import OWNER, Caller, CallerKind
-from vault_agent.api.operation import Operation, answer, perform
+from vault_agent.api.operation import Http, Operation, answer, perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.config import Config
 from vault_agent.config.keys import KEYS
@@ -59,7 +59,7 @@ async def test_a_disabled_route_replies_403_and_names_the_setting(
     monkeypatch: pytest.MonkeyPatch,
 ):
     switched = Switched("embedding.enabled")
-    route = Route("POST", "/switched", switched.operation, body=None)
+    route = Route(switched.operation, Http("POST", "/switched", body=None))
     monkeypatch.setattr(routes, "ROUTES", (*ROUTES, route))
     async with run() as server:
         status, body, _ = await server.ask("POST", "/switched")
@@ -70,7 +70,7 @@ async def test_a_disabled_route_replies_403_and_names_the_setting(
 
 
 def test_openapi_marks_operations_that_can_be_disabled(monkeypatch: pytest.MonkeyPatch):
-    route = Route("POST", "/switched", Switched("embedding.enabled").operation, body=None)
+    route = Route(Switched("embedding.enabled").operation, Http("POST", "/switched", body=None))
     monkeypatch.setattr(openapi, "ROUTES", (route,))
     described = openapi.describe()["paths"]["/switched"]["post"]
     assert "FEATURE_DISABLED" in described["responses"]["403"]["description"]

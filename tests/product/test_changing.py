@@ -288,7 +288,7 @@ def test_while_writing_is_off_nothing_of_it_runs(tmp_path):
         for route in writing:
             path = route.path.replace("{writeId}", "x")
             refused = program.call(route.method, path, {} if route.method == "POST" else None)
-            if not route.octets:
+            if not route.http.octets:
                 assert (refused.status, refused.code) == (403, "FEATURE_DISABLED"), path
                 assert refused.body["error"]["details"]["setting"] == "write.enabled"
         refused = program.run("write", "x", "-t", "y")

@@ -74,7 +74,7 @@ def _fields(route: Route, document: dict[str, Any]) -> list[Field]:
         for each in described["parameters"]
         if each["in"] == "query" or "description" in each
     ]
-    if route.takes_body:
+    if route.http.takes_body:
         content = described["requestBody"]["content"]["application/json"]["schema"]
         fields += _properties(_resolved(content, document["components"]["schemas"]))
     return fields

@@ -109,7 +109,7 @@ async def test_every_route_answers_for_a_named_vault(world: World):
 async def test_all_routes_about_a_vault_have_a_second_place(world: World):
     async with running(world, vaults={"enabled": False}) as server:
         for route in ROUTES:
-            if route.pattern in OF_THE_SERVER or route.takes_body or route.operation.needs:
+            if route.pattern in OF_THE_SERVER or route.http.takes_body or route.operation.needs:
                 continue
             path = route.path.replace("{noteId}", "0" * 32).replace("{chunkIndex}", "0")
             path = path.replace("{jobId}", "1").replace("{path}", "a.png")

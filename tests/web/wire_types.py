@@ -46,7 +46,7 @@ def declarations() -> str:
     # `${string}` also fits several parts of a path, so the longer of two routes comes first.
     for route in sorted(ROUTES, key=lambda each: (-each.path.count("/"), "{" in each.path)):
         data = " | ".join(names[kind] for kind in route.operation.replies)
-        if route.media == ("application/octet-stream",):
+        if route.http.media == ("application/octet-stream",):
             data = "ArrayBuffer"
         if data:
             lines.append(f"    Asked extends `{_pattern(route)}` ? {data} :")

@@ -972,38 +972,39 @@ declare namespace Wire {
     Asked extends `POST /memory/sessions/${string}/notes` ? OneSession :
     Asked extends `POST /write/tasks/add` ? Written :
     Asked extends `POST /write/tasks/set` ? Written :
-    Asked extends `GET /notes/${string}/outline` ? NoteOutline :
-    Asked extends `GET /notes/${string}/frontmatter` ? NoteFrontmatter :
     Asked extends `GET /chunks/${string}/${string}` ? ChunkContent :
-    Asked extends `GET /memory/sessions/${string}` ? OneSession :
-    Asked extends `POST /journals/${string}/entries` ? OneJournal :
-    Asked extends `POST /journals/${string}/review` ? OneJournal :
-    Asked extends `GET /journals/${string}/draft` ? JournalDraft :
-    Asked extends `GET /notes/${string}/html` ? RenderedNote :
     Asked extends `GET /notes/${string}/links` ? LinksPage :
     Asked extends `GET /notes/${string}/backlinks` ? BacklinksPage :
     Asked extends `GET /notes/${string}/mentions` ? Mentions :
     Asked extends `GET /notes/${string}/graph` ? LocalGraph :
     Asked extends `POST /notes/${string}/promote` ? Promoted :
     Asked extends `DELETE /notes/${string}/promote` ? Demoted :
+    Asked extends `GET /memory/sessions/${string}` ? OneSession :
+    Asked extends `POST /journals/${string}/entries` ? OneJournal :
+    Asked extends `POST /journals/${string}/review` ? OneJournal :
+    Asked extends `GET /journals/${string}/draft` ? JournalDraft :
+    Asked extends `GET /notes/${string}/html` ? RenderedNote :
     Asked extends `GET /ui/files/${string}` ? ArrayBuffer :
-    Asked extends `GET /memory/sessions` ? SessionsPage :
-    Asked extends `POST /memory/forget` ? SessionsForgotten :
-    Asked extends `POST /sessions/events` ? Delivered :
+    Asked extends `GET /notes/${string}/outline` ? NoteOutline :
+    Asked extends `GET /notes/${string}/frontmatter` ? NoteFrontmatter :
     Asked extends `GET /links/broken` ? BrokenLinksPage :
-    Asked extends `GET /graph/layout` ? ArrayBuffer :
     Asked extends `GET /graph/path` ? PathOfNotes :
     Asked extends `GET /graph/orphans` ? GraphNotesPage :
     Asked extends `GET /graph/dead-ends` ? GraphNotesPage :
     Asked extends `GET /graph/central` ? CentralPage :
     Asked extends `GET /graph/communities` ? CommunitiesPage :
+    Asked extends `POST /vaults/check` ? PromotionCheck :
+    Asked extends `GET /memory/sessions` ? SessionsPage :
+    Asked extends `POST /memory/forget` ? SessionsForgotten :
+    Asked extends `POST /sessions/events` ? Delivered :
+    Asked extends `GET /graph/layout` ? ArrayBuffer :
     Asked extends `POST /write/note` ? Written :
     Asked extends `POST /write/frontmatter` ? Written :
     Asked extends `POST /write/tags` ? Written :
     Asked extends `POST /write/replace` ? Written :
     Asked extends `POST /write/section` ? Written :
-    Asked extends `POST /write/delete` ? Written :
     Asked extends `POST /write/move` ? Written | OneJob :
+    Asked extends `POST /write/delete` ? Written :
     Asked extends `POST /write/folder` ? Written :
     Asked extends `POST /write/attachment` ? Written :
     Asked extends `POST /write/undo` ? Written | OneJob :
@@ -1011,7 +1012,6 @@ declare namespace Wire {
     Asked extends `POST /write/template` ? Written :
     Asked extends `POST /write/devlog` ? Written :
     Asked extends `POST /write/adr` ? Written :
-    Asked extends `POST /vaults/check` ? PromotionCheck :
     Asked extends `POST /watch/scan` ? OneJob :
     Asked extends `POST /ui/tickets` ? Ticket :
     Asked extends `POST /ui/session` ? PageSession :
@@ -1030,18 +1030,18 @@ declare namespace Wire {
     Asked extends `POST /grep` ? GrepAnswer :
     Asked extends `GET /tasks` ? TaskList :
     Asked extends `POST /context` ? Context :
-    Asked extends `POST /memory` ? RecallReply :
-    Asked extends `GET /journals` ? JournalList :
-    Asked extends `POST /journals` ? OneJournal :
-    Asked extends `POST /render` ? RenderedNote :
-    Asked extends `GET /suggest` ? Suggestions :
-    Asked extends `GET /stats` ? Stats :
     Asked extends `GET /tags` ? TagTree :
     Asked extends `GET /folders` ? FolderTree :
     Asked extends `GET /graph` ? WholeGraph | GraphObjects :
     Asked extends `GET /templates` ? TemplateList :
     Asked extends `GET /devlog` ? Devlog :
     Asked extends `GET /decisions` ? DecisionList :
+    Asked extends `POST /memory` ? RecallReply :
+    Asked extends `GET /journals` ? JournalList :
+    Asked extends `POST /journals` ? OneJournal :
+    Asked extends `POST /render` ? RenderedNote :
+    Asked extends `GET /suggest` ? Suggestions :
+    Asked extends `GET /stats` ? Stats :
     Asked extends `POST /index` ? OneJob :
     Asked extends `POST /reindex` ? OneJob :
     Asked extends `GET /jobs` ? JobList :

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.operation import Found, Operation, check_switch
+from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.writing import (
     CREATE_CODES,
     EDIT_CODES,
@@ -167,6 +167,7 @@ TEMPLATES = Operation(
     ("VAULT_NOT_FOUND",),
     listed="templates",
     scoped=True,
+    http=Http("GET", "/templates"),
 )
 DEVLOG = Operation(
     "devlog",
@@ -176,6 +177,7 @@ DEVLOG = Operation(
     ("VAULT_NOT_FOUND", "INVALID_NOTE_NAME"),
     listed="entries",
     scoped=True,
+    http=Http("GET", "/devlog"),
 )
 DECISIONS = Operation(
     "decisions",
@@ -185,12 +187,14 @@ DECISIONS = Operation(
     ("VAULT_NOT_FOUND",),
     listed="decisions",
     scoped=True,
+    http=Http("GET", "/decisions"),
 )
 ADD_TASK = write_operation(
     "add_task",
     AddTaskBody,
     _add_task,
     (*EDIT_CODES, "HEADING_NOT_FOUND", "HEADING_AMBIGUOUS", "RECURRENCE_UNSUPPORTED"),
+    http=Http("POST", "/write/tasks/add", body=True),
 )
 SET_TASK = write_operation(
     "set_task",
@@ -203,6 +207,7 @@ SET_TASK = write_operation(
         "RECURRENCE_UNSUPPORTED",
         "TASK_HAS_CHILDREN",
     ),
+    http=Http("POST", "/write/tasks/set", body=True),
 )
 NEW_FROM_TEMPLATE = write_operation(
     "new_from_template",
@@ -214,14 +219,18 @@ NEW_FROM_TEMPLATE = write_operation(
         "TEMPLATE_VARIABLE_MISSING",
         "TEMPLATE_UNSUPPORTED",
     ),
+    http=Http("POST", "/write/template", body=True),
 )
 ADD_TO_DEVLOG = write_operation(
     "add_to_devlog",
     DevlogBody,
     _devlog,
     (*EDIT_CODES, *CREATE_CODES, "SESSION_NOT_FOUND"),
+    http=Http("POST", "/write/devlog", body=True),
 )
-NEW_DECISION = write_operation("new_decision", AdrBody, _adr, CREATE_CODES)
+NEW_DECISION = write_operation(
+    "new_decision", AdrBody, _adr, CREATE_CODES, http=Http("POST", "/write/adr", body=True)
+)
 
 AUTHORING_READS: tuple[Operation[Any, Any], ...] = (TEMPLATES, DEVLOG, DECISIONS)
 AUTHORING_WRITES: tuple[Operation[Any, Any], ...] = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.memory import deliveries_of
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.app import app_of
 from vault_agent.model.deliveries import (
@@ -213,6 +213,7 @@ MEMORY_SESSIONS = Operation(
     (*PAGE_CODES, *_STORE_CODES),
     needs=_NEEDS,
     listed="sessions",
+    http=Http("GET", "/memory/sessions"),
 )
 MEMORY_SESSION = Operation(
     "memory_session",
@@ -221,6 +222,7 @@ MEMORY_SESSION = Operation(
     (OneSession,),
     _ONE_CODES,
     needs=_NEEDS,
+    http=Http("GET", "/memory/sessions/{sessionId}"),
 )
 REFRESH_SESSION = Operation(
     "memory_refresh",
@@ -230,6 +232,7 @@ REFRESH_SESSION = Operation(
     _VAULT_CODES,
     writes=True,
     needs=_NEEDS,
+    http=Http("POST", "/memory/sessions/{sessionId}/refresh", body=None),
 )
 PUT_FIRST = Operation(
     "memory_put_first",
@@ -239,6 +242,7 @@ PUT_FIRST = Operation(
     ("NOTE_NOT_FOUND", "INVALID_ID", *_VAULT_CODES),
     writes=True,
     needs=_NEEDS,
+    http=Http("POST", "/memory/sessions/{sessionId}/notes", body=True),
 )
 TAKE_OUT = Operation(
     "memory_take_out",
@@ -248,6 +252,7 @@ TAKE_OUT = Operation(
     ("NOTE_NOT_FOUND", "INVALID_ID", *_VAULT_CODES),
     writes=True,
     needs=_NEEDS,
+    http=Http("DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}"),
 )
 FORGET_MEMORY = Operation(
     "memory_forget",
@@ -257,6 +262,7 @@ FORGET_MEMORY = Operation(
     _ONE_CODES,
     writes=True,
     needs=_NEEDS,
+    http=Http("POST", "/memory/forget", body=True),
 )
 
 DELIVERY_OPERATIONS: tuple[Operation[Any, Any], ...] = (

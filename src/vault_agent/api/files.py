@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.api.operation import Http
 from vault_agent.api.writing import (
     CREATE_CODES,
     EDIT_CODES,
@@ -18,7 +19,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.writing import Right, Written
 from vault_agent.vaults.moves import move
-from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody
+from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody, UploadRequest
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -84,16 +85,28 @@ MOVE = write_operation(
         "JOBS_DAMAGED",
     ),
     replies=(Written, OneJob),
+    http=Http("POST", "/write/move", body=True),
 )
 DELETE = write_operation(
     "write_delete",
     DeleteBody,
     _delete,
     (*EDIT_CODES, "CONFIRM_REQUIRED", "EXPECTED_HASH_REQUIRED"),
+    http=Http("POST", "/write/delete", body=True),
 )
-FOLDER = write_operation("write_folder", FolderBody, _folder, (*CREATE_CODES,))
+FOLDER = write_operation(
+    "write_folder",
+    FolderBody,
+    _folder,
+    (*CREATE_CODES,),
+    http=Http("POST", "/write/folder", body=True),
+)
 ATTACH = write_operation(
-    "write_attachment", AttachmentBody, _attach, (*CREATE_CODES, "ATTACHMENT_TOO_LARGE")
+    "write_attachment",
+    AttachmentBody,
+    _attach,
+    (*CREATE_CODES, "ATTACHMENT_TOO_LARGE"),
+    http=Http("POST", "/write/attachment", wider=UploadRequest, octets=True),
 )
 
 FILE_OPERATIONS: tuple[Operation[Any, Any], ...] = (MOVE, DELETE, FOLDER, ATTACH)

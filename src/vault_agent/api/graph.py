@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.api.shown import shown_warnings
 from vault_agent.app import app_of
@@ -186,6 +186,7 @@ GRAPH = Operation(
     _graph,
     (WholeGraph, GraphObjects),
     ("INVALID_LIMIT", "INVALID_FILTER", "INDEXER_FAILED", *INDEX_CODES),
+    http=Http("GET", "/graph", tagged=True),
 )
 LOCAL_GRAPH = Operation(
     "local_graph",
@@ -193,6 +194,7 @@ LOCAL_GRAPH = Operation(
     _local,
     (LocalGraph,),
     (*NOTE_CODES, "INVALID_LIMIT", *INDEX_CODES),
+    http=Http("GET", "/notes/{noteId}/graph"),
 )
 GRAPH_PATH = Operation(
     "graph_path",
@@ -200,6 +202,7 @@ GRAPH_PATH = Operation(
     _path,
     (PathOfNotes,),
     (*NOTE_CODES, "PATH_NOT_FOUND", "INVALID_LIMIT", *INDEX_CODES),
+    http=Http("GET", "/graph/path"),
 )
 ORPHANS = Operation(
     "orphans",
@@ -207,6 +210,7 @@ ORPHANS = Operation(
     _orphans,
     (GraphNotesPage,),
     ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
+    http=Http("GET", "/graph/orphans"),
 )
 DEAD_ENDS = Operation(
     "dead_ends",
@@ -214,6 +218,7 @@ DEAD_ENDS = Operation(
     _dead_ends,
     (GraphNotesPage,),
     ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
+    http=Http("GET", "/graph/dead-ends"),
 )
 CENTRAL = Operation(
     "central",
@@ -221,6 +226,7 @@ CENTRAL = Operation(
     _central,
     (CentralPage,),
     ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
+    http=Http("GET", "/graph/central"),
 )
 COMMUNITIES = Operation(
     "communities",
@@ -228,6 +234,7 @@ COMMUNITIES = Operation(
     _communities,
     (CommunitiesPage,),
     (*PAGE_CODES, "INDEXER_FAILED", *INDEX_CODES),
+    http=Http("GET", "/graph/communities"),
 )
 
 GRAPH_OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.operation import Found, Operation, check_switch
+from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.app import app_of
 from vault_agent.journals.note_text import stamp
@@ -131,6 +131,7 @@ JOURNALS = Operation(
     _STORE_CODES,
     needs=_NEEDS,
     listed="journals",
+    http=Http("GET", "/journals"),
 )
 MAKE_JOURNAL = Operation(
     "journal_make",
@@ -140,6 +141,7 @@ MAKE_JOURNAL = Operation(
     _CODES,
     writes=True,
     needs=_NEEDS,
+    http=Http("POST", "/journals", body=True, status=202),
 )
 JOURNAL_ENTRY = Operation(
     "journal_entry",
@@ -149,6 +151,7 @@ JOURNAL_ENTRY = Operation(
     _CODES,
     writes=True,
     needs=_NEEDS,
+    http=Http("POST", "/journals/{sessionId}/entries", body=True),
 )
 JOURNAL_REVIEW = Operation(
     "journal_review",
@@ -162,6 +165,7 @@ JOURNAL_REVIEW = Operation(
     ),
     writes=True,
     needs=_NEEDS,
+    http=Http("POST", "/journals/{sessionId}/review", body=True),
 )
 JOURNAL_DRAFT = Operation(
     "journal_draft",
@@ -170,6 +174,7 @@ JOURNAL_DRAFT = Operation(
     (JournalDraft,),
     _CODES,
     needs=_NEEDS,
+    http=Http("GET", "/journals/{sessionId}/draft"),
 )
 JOURNAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     JOURNALS,

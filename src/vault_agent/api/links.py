@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.app import app_of
 from vault_agent.model.graph import (
@@ -108,6 +108,7 @@ LINKS = Operation(
     _links,
     (LinksPage,),
     (*NOTE_CODES, "INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
+    http=Http("GET", "/notes/{noteId}/links"),
 )
 BACKLINKS = Operation(
     "backlinks",
@@ -115,6 +116,7 @@ BACKLINKS = Operation(
     _backlinks,
     (BacklinksPage,),
     (*NOTE_CODES, *PAGE_CODES, *INDEX_CODES),
+    http=Http("GET", "/notes/{noteId}/backlinks"),
 )
 MENTIONS = Operation(
     "mentions",
@@ -123,6 +125,7 @@ MENTIONS = Operation(
     (Mentions,),
     (*NOTE_CODES, "INVALID_LIMIT", *INDEX_CODES),
     listed="mentions",
+    http=Http("GET", "/notes/{noteId}/mentions"),
 )
 BROKEN_LINKS = Operation(
     "broken_links",
@@ -130,6 +133,7 @@ BROKEN_LINKS = Operation(
     _broken,
     (BrokenLinksPage,),
     ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
+    http=Http("GET", "/links/broken"),
 )
 TAGS = Operation(
     "tags",
@@ -139,6 +143,7 @@ TAGS = Operation(
     ("INVALID_LIMIT", "INVALID_FILTER", *INDEX_CODES),
     listed="tags",
     scoped=True,
+    http=Http("GET", "/tags"),
 )
 FOLDERS = Operation(
     "folders",
@@ -148,6 +153,7 @@ FOLDERS = Operation(
     ("INVALID_LIMIT", "INVALID_FILTER", *INDEX_CODES),
     listed="folders",
     scoped=True,
+    http=Http("GET", "/folders"),
 )
 
 LINK_OPERATIONS: tuple[Operation[Any, Any], ...] = (

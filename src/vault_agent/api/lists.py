@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.pages import entries_that_fit
 from vault_agent.markdown.named_parts import anchor
 from vault_agent.model.context import Context
@@ -114,6 +114,7 @@ RESOLVE = Operation(
     ("INVALID_PATH", "PATH_OUTSIDE_VAULT", "NOTE_NOT_FOUND", *INDEX_CODES),
     listed="notes",
     scoped=True,
+    http=Http("GET", "/resolve"),
 )
 
 GREP = Operation(
@@ -124,6 +125,7 @@ GREP = Operation(
     ("REGEX_UNSUPPORTED", *PAGE_CODES, *INDEX_CODES),
     listed="lines",
     scoped=True,
+    http=Http("POST", "/grep", body=True),
 )
 
 _LIST_CODES = ("INVALID_PATH", "INVALID_FILTER", *PAGE_CODES, *INDEX_CODES)
@@ -135,6 +137,7 @@ NOTES = Operation(
     _LIST_CODES,
     listed="notes",
     scoped=True,
+    http=Http("GET", "/notes"),
 )
 TASKS = Operation(
     "tasks",
@@ -144,6 +147,7 @@ TASKS = Operation(
     _LIST_CODES,
     listed="tasks",
     scoped=True,
+    http=Http("GET", "/tasks"),
 )
 
 CONTEXT = Operation(
@@ -153,6 +157,7 @@ CONTEXT = Operation(
     (Context,),
     ("INVALID_QUERY", "INVALID_PATH", "PATH_OUTSIDE_VAULT", *INDEX_CODES),
     scoped=True,
+    http=Http("POST", "/context", body=True),
 )
 
 LIST_OPERATIONS: tuple[Operation[Any, Any], ...] = (NOTES, RESOLVE, GREP, TASKS, CONTEXT)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.app import app_of
 from vault_agent.errors import NotFound
@@ -78,4 +78,5 @@ MEMORY = Operation(
     tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES, "DISK_FULL"))),
     needs="memory.enabled",
     scoped=True,
+    http=Http("POST", "/memory", body=True),
 )

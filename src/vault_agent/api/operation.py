@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -62,6 +63,55 @@ class Outcome(NamedTuple):
     settle: Callable[[bool], Awaitable[None]] | None = None
 
 
+_PARTS = re.compile(r"\{(\w+)\}")
+MAX_BODY_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Http:
+    """How an operation is called over HTTP.
+
+    Request fields that are named in `path`, an OpenAPI template, are in the path. The others are
+    in the JSON body if there is one, otherwise in the query string. A field cannot be called
+    `vault`: that part of a path names the vault that the request is to.
+
+    Args:
+        method: GET, POST or DELETE.
+        path: the template.
+        body: whether there is a JSON body; None if it is optional.
+        status: the status of a success.
+        media: the content types of a success.
+        wider: a request model with fields that only HTTP has, instead of the operation's.
+        more_codes: errors that only HTTP has, besides those of every route.
+        tagged: whether replies carry an ETag.
+        max_body: the most bytes of a body.
+        octets: whether the body is the bytes of a file, and the parameters are in the query string.
+        creates: whether a success is 201 if something new was made.
+    """
+
+    method: str
+    path: str
+    body: bool | None = False
+    status: int = 200
+    media: tuple[str, ...] = ("application/json",)
+    wider: type[Model] | None = None
+    more_codes: tuple[str, ...] = ()
+    tagged: bool = False
+    max_body: int = MAX_BODY_BYTES
+    octets: bool = False
+    creates: bool = False
+
+    @property
+    def takes_body(self) -> bool:
+        """Whether a JSON body is read."""
+        return self.body is not False
+
+    @property
+    def in_path(self) -> tuple[str, ...]:
+        """The request fields that are in the path."""
+        return tuple(_PARTS.findall(self.path))
+
+
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Sent, Got]):
     """Something that a caller can do.
@@ -76,6 +126,7 @@ class Operation(Generic[Sent, Got]):
         needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
         scoped: whether it limits itself to the caller's scope. Only then agents may use it.
         listed: the list in the reply's data that is cut if the reply is too large.
+        http: how it is called over HTTP; None for an operation of another one, or of MCP alone.
     """
 
     name: str
@@ -87,6 +138,7 @@ class Operation(Generic[Sent, Got]):
     needs: str | None = None
     listed: str | None = None
     scoped: bool = False
+    http: Http | None = None
 
     @property
     def summary(self) -> str:

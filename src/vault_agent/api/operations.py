@@ -16,7 +16,7 @@ from vault_agent.api.journals import JOURNAL_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.memory import MEMORY
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.promotion import PROMOTION_OPERATIONS
 from vault_agent.api.sessions import SESSION_EVENT
 from vault_agent.api.shown import shown_job
@@ -212,7 +212,7 @@ _ATTACHMENT_CODES = (
 )
 _RESULTS = (Answer, CompactAnswer)
 
-HEALTH = Operation("health", NoParams, _health, (Health,))
+HEALTH = Operation("health", NoParams, _health, (Health,), http=Http("GET", "/health"))
 SEARCH = Operation(
     "search",
     SearchBody,
@@ -221,6 +221,7 @@ SEARCH = Operation(
     ("INVALID_QUERY", *CURSOR_CODES, *_RANKING_CODES, *VAULT_CODES),
     listed="hits",
     scoped=True,
+    http=Http("POST", "/search", body=True),
 )
 RELATED = Operation(
     "related",
@@ -230,6 +231,7 @@ RELATED = Operation(
     (*NOTE_CODES, "CHUNK_NOT_FOUND", *_RANKING_CODES, *VAULT_CODES),
     listed="hits",
     scoped=True,
+    http=Http("POST", "/related", body=True),
 )
 NOTE = Operation(
     "note",
@@ -243,6 +245,7 @@ NOTE = Operation(
         "VAULT_NOT_FOUND",
         *INDEX_CODES,
     ),
+    http=Http("GET", "/notes/{noteId}", tagged=True),
 )
 CHUNK = Operation(
     "chunk",
@@ -250,22 +253,69 @@ CHUNK = Operation(
     _chunk,
     (ChunkContent,),
     (*NOTE_CODES, "CHUNK_NOT_FOUND", *INDEX_CODES),
+    http=Http("GET", "/chunks/{noteId}/{chunkIndex}", tagged=True),
 )
 ATTACHMENT = Operation(
-    "attachment", AttachmentRequest, _attachment, (AttachmentInfo,), _ATTACHMENT_CODES
+    "attachment",
+    AttachmentRequest,
+    _attachment,
+    (AttachmentInfo,),
+    _ATTACHMENT_CODES,
+    http=Http(
+        "GET",
+        "/attachments/{path}",
+        media=("application/json", "application/octet-stream"),
+        wider=DownloadRequest,
+        more_codes=("ATTACHMENT_TOO_LARGE", "RANGE_NOT_SATISFIABLE"),
+        tagged=True,
+    ),
 )
 DOWNLOAD = Operation(
     "download", DownloadRequest, _download, codes=(*_ATTACHMENT_CODES, "ATTACHMENT_TOO_LARGE")
 )
-INDEX = Operation("index", IndexBody, _index, (OneJob,), _SUBMIT_CODES, writes=True)
-REINDEX = Operation("reindex", IndexBody, _reindex, (OneJob,), _SUBMIT_CODES, writes=True)
-JOBS = Operation("jobs", NoParams, _jobs, (JobList,), _JOB_CODES, listed="jobs")
-JOB = Operation("job", JobRequest, _job, (OneJob,), _ONE_JOB_CODES)
-JOB_EVENTS = Operation("job_events", JobRequest, _job_events, codes=_ONE_JOB_CODES)
-CANCEL_JOB = Operation(
-    "cancel_job", JobRequest, _cancel_job, (OneJob,), _ONE_JOB_CODES, writes=True
+INDEX = Operation(
+    "index",
+    IndexBody,
+    _index,
+    (OneJob,),
+    _SUBMIT_CODES,
+    writes=True,
+    http=Http("POST", "/index", body=None, status=202),
 )
-WATCH = Operation("watch", NoParams, _watch, (WatchReport,), listed="batches")
+REINDEX = Operation(
+    "reindex",
+    IndexBody,
+    _reindex,
+    (OneJob,),
+    _SUBMIT_CODES,
+    writes=True,
+    http=Http("POST", "/reindex", body=None, status=202),
+)
+JOBS = Operation(
+    "jobs", NoParams, _jobs, (JobList,), _JOB_CODES, listed="jobs", http=Http("GET", "/jobs")
+)
+JOB = Operation(
+    "job", JobRequest, _job, (OneJob,), _ONE_JOB_CODES, http=Http("GET", "/jobs/{jobId}")
+)
+JOB_EVENTS = Operation(
+    "job_events",
+    JobRequest,
+    _job_events,
+    codes=_ONE_JOB_CODES,
+    http=Http("GET", "/jobs/{jobId}/events", media=("text/event-stream",)),
+)
+CANCEL_JOB = Operation(
+    "cancel_job",
+    JobRequest,
+    _cancel_job,
+    (OneJob,),
+    _ONE_JOB_CODES,
+    writes=True,
+    http=Http("DELETE", "/jobs/{jobId}"),
+)
+WATCH = Operation(
+    "watch", NoParams, _watch, (WatchReport,), listed="batches", http=Http("GET", "/watch")
+)
 SCAN = Operation(
     "watch_scan",
     NoParams,
@@ -274,8 +324,11 @@ SCAN = Operation(
     _SUBMIT_CODES,
     writes=True,
     needs="watch.enabled",
+    http=Http("POST", "/watch/scan", body=None, status=202),
 )
-EVENTS = Operation("events", NoParams, _events)
+EVENTS = Operation(
+    "events", NoParams, _events, http=Http("GET", "/events", media=("text/event-stream",))
+)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     HEALTH,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.api.writing import CREATE_CODES, EDIT_CODES
 from vault_agent.app import app_of
@@ -78,6 +78,7 @@ PROMOTE = Operation(
     tuple(dict.fromkeys((*_CODES, *CREATE_CODES, "PROMOTE_SECRETS", "PROMOTE_SIMILAR"))),
     writes=True,
     needs="memory.enabled",
+    http=Http("POST", "/notes/{noteId}/promote", body=None, creates=True),
 )
 DEMOTE = Operation(
     "promote_undo",
@@ -87,6 +88,7 @@ DEMOTE = Operation(
     _CODES,
     writes=True,
     needs="memory.enabled",
+    http=Http("DELETE", "/notes/{noteId}/promote"),
 )
 CHECK = Operation(
     "vaults_check",
@@ -96,6 +98,7 @@ CHECK = Operation(
     _CODES,
     writes=True,
     needs="memory.enabled",
+    http=Http("POST", "/vaults/check", body=None),
 )
 PROMOTION_OPERATIONS: tuple[Operation[Any, Any], ...] = (PROMOTE, DEMOTE, CHECK)
 """In the order of the reference."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.api.operation import Found, Operation, check_switch
+from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.app import app_of
 from vault_agent.journals.events import without_secrets
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.vaults.open_vault import OpenVault
 
+MAX_EVENT_BYTES = 512 * 1024
 _TEXTS = ("title", "prompt", "last_message", "summary")
 
 
@@ -40,4 +41,5 @@ SESSION_EVENT = Operation(
     (*VAULT_CODES, "SESSION_NOT_FOUND", "DISK_FULL", "INDEX_IO_ERROR"),
     writes=True,
     needs="vaults.enabled",
+    http=Http("POST", "/sessions/events", body=True, status=202, max_body=MAX_EVENT_BYTES),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.api.caller import CallerKind
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.app import app_of
 from vault_agent.errors import NotFound
 from vault_agent.model.vaults import VaultList
@@ -59,4 +59,5 @@ VAULTS = Operation(
     (VaultList,),
     needs="vaults.enabled",
     listed="vaults",
+    http=Http("GET", "/vaults"),
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.model.pages import RenderedNote
 from vault_agent.model.suggestions import Stats, Suggestions
 from vault_agent.wire.rendered import MAX_EMBEDS, HtmlRequest, RenderBody, ShownFileRequest
@@ -55,6 +55,7 @@ async def _shown_file(vault: OpenVault, _: Caller, sent: ShownFileRequest) -> Op
     return await vault.pages.open_file(sent.path, sent.k)
 
 
+MAX_RENDER_BYTES = 512 * 1024
 _HTML_CODES = ("VAULT_NOT_FOUND", *INDEX_CODES)
 
 HTML = Operation(
@@ -63,8 +64,16 @@ HTML = Operation(
     _html,
     (RenderedNote,),
     (*NOTE_CODES, "NOTE_TOO_LARGE_TO_RENDER", *_HTML_CODES),
+    http=Http("GET", "/notes/{noteId}/html", tagged=True),
 )
-RENDER = Operation("render", RenderBody, _render, (RenderedNote,), _HTML_CODES)
+RENDER = Operation(
+    "render",
+    RenderBody,
+    _render,
+    (RenderedNote,),
+    _HTML_CODES,
+    http=Http("POST", "/render", body=True, max_body=MAX_RENDER_BYTES),
+)
 SHOWN_FILE = Operation(
     "ui_file",
     ShownFileRequest,
@@ -78,6 +87,13 @@ SHOWN_FILE = Operation(
         "VAULT_NOT_FOUND",
     ),
     needs="web.enabled",
+    http=Http(
+        "GET",
+        "/ui/files/{path}",
+        media=("application/octet-stream",),
+        more_codes=("RANGE_NOT_SATISFIABLE",),
+        tagged=True,
+    ),
 )
 
 SUGGEST = Operation(
@@ -87,9 +103,16 @@ SUGGEST = Operation(
     (Suggestions,),
     ("INVALID_ID", "INVALID_FILTER", "INVALID_LIMIT", "NOTE_NOT_FOUND", *_HTML_CODES),
     listed="suggestions",
+    http=Http("GET", "/suggest"),
 )
-STATS = Operation("stats", NoParams, _stats, (Stats,), INDEX_CODES)
-LAYOUT = Operation("graph_layout", NoParams, _layout, codes=("LAYOUT_PENDING", *INDEX_CODES))
+STATS = Operation("stats", NoParams, _stats, (Stats,), INDEX_CODES, http=Http("GET", "/stats"))
+LAYOUT = Operation(
+    "graph_layout",
+    NoParams,
+    _layout,
+    codes=("LAYOUT_PENDING", *INDEX_CODES),
+    http=Http("GET", "/graph/layout", media=("application/octet-stream",), tagged=True),
+)
 
 WEB_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     HTML,

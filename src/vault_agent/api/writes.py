@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.codes import PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.writing import EDIT_CODES, MAX_FILES, asked, done_or_job, write_operation
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.writing import (
@@ -107,6 +107,7 @@ UNDO = write_operation(
         "JOBS_DAMAGED",
     ),
     replies=(Written, OneJob),
+    http=Http("POST", "/write/undo", body=None),
 )
 WRITES = Operation(
     "writes",
@@ -116,6 +117,7 @@ WRITES = Operation(
     (*PAGE_CODES, "INVALID_PATH", "INDEX_IO_ERROR"),
     needs="write.enabled",
     listed="writes",
+    http=Http("GET", "/writes"),
 )
 WRITE = Operation(
     "one_write",
@@ -124,6 +126,7 @@ WRITE = Operation(
     (OneWrite,),
     ("WRITE_NOT_FOUND", "INDEX_IO_ERROR"),
     needs="write.enabled",
+    http=Http("GET", "/writes/{writeId}"),
 )
 FORGET = Operation(
     "writes_forget",
@@ -133,6 +136,7 @@ FORGET = Operation(
     ("WRITE_NOT_FOUND", "INDEX_IO_ERROR", "RECOVERY_PENDING"),
     writes=True,
     needs="write.enabled",
+    http=Http("POST", "/writes/forget", body=True),
 )
 
 LOG_OPERATIONS: tuple[Operation[Any, Any], ...] = (UNDO, WRITES, WRITE, FORGET)

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.shown import shown_job
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
@@ -276,6 +276,7 @@ def write_operation(
     run: Any,
     codes: tuple[str, ...],
     *,
+    http: Http,
     replies: tuple[type, ...] = (Written,),
 ) -> Operation[Any, Found]:
     """Return an operation that changes notes."""
@@ -288,6 +289,7 @@ def write_operation(
         writes=True,
         needs="write.enabled",
         scoped=True,
+        http=http,
     )
 
 
@@ -296,12 +298,14 @@ WRITE_NOTE = write_operation(
     WriteNoteBody,
     _note,
     (*EDIT_CODES, *CREATE_CODES, "EXPECTED_HASH_REQUIRED", "FRONTMATTER_INVALID"),
+    http=Http("POST", "/write/note", body=True),
 )
 SET_FRONTMATTER = write_operation(
     "write_frontmatter",
     FrontmatterBody,
     _frontmatter,
     (*EDIT_CODES, "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS"),
+    http=Http("POST", "/write/frontmatter", body=True),
 )
 REPLACE = write_operation(
     "write_replace",
@@ -315,6 +319,7 @@ REPLACE = write_operation(
         "TEXT_NOT_FOUND",
         "MATCH_COUNT_MISMATCH",
     ),
+    http=Http("POST", "/write/replace", body=True),
 )
 
 CHANGE_TAGS = write_operation(
@@ -322,6 +327,7 @@ CHANGE_TAGS = write_operation(
     TagsBody,
     _tags,
     (*EDIT_CODES, "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS"),
+    http=Http("POST", "/write/tags", body=True),
 )
 SECTION = write_operation(
     "write_section",
@@ -337,9 +343,18 @@ SECTION = write_operation(
         "LINK_NOT_EXPRESSIBLE",
         "MOVE_TOO_LARGE",
     ),
+    http=Http("POST", "/write/section", body=True),
 )
 _READ_CODES = (*NOTE_CODES, *INDEX_CODES, "NOTE_TOO_LARGE", "VAULT_NOT_FOUND")
-OUTLINE = Operation("outline", NoteParams, _outline, (NoteOutline,), _READ_CODES, scoped=True)
+OUTLINE = Operation(
+    "outline",
+    NoteParams,
+    _outline,
+    (NoteOutline,),
+    _READ_CODES,
+    scoped=True,
+    http=Http("GET", "/notes/{noteId}/outline"),
+)
 FRONTMATTER = Operation(
     "frontmatter",
     NoteParams,
@@ -347,6 +362,7 @@ FRONTMATTER = Operation(
     (NoteFrontmatter,),
     (*_READ_CODES, "FRONTMATTER_INVALID"),
     scoped=True,
+    http=Http("GET", "/notes/{noteId}/frontmatter"),
 )
 
 WRITE_OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from vault_agent.api.operation import MAX_BODY_BYTES
 from vault_agent.server.access import Access
-from vault_agent.server.body import MAX_BODY_BYTES
 from vault_agent.server.connection import Limits
 from vault_agent.server.events import JOB_STREAMS, JobStreams
 from vault_agent.server.gate import gate, stamp

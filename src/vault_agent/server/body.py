@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from vault_agent.api.operation import MAX_BODY_BYTES
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
 from vault_agent.server.connection import Connection
 from vault_agent.server.keys import LIMITS
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from vault_agent.wire.base import AnyModel
 
 _SENT_BY_PAGES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
-MAX_BODY_BYTES = 64 * 1024
 MIB = 1024 * 1024
 
 

@@ -123,7 +123,9 @@ def describe() -> dict[str, Any]:
 
 def _requests() -> list[tuple[type[Model], _Mode]]:
     """Return the models of bodies."""
-    found = {route.request: None for route in ROUTES if route.takes_body and not route.in_path}
+    found = {
+        route.request: None for route in ROUTES if route.http.takes_body and not route.http.in_path
+    }
     return [(model, "validation") for model in found]
 
 
@@ -134,16 +136,16 @@ def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
         "parameters": _parameters(route),
         "responses": _responses(route, refs),
     }
-    if route.octets:
+    if route.http.octets:
         operation["parameters"] += _CONDITIONS[1:]
         operation["requestBody"] = {
             "required": True,
             "content": {"application/octet-stream": {}},
         }
-    if route.takes_body:
+    if route.http.takes_body:
         operation["parameters"] += _CONDITIONS if issubclass(route.request, WriteBody) else []
         operation["requestBody"] = {
-            "required": route.body is True,
+            "required": route.http.body is True,
             "content": {"application/json": {"schema": _body(route, refs)}},
         }
     return operation
@@ -151,12 +153,12 @@ def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
 
 def _body(route: Route, refs: _Refs) -> dict[str, Any]:
     """Return the schema of a body: the request without the fields that are in the path."""
-    if not route.in_path:
+    if not route.http.in_path:
         return refs.requests[route.request, "validation"]
     schema = route.request.model_json_schema(by_alias=True)
-    for name in route.in_path:
+    for name in route.http.in_path:
         del schema["properties"][name]
-    required = [name for name in schema.pop("required", ()) if name not in route.in_path]
+    required = [name for name in schema.pop("required", ()) if name not in route.http.in_path]
     return {**schema, "required": required} if required else schema
 
 
@@ -183,8 +185,8 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
     rules, required = schema.get("properties", {}), schema.get("required", ())
     definitions = schema.get("$defs", {})
     found = []
-    for name in (*route.in_path, *route.in_query):
-        inside, rule = name in route.in_path, rules[name]
+    for name in (*route.http.in_path, *route.in_query):
+        inside, rule = name in route.http.in_path, rules[name]
         place = "path" if inside else "query"
         needed = inside or name in required
         if reference := rule.pop("$ref", None):
@@ -198,12 +200,12 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 
 def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
     success: dict[str, Any] = {"description": "Success.", "content": _content(route, refs)}
-    if route.status == 202 and OneJob in route.operation.replies:
+    if route.http.status == 202 and OneJob in route.operation.replies:
         success["headers"] = {"Location": {"schema": {"type": "string"}}}
-    responses: dict[str, Any] = {str(route.status): success}
-    if route.creates:
+    responses: dict[str, Any] = {str(route.http.status): success}
+    if route.http.creates:
         responses["201"] = {"description": "Made.", "content": _content(route, refs)}
-    if route.status == 200 and OneJob in route.operation.replies[1:]:
+    if route.http.status == 200 and OneJob in route.operation.replies[1:]:
         responses["202"] = {
             "description": "A job does it, because it is large.",
             "content": _content(route, refs),
@@ -214,7 +216,7 @@ def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
             "description": "The requested range.",
             "content": {"application/octet-stream": {}},
         }
-    if route.tagged:
+    if route.http.tagged:
         responses["304"] = {"description": "The copy named by If-None-Match is still valid."}
     codes: dict[int, list[str]] = {}
     for code in (*EVERYWHERE, *route.codes):
@@ -230,7 +232,7 @@ def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
 def _content(route: Route, refs: _Refs) -> dict[str, Any]:
     schemas = [refs.reply(reply) for reply in route.operation.replies]
     content: dict[str, Any] = {}
-    for media in route.media:
+    for media in route.http.media:
         if media == "application/json":
             schema = {"anyOf": schemas} if len(schemas) > 1 else {"type": "object"}
             content[media] = {"schema": schemas[0] if len(schemas) == 1 else schema}

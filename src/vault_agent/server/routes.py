@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
 from vault_agent.api import (
-    authoring,
-    deliveries,
-    files,
     graph,
-    journals,
-    links,
-    lists,
-    memory,
     operations,
-    promotion,
-    sessions,
-    vaults,
-    writes,
-    writing,
 )
 from vault_agent.api import web as pages
-from vault_agent.api.operation import Operation, check_switch
+from vault_agent.api.operation import Http, Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
 from vault_agent.server import handlers, ui
 from vault_agent.server.body import (
-    MAX_BODY_BYTES,
     check_media,
     check_size,
     read_body,
@@ -43,9 +29,9 @@ from vault_agent.server.keys import APP, CONFIG, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import parse_strings, unknown_field, wire_names
 from vault_agent.wire.queries import repeatable
-from vault_agent.wire.requests import AttachmentRequest, DownloadRequest, NoParams
+from vault_agent.wire.requests import AttachmentRequest, NoParams
 from vault_agent.wire.web import SessionBody, TicketBody
-from vault_agent.wire.writing import UploadRequest, WriteBody
+from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -54,71 +40,47 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
-MAX_RENDER_BYTES = 512 * 1024
-MAX_EVENT_BYTES = 512 * 1024
-
-_PARTS = re.compile(r"\{(\w+)\}")
 _VAULT = "vault"
 _OF_VAULT = f"/vaults/{{{_VAULT}}}"
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The HTTP binding of an operation.
+    """The HTTP binding of an operation, and the function that replies."""
 
-    Request fields that are named in `path`, an OpenAPI template, are in the path. The others are
-    in the JSON body if the route has one, otherwise in the query string. A field cannot be called
-    `vault`: that part of a path names the vault that the request is to.
-
-    Args:
-        method: GET, POST or DELETE.
-        path: the template.
-        operation: the operation that is performed.
-        body: whether the route has a JSON body; None if it is optional.
-        status: the status of a success.
-        handler: the function that replies.
-        media: the content types of a success.
-        wider: a request model with fields that only HTTP has, instead of the operation's.
-        more_codes: errors that only HTTP has, besides those of every route.
-        tagged: whether replies carry an ETag.
-        max_body: the most bytes of a body.
-        octets: whether the body is the bytes of a file, and the parameters are in the query string.
-        creates: whether a success is 201 if something new was made.
-    """
-
-    method: str
-    path: str
     operation: Operation[Any, Any]
-    body: bool | None = False
-    status: int = 200
+    http: Http
     handler: Callable[[Call], Awaitable[web.StreamResponse]] = handlers.reply
-    media: tuple[str, ...] = ("application/json",)
-    wider: type[Model] | None = None
-    more_codes: tuple[str, ...] = ()
-    tagged: bool = False
-    max_body: int = MAX_BODY_BYTES
-    octets: bool = False
-    creates: bool = False
+
+    @property
+    def method(self) -> str:
+        """GET, POST or DELETE."""
+        return self.http.method
+
+    @property
+    def path(self) -> str:
+        """The template."""
+        return self.http.path
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Validate a request by the operation's model and perform it."""
         request[TRACE].route = self.path if _VAULT not in request.match_info else self.of_vault
-        check_media(request, self.octets)
+        check_media(request, self.http.octets)
         if self.operation.needs is not None:
             check_switch(self.operation.needs, request.app[CONFIG])
         limit = self._limit(request)
         check_size(request, limit)
-        if not (self.takes_body or self.octets) and request.body_exists:
+        if not (self.http.takes_body or self.http.octets) and request.body_exists:
             raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
         given = _query_values(request, repeatable(self.request))
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
-        if self.takes_body:
-            inside = _path_values(self, request) if self.in_path else {}
+        if self.http.takes_body:
+            inside = _path_values(self, request) if self.http.in_path else {}
             sent = with_headers(request, await read_model(request, self.request, limit, inside))
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
-        if self.octets:
+        if self.http.octets:
             sent = with_content(request, sent, await read_body(request, limit))
         vaults = request.app[APP].vaults
         name = request.match_info.get(_VAULT)
@@ -130,7 +92,7 @@ class Route:
     async def _answer(
         self, request: web.Request, vault: OpenVault, sent: Any
     ) -> web.StreamResponse:
-        call = Call(request, vault, self.operation, sent, self.status, _prefix(request))
+        call = Call(request, vault, self.operation, sent, self.http.status, _prefix(request))
         return await self.handler(call)
 
     @property
@@ -140,38 +102,28 @@ class Route:
 
     def _limit(self, request: web.Request) -> int:
         """Return the most bytes of a body."""
-        if self.octets:
+        if self.http.octets:
             return MAX_ATTACHMENT_BYTES
         is_write = issubclass(self.request, WriteBody)
-        return request.app[CONFIG].write.max_body_bytes if is_write else self.max_body
+        return request.app[CONFIG].write.max_body_bytes if is_write else self.http.max_body
 
     @property
     def request(self) -> type[Model]:
         """The model of the request."""
-        return self.wider or self.operation.request
-
-    @property
-    def takes_body(self) -> bool:
-        """Whether a JSON body is read."""
-        return self.body is not False
-
-    @property
-    def in_path(self) -> tuple[str, ...]:
-        """The request fields that are in the path."""
-        return tuple(_PARTS.findall(self.path))
+        return self.http.wider or self.operation.request
 
     @property
     def in_query(self) -> tuple[str, ...]:
         """The request fields that are query parameters."""
-        if self.takes_body:
+        if self.http.takes_body:
             return ()
-        return tuple(name for name in wire_names(self.request) if name not in self.in_path)
+        return tuple(name for name in wire_names(self.request) if name not in self.http.in_path)
 
     @property
     def codes(self) -> tuple[str, ...]:
         """The error codes, besides those of every route."""
         switched = ("FEATURE_DISABLED",) if self.operation.needs is not None else ()
-        return (*switched, *self.operation.codes, *self.more_codes)
+        return (*switched, *self.operation.codes, *self.http.more_codes)
 
     @property
     def pattern(self) -> str:
@@ -203,13 +155,29 @@ async def _sign_out(_: OpenVault, __: Caller, ___: NoParams) -> None:
     """End all sessions of the web page."""
 
 
-DESCRIPTION = Operation("openapi", NoParams, _describe)
+DESCRIPTION = Operation("openapi", NoParams, _describe, http=Http("GET", "/openapi.json"))
 """Only in HTTP, because other protocols have their own descriptions."""
 
 # Only in HTTP, because they are about browsers. The gate checks the switch of everything in /ui/.
-PAGE = Operation("ui", NoParams, _page, needs="web.enabled")
+PAGE = Operation(
+    "ui",
+    NoParams,
+    _page,
+    needs="web.enabled",
+    http=Http("GET", "/ui/", media=("text/html",)),
+)
 PAGE_FILE = Operation(
-    "ui_asset", AttachmentRequest, _asset, codes=("INVALID_PATH",), needs="web.enabled"
+    "ui_asset",
+    AttachmentRequest,
+    _asset,
+    codes=("INVALID_PATH",),
+    needs="web.enabled",
+    http=Http(
+        "GET",
+        "/ui/assets/{path}",
+        media=("text/javascript", "text/css"),
+        more_codes=("ROUTE_NOT_FOUND",),
+    ),
 )
 TICKET = Operation(
     "ui_ticket",
@@ -217,6 +185,7 @@ TICKET = Operation(
     _ticket,
     (Ticket,),
     needs="web.enabled",
+    http=Http("POST", "/ui/tickets", body=None),
 )
 SESSION = Operation(
     "ui_session",
@@ -225,6 +194,7 @@ SESSION = Operation(
     (PageSession,),
     ("SESSION_ENDED", "TOO_MANY_REQUESTS", "ROUTE_NOT_FOUND"),
     needs="web.enabled",
+    http=Http("POST", "/ui/session", body=True),
 )
 SIGN_OUT = Operation(
     "ui_sign_out",
@@ -233,145 +203,35 @@ SIGN_OUT = Operation(
     (SessionsEnded,),
     ("INDEX_IO_ERROR",),
     needs="web.enabled",
+    http=Http("DELETE", "/ui/session"),
 )
 
-ROUTES: tuple[Route, ...] = (
-    Route("GET", "/health", operations.HEALTH),
-    Route("GET", "/vaults", vaults.VAULTS),
-    Route("POST", "/search", operations.SEARCH, body=True),
-    Route("POST", "/related", operations.RELATED, body=True),
-    Route("GET", "/notes/{noteId}", operations.NOTE, tagged=True),
-    Route("GET", "/notes/{noteId}/outline", writing.OUTLINE),
-    Route("GET", "/notes/{noteId}/frontmatter", writing.FRONTMATTER),
-    Route("GET", "/chunks/{noteId}/{chunkIndex}", operations.CHUNK, tagged=True),
-    Route(
-        "GET",
-        "/attachments/{path}",
-        operations.ATTACHMENT,
-        handler=handlers.attachment,
-        media=("application/json", "application/octet-stream"),
-        wider=DownloadRequest,
-        more_codes=("ATTACHMENT_TOO_LARGE", "RANGE_NOT_SATISFIABLE"),
-        tagged=True,
-    ),
-    Route("GET", "/notes", lists.NOTES),
-    Route("GET", "/resolve", lists.RESOLVE),
-    Route("POST", "/grep", lists.GREP, body=True),
-    Route("GET", "/tasks", lists.TASKS),
-    Route("POST", "/context", lists.CONTEXT, body=True),
-    Route("POST", "/memory", memory.MEMORY, body=True),
-    Route("GET", "/memory/sessions", deliveries.MEMORY_SESSIONS),
-    Route("GET", "/memory/sessions/{sessionId}", deliveries.MEMORY_SESSION),
-    Route("POST", "/memory/sessions/{sessionId}/refresh", deliveries.REFRESH_SESSION, body=None),
-    Route("POST", "/memory/sessions/{sessionId}/notes", deliveries.PUT_FIRST, body=True),
-    Route("DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}", deliveries.TAKE_OUT),
-    Route("POST", "/memory/forget", deliveries.FORGET_MEMORY, body=True),
-    Route("GET", "/journals", journals.JOURNALS),
-    Route("POST", "/journals", journals.MAKE_JOURNAL, body=True, status=202),
-    Route("POST", "/journals/{sessionId}/entries", journals.JOURNAL_ENTRY, body=True),
-    Route("POST", "/journals/{sessionId}/review", journals.JOURNAL_REVIEW, body=True),
-    Route("GET", "/journals/{sessionId}/draft", journals.JOURNAL_DRAFT),
-    Route(
-        "POST",
-        "/sessions/events",
-        sessions.SESSION_EVENT,
-        body=True,
-        status=202,
-        max_body=MAX_EVENT_BYTES,
-    ),
-    Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
-    Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
-    Route("GET", "/suggest", pages.SUGGEST),
-    Route("GET", "/stats", pages.STATS),
-    Route("GET", "/notes/{noteId}/links", links.LINKS),
-    Route("GET", "/notes/{noteId}/backlinks", links.BACKLINKS),
-    Route("GET", "/notes/{noteId}/mentions", links.MENTIONS),
-    Route("GET", "/links/broken", links.BROKEN_LINKS),
-    Route("GET", "/tags", links.TAGS),
-    Route("GET", "/folders", links.FOLDERS),
-    Route("GET", "/notes/{noteId}/graph", graph.LOCAL_GRAPH),
-    Route("GET", "/graph", graph.GRAPH, handler=handlers.whole_graph, tagged=True),
-    Route(
-        "GET",
-        "/graph/layout",
-        pages.LAYOUT,
-        handler=handlers.layout,
-        media=("application/octet-stream",),
-        tagged=True,
-    ),
-    Route("GET", "/graph/path", graph.GRAPH_PATH),
-    Route("GET", "/graph/orphans", graph.ORPHANS),
-    Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
-    Route("GET", "/graph/central", graph.CENTRAL),
-    Route("GET", "/graph/communities", graph.COMMUNITIES),
-    Route("GET", "/templates", authoring.TEMPLATES),
-    Route("GET", "/devlog", authoring.DEVLOG),
-    Route("GET", "/decisions", authoring.DECISIONS),
-    Route("POST", "/index", operations.INDEX, body=None, status=202),
-    Route("POST", "/reindex", operations.REINDEX, body=None, status=202),
-    Route("GET", "/jobs", operations.JOBS),
-    Route("GET", "/jobs/{jobId}", operations.JOB),
-    Route(
-        "GET",
-        "/jobs/{jobId}/events",
-        operations.JOB_EVENTS,
-        handler=handlers.job_events,
-        media=("text/event-stream",),
-    ),
-    Route("DELETE", "/jobs/{jobId}", operations.CANCEL_JOB),
-    Route("POST", "/write/note", writing.WRITE_NOTE, body=True),
-    Route("POST", "/write/frontmatter", writing.SET_FRONTMATTER, body=True),
-    Route("POST", "/write/tags", writing.CHANGE_TAGS, body=True),
-    Route("POST", "/write/replace", writing.REPLACE, body=True),
-    Route("POST", "/write/section", writing.SECTION, body=True),
-    Route("POST", "/write/delete", files.DELETE, body=True),
-    Route("POST", "/write/move", files.MOVE, body=True),
-    Route("POST", "/write/folder", files.FOLDER, body=True),
-    Route("POST", "/write/attachment", files.ATTACH, wider=UploadRequest, octets=True),
-    Route("POST", "/write/undo", writes.UNDO, body=None),
-    Route("GET", "/writes", writes.WRITES),
-    Route("GET", "/writes/{writeId}", writes.WRITE),
-    Route("POST", "/writes/forget", writes.FORGET, body=True),
-    Route("POST", "/write/tasks/add", authoring.ADD_TASK, body=True),
-    Route("POST", "/write/tasks/set", authoring.SET_TASK, body=True),
-    Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
-    Route("POST", "/write/devlog", authoring.ADD_TO_DEVLOG, body=True),
-    Route("POST", "/write/adr", authoring.NEW_DECISION, body=True),
-    Route("POST", "/notes/{noteId}/promote", promotion.PROMOTE, body=None, creates=True),
-    Route("DELETE", "/notes/{noteId}/promote", promotion.DEMOTE),
-    Route("POST", "/vaults/check", promotion.CHECK, body=None),
-    Route("GET", "/watch", operations.WATCH),
-    Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
-    Route(
-        "GET",
-        "/events",
-        operations.EVENTS,
-        handler=handlers.events,
-        media=("text/event-stream",),
-    ),
-    Route("GET", "/ui/", PAGE, handler=ui.shell, media=("text/html",)),
-    Route("GET", "/ui", PAGE, handler=ui.forward, status=308, media=()),
-    Route(
-        "GET",
-        "/ui/assets/{path}",
-        PAGE_FILE,
-        handler=ui.asset,
-        media=("text/javascript", "text/css"),
-        more_codes=("ROUTE_NOT_FOUND",),
-    ),
-    Route(
-        "GET",
-        "/ui/files/{path}",
-        pages.SHOWN_FILE,
-        handler=ui.shown_file,
-        media=("application/octet-stream",),
-        more_codes=("RANGE_NOT_SATISFIABLE",),
-        tagged=True,
-    ),
-    Route("POST", "/ui/tickets", TICKET, body=None, handler=ui.ticket),
-    Route("POST", "/ui/session", SESSION, body=True, handler=ui.session),
-    Route("DELETE", "/ui/session", SIGN_OUT, handler=ui.sign_out),
-    Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
+PAGE_WITHOUT_SLASH = replace(PAGE, http=Http("GET", "/ui", status=308, media=()))
+
+_OF_HTTP = (PAGE, PAGE_WITHOUT_SLASH, PAGE_FILE, TICKET, SESSION, SIGN_OUT, DESCRIPTION)
+"""The operations that only HTTP has."""
+
+_HANDLERS = {
+    operations.ATTACHMENT: handlers.attachment,
+    graph.GRAPH: handlers.whole_graph,
+    pages.LAYOUT: handlers.layout,
+    pages.SHOWN_FILE: ui.shown_file,
+    operations.JOB_EVENTS: handlers.job_events,
+    operations.EVENTS: handlers.events,
+    PAGE: ui.shell,
+    PAGE_WITHOUT_SLASH: ui.forward,
+    PAGE_FILE: ui.asset,
+    TICKET: ui.ticket,
+    SESSION: ui.session,
+    SIGN_OUT: ui.sign_out,
+    DESCRIPTION: handlers.description,
+}
+"""The operations whose reply is not only JSON."""
+
+ROUTES: tuple[Route, ...] = tuple(
+    Route(each, each.http, _HANDLERS.get(each, handlers.reply))
+    for each in (*operations.OPERATIONS, *_OF_HTTP)
+    if each.http is not None
 )
 
 
