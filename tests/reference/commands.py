@@ -104,6 +104,16 @@ def _option(option: click.Option) -> tuple[str, str]:
     return ", ".join(names), text.strip()
 
 
+def _limits(option: click.Option) -> str:
+    """Return what values are allowed, where neither the placeholder nor the text says it."""
+    if isinstance(option.type, click.Choice) and option.metavar:
+        return f" One of {', '.join(map(str, option.type.choices))}."
+    if isinstance(option.type, click.IntRange) and option.type.max is not None:
+        limits = f"{option.type.min or 0:,} to {option.type.max:,}"
+        return "" if limits in (option.help or "") else f" {limits}."
+    return ""
+
+
 def _values(option: click.Option) -> str:
     if isinstance(option.type, click.Choice):
         return "|".join(map(str, option.type.choices))

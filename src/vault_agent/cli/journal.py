@@ -46,7 +46,9 @@ def command() -> None:
     type=click.Choice(["pending", "incomplete", "complete", "draft", "skipped"]),
     help="Only journals in this state.",
 )
-@click.option("-n", "--limit", type=click.IntRange(1, 500), default=50, show_default=True)
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="Journals."
+)
 @click.pass_obj
 async def list_(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
     """List the journals of the latest sessions, with what is missing.
@@ -98,7 +100,13 @@ async def complete(invocation: Invocation) -> None:
 @command.command("log", cls=Command)
 @click.argument("text", nargs=-1, required=True)
 @click.option("--session", "session_id", metavar="SESSION", required=True, help="Its session.")
-@click.option("--kind", type=click.Choice(_KINDS), default="insight", show_default=True)
+@click.option(
+    "--kind",
+    type=click.Choice(_KINDS),
+    default="insight",
+    show_default=True,
+    help="What the line is.",
+)
 @click.pass_obj
 async def log(invocation: Invocation, text: tuple[str, ...], session_id: str, kind: str) -> None:
     """Add a line to the journal of a session."""

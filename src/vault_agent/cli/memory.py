@@ -66,7 +66,9 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
 @command.command("log", cls=Command)
 @click.argument("session", required=False)
 @click.option("--project", metavar="NAME", help="Only sessions of this project.")
-@click.option("-n", "--limit", type=click.IntRange(1, 100), default=20, show_default=True)
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Sessions."
+)
 @click.option("--cursor", help="Continue the page before, with the same other options.")
 @click.pass_obj
 async def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
@@ -105,7 +107,12 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
 
 @command.command("forget", cls=Command)
 @click.argument("session", required=False)
-@click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Older sessions.")
+@click.option(
+    "--older-than",
+    type=click.IntRange(0),
+    metavar="DAYS",
+    help="Sessions without an event for so many days.",
+)
 @click.option("--all", "every", is_flag=True, help="All sessions.")
 @click.pass_obj
 async def forget(
