@@ -28,7 +28,7 @@ def test_search_as_one_types(visit: Callable[..., Page]):
     page.keyboard.type("dew point")
     expect(page.locator(".row h2").first).to_have_text(FROST)
     expect(page.locator(".row p mark").first).to_be_visible()
-    assert "q=dew+point" in page.url
+    expect(page).to_have_url(re.compile(r"q=dew\+point"))
     page.keyboard.press("Escape")
     expect(page.locator(".count span").first).to_contain_text("243 notes")
 

@@ -21,7 +21,14 @@ LINES = 350
 # From the bottom up. A module imports from its own floor and from those below, and a view nothing
 # of another view but the frame.
 FLOORS = ("vendor", "locale", "words", "wire", "state", "parts", "workers", "views", "main")
-ALONE = {"wire": "wire", "events": "wire", "trust": "wire", "words": "words", "main": "main"}
+ALONE = {
+    "wire": "wire",
+    "events": "wire",
+    "trust": "wire",
+    "words": "words",
+    "later": "words",
+    "main": "main",
+}
 
 
 def floor_of(module: Path) -> str:

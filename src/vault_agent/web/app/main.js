@@ -31,6 +31,9 @@ const OVERLAYS = /** @type {Record<string, () => Promise<any>>} */ ({
   palette: () => import("./views/frame/palette.js"),
   keys: () => import("./views/frame/keys.js"),
   create: () => import("./views/editor/create.js"),
+  move: () => import("./views/files/move.js"),
+  delete: () => import("./views/files/delete.js"),
+  writes: () => import("./views/files/writes.js"),
 });
 
 const [SOON, TRIES] = [50, 40]; // ms
@@ -69,6 +72,7 @@ function App() {
     <${Said} />`;
 }
 
+elsewhere.tree = () => import("./views/files/tree.js");
 elsewhere.editor = () => import("./views/editor/editor.js");
 addEverywhere();
 addEventListener("keydown", onKey);

@@ -31,8 +31,9 @@ function stretched(given) {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, stretched(value)]));
 }
 
-/** @type {typeof en} */
-export const words = language === "x-long" ? stretched(en) : en;
+/** The words of a language as they are shown. @template Words @param {Words} given @returns {Words} */
+export const worded = (given) => (language === "x-long" ? stretched(given) : given);
+export const words = worded(en);
 page.lang = "en";
 page.dir = language === "x-mirror" || /^(ar|he|fa|ur)\b/.test(language) ? "rtl" : "ltr";
 export const mirrored = page.dir === "rtl";

@@ -26,7 +26,7 @@ export function useCommands(make, given) {
 }
 
 /** @param {string} keys */
-const isSingle = (keys) => keys.length === 1 || !/^(Mod|Alt)\+/.test(keys);
+const isSingle = (keys) => keys.length === 1 || !/^((Mod|Alt)\+|F\d)/.test(keys);
 
 /** Run the command of a key press, unless something composes or takes the text. @param {KeyboardEvent} event */
 export function onKey(event) {

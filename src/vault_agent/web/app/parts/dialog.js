@@ -37,6 +37,7 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
   useLayoutEffect(() => {
     const menu = /** @type {HTMLDivElement} */ (ref.current);
+    menu.showPopover(); // above everything, and placed in the window: what blurs its background would hold it
     const place = () => {
       const box = anchor.getBoundingClientRect();
       const width = menu.offsetWidth;
@@ -81,5 +82,5 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
       stops[(at + (event.key === "ArrowDown" ? 1 : stops.length - 1)) % stops.length]?.focus();
     }
   };
-  return html`<div ref=${ref} class="menu" role=${role} aria-label=${label} onKeyDown=${keyed}>${children}</div>`;
+  return html`<div ref=${ref} class="menu" popover="manual" role=${role} aria-label=${label} onKeyDown=${keyed}>${children}</div>`;
 }

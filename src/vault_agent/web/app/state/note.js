@@ -98,7 +98,7 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
 });
 
 /** Ask again for the note. */
-export const reopen = () => void open(address.peek().note);
+export const reopen = () => void (address.peek().note && open(address.peek().note));
 
 /** Begin to follow the address. */
 export function followNote() {

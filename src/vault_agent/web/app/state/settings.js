@@ -13,6 +13,7 @@ const DEFAULTS = {
   language: "",
   side: true,
   list: true,
+  files: false,
 };
 
 /** @param {string} name @param {any} otherwise */

@@ -8,6 +8,7 @@ import { composing } from "../../parts/keys.js";
 import { Icon, Shape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
+import { foldersLike } from "../../state/folders.js";
 import { note } from "../../state/note.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates.js";
@@ -91,10 +92,6 @@ export function Overlay({ title: first = "" }) {
     closeOverlay();
     if (found?.data.notes?.[0]) go({ view: "notes", note: found.data.notes[0].noteId });
   };
-  const folders = async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => {
-    const { data } = await ask("GET", "/suggest", { query: { q: text, kinds: "folder", limit: 8 }, signal });
-    return data.suggestions.map((each) => ({ value: each.insert, label: each.insert }));
-  };
   const taken = fault.value && (fault.value.code === "NOTE_EXISTS" || fault.value.code === "NAME_COLLISION");
   return html`<${Dialog} label=${t.title} className="create" onClose=${closeOverlay}><form class="boxed" onSubmit=${(
     /** @type {Event} */ event,
@@ -104,7 +101,7 @@ export function Overlay({ title: first = "" }) {
   }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && composing(event) && event.preventDefault()}>
     <header><h1>${t.title}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
     <label class="asked"><span>${t.name}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="200" autocomplete="off" value=${title.value} onInput=${(/** @type {Typed} */ event) => (title.value = event.target.value)} aria-describedby="create-says" /></label>
-    <div class="asked"><span>${t.folder}</span><${Combo} label=${t.folder} value=${folder.value} placeholder=${t.root} shown keep look=${folders} onText=${(/** @type {string} */ text) => (folder.value = text)} onTake=${(/** @type {string} */ text) => (folder.value = text)} /></div>
+    <div class="asked"><span>${t.folder}</span><${Combo} label=${t.folder} value=${folder.value} placeholder=${t.root} shown keep look=${foldersLike} onText=${(/** @type {string} */ text) => (folder.value = text)} onTake=${(/** @type {string} */ text) => (folder.value = text)} /></div>
     <fieldset class="templates"><legend>${t.template}</legend>
       ${[{ name: "", builtIn: true }, ...templates.value].map(
         (

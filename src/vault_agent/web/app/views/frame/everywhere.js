@@ -92,6 +92,12 @@ export function addEverywhere() {
             keys: ["Alt+n"],
             run: () => (overlay.value = { name: "create" }),
           },
+          {
+            id: "writes",
+            name: words.commands.writes,
+            icon: "clock",
+            run: () => (overlay.value = { name: "writes" }),
+          },
         ])
       : () => {};
   });

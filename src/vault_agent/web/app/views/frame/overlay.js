@@ -9,7 +9,9 @@ import { composing } from "../../parts/keys.js";
  * @typedef {{ among: string[], choose: (hit: Hit) => void }} Pick */
 
 export const overlay = signal(
-  /** @type {{ name: string, only?: string, pick?: Pick, title?: string } | null} */ (null),
+  /** @type {{ name: string, only?: string, pick?: Pick, title?: string, path?: string, folder?: string } | null} */ (
+    null
+  ),
 );
 let typed = "";
 export const closeOverlay = () => {

@@ -7,6 +7,7 @@ import { Icon, KINDS, kindOf, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { results, searching } from "../../state/results.js";
+import { set, settings } from "../../state/settings.js";
 import { stats, vaults } from "../../state/vault.js";
 import { vaultId } from "../../wire.js";
 import { count, fullDate, words } from "../../words.js";
@@ -123,6 +124,10 @@ function Others() {
 
 const SORTS = /** @type {const} */ (["updated", "created", "title", "connections"]);
 
+/** Change between the list of notes and the tree of files. */
+export const FilesToggle = () =>
+  html`<button class="icon" aria-pressed=${settings.value.files} aria-label=${words.commands.files} title=${`${words.commands.files} (f)`} onClick=${() => set({ files: !settings.peek().files })}><${Icon} name=${settings.value.files ? "list" : "folder"} /></button>`;
+
 export function Count() {
   const open = useSignal(false);
   const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
@@ -135,7 +140,7 @@ export function Count() {
       ? words.notes.results(count(rows.length), more, words.time.milliseconds(count(Math.round(time))))
       : words.notes.total(count(total));
   return html`<div class="count"><span class="num" role="status">${said}</span>
-    ${searching.value ? html`<span>${words.notes.sort.best}</span>` : html`<button ref=${anchor} aria-haspopup="true" aria-expanded=${open.value} aria-label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`} onClick=${() => (open.value = !open.peek())}>${words.notes.sort[sort]}<${Icon} name="down" small /></button>`}
+    ${searching.value ? html`<span>${words.notes.sort.best}</span>` : html`<button ref=${anchor} aria-haspopup="true" aria-expanded=${open.value} aria-label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`} onClick=${() => (open.value = !open.peek())}>${words.notes.sort[sort]}<${Icon} name="down" small /></button><${FilesToggle} />`}
     ${
       open.value &&
       html`<${Menu} anchor=${anchor.current} label=${words.notes.sort.label} onClose=${close}>

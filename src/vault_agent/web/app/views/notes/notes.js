@@ -2,12 +2,13 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
-import { Later } from "../../parts/later.js";
+import { elsewhere, Later } from "../../parts/later.js";
 import { address } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
+import { filtered, searching } from "../../state/results.js";
 import { counted, mayWrite } from "../../state/vault.js";
 import { words } from "../../words.js";
-import { Chips, Count } from "./chips.js";
+import { Chips, Count, FilesToggle } from "./chips.js";
 import { Find } from "./find.js";
 import { List } from "./list.js";
 import { Nothing } from "./nothing.js";
@@ -18,7 +19,8 @@ const AFTER = 1500; // ms, when what reads notes is fetched before it is asked f
 export function Notes() {
   const { note, edit } = address.value;
   const writes = Boolean(edit && note && mayWrite.value);
-  const { side, list } = settings.value;
+  const { side, list, files } = settings.value;
+  const tree = files && !searching.value && !filtered.value; // what is sought is a list
   const drawer = useSignal(false);
   useEffect(() => void (drawer.value = false), [note]);
   useEffect(() => {
@@ -38,11 +40,18 @@ export function Notes() {
         keys: ["["],
         run: () => set({ list: !settings.peek().list }),
       },
+      {
+        id: "files",
+        name: words.commands.files,
+        icon: "folder",
+        keys: ["f"],
+        run: () => set({ files: !settings.peek().files, list: true }),
+      },
       { id: "side", name: words.commands.side, icon: "side", keys: ["]"], run: toggleSide },
     ],
     [],
   );
   return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note) && !writes)}>
-    <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && html`<${Chips} /><${Count} /><${List} />`}</section>
+    <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && (tree ? html`<div class="count"><h2>${words.notes.files}</h2><${FilesToggle} /></div><${Later} load=${elsewhere.tree} name="Tree" />` : html`<${Chips} /><${Count} /><${List} />`)}</section>
     ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}</div>`;
 }

@@ -11,9 +11,10 @@ import { addressIn } from "../../state/address.js";
 import { reopen } from "../../state/note.js";
 import { switchedOn, vaults } from "../../state/vault.js";
 import { ask, vaultId } from "../../wire.js";
+import { later } from "../../later.js";
 import { words } from "../../words.js";
 
-const t = words.promote;
+const t = later.promote;
 
 /** Whether notes of this page can be promoted. */
 const here = () =>

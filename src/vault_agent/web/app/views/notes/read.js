@@ -17,6 +17,7 @@ import { showAnchor, showLine } from "./anchor.js";
 import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
 import { Links } from "./links.js";
+import { More } from "./more.js";
 import { Promote } from "./promote.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
@@ -98,6 +99,7 @@ function Reader({ drawer, onSide }) {
           ${read && html`<${Promote} read=${read} />`}
           <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
           <a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>
+          ${read && mayWrite.value && html`<${More} read=${read} />`}
           <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button>
           ${mayWrite.value && html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}><${Icon} name="edit" /><span class="m-hide">${words.note.edit}</span><span class="visually-hidden only-s">${words.note.edit}</span></button>`}</div></div>
       ${noteFault.value && html`<div class="doc">${noteFault.value.status === 404 ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`}</div>`}

@@ -1,0 +1,229 @@
+// The files of the vault: the tree of folders, what is in the open ones, and what changes them.
+
+import { computed, effect, signal } from "../../vendor/preact.js";
+import { onNews } from "../events.js";
+import { ask, vaultId } from "../wire.js";
+import { collator } from "../words.js";
+import { readOfVault, writeOfVault } from "./settings.js";
+import { revision } from "./vault.js";
+
+const PAGE = 200;
+
+/** A line of the tree. `rest` stands for the notes of a folder that are not asked for yet.
+ * @typedef {{ kind: "folder" | "note" | "rest", key: string, path: string, name: string, depth: number,
+ *   open: boolean, count: number, id: string, at: number, of: number }} Line */
+
+/** @typedef {{ notes: Wire.NoteRow[], cursor: string | null }} Contents */
+
+const folders = signal(/** @type {Wire.FolderData[]} */ ([]));
+/** What is in the folders that were opened, by path; "" is the vault itself. */
+const contents = signal(/** @type {Record<string, Contents>} */ ({}));
+const open = signal(/** @type {string[]} */ ([]));
+export const fault = signal(/** @type {any} */ (null));
+export const known = signal(false);
+
+effect(() => {
+  if (vaultId.value) open.value = readOfVault("folders", []);
+});
+
+/** @param {string} path */
+export const folderOf = (path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
+/** The name of a file as it is shown: a note's without its ending. @param {string} path */
+export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1).replace(/\.(md|markdown)$/i, "");
+
+/** The lines of the tree, from the top. */
+export const lines = computed(() => {
+  /** @type {Line[]} */
+  const found = [];
+  /** @param {string} path @param {Wire.FolderData[]} children @param {number} depth */
+  const add = (path, children, depth) => {
+    const { notes = [], cursor = null } = contents.value[path] ?? {};
+    const of = children.length + notes.length + (cursor ? 1 : 0);
+    const sorted = [...children].sort((a, b) => collator.compare(a.folder, b.folder));
+    let at = 0;
+    for (const each of sorted) {
+      const shown = open.value.includes(each.folder);
+      const { folder, total } = each;
+      found.push({
+        kind: "folder",
+        key: `${folder}/`,
+        path: folder,
+        name: nameOf(folder),
+        depth,
+        open: shown,
+        count: total,
+        id: "",
+        at: (at += 1),
+        of,
+      });
+      if (shown) add(folder, each.children, depth + 1);
+    }
+    for (const { noteId, path: file } of notes)
+      found.push({
+        kind: "note",
+        key: noteId,
+        path: file,
+        name: nameOf(file),
+        depth,
+        open: false,
+        count: 0,
+        id: noteId,
+        at: (at += 1),
+        of,
+      });
+    if (cursor)
+      found.push({
+        kind: "rest",
+        key: `${path}?`,
+        path,
+        name: "",
+        depth,
+        open: false,
+        count: 0,
+        id: "",
+        at: at + 1,
+        of,
+      });
+  };
+  add("", folders.value, 1);
+  return found;
+});
+
+/** Ask for the next notes of a folder, or for its first ones. @param {string} path @param {boolean} [anew] */
+async function fetchNotes(path, anew = false) {
+  const before = anew ? undefined : contents.peek()[path];
+  if (before && !before.cursor) return;
+  // After a change, as many as were shown.
+  const wanted = anew ? (contents.peek()[path]?.notes.length ?? 0) : (before?.notes.length ?? 0) + 1;
+  let notes = before?.notes ?? [];
+  let cursor = before?.cursor ?? null;
+  do {
+    const { data } = await ask("GET", "/notes", {
+      query: { path: path ? [path] : [], recursive: false, sort: "path", limit: PAGE, cursor },
+    });
+    notes = [...notes, ...data.notes];
+    cursor = data.nextCursor;
+  } while (cursor && notes.length < wanted);
+  contents.value = { ...contents.peek(), [path]: { notes, cursor } };
+}
+
+/** Do something, and keep what went wrong to show it. @param {() => Promise<unknown>} work */
+async function tried(work) {
+  try {
+    await work();
+    fault.value = null;
+  } catch (error) {
+    fault.value = error;
+  }
+}
+
+/** Ask for the tree, and for what is shown of it. */
+export const readTree = () =>
+  tried(async () => {
+    folders.value = (await ask("GET", "/folders")).data.folders.filter((each) => each.folder !== "");
+    known.value = true;
+    await Promise.all(["", ...open.peek()].map((path) => fetchNotes(path, true)));
+  });
+
+/** @param {string} path */
+export const fetchRest = (path) => tried(() => fetchNotes(path));
+
+/** Open or close a folder. @param {string} path @param {boolean} shown */
+export function unfold(path, shown) {
+  open.value = shown ? [...open.peek(), path] : open.peek().filter((each) => each !== path);
+  writeOfVault("folders", open.peek());
+  if (shown) void tried(() => fetchNotes(path, true));
+}
+
+const REVEALED = 10; // pages of a folder that are asked for to show one note
+
+/** Open the folders above a note. @param {string} path */
+export async function reveal(path) {
+  const above = folderOf(path)
+    .split("/")
+    .filter(Boolean)
+    .map((_, at, all) => all.slice(0, at + 1).join("/"));
+  const shut = above.filter((each) => !open.peek().includes(each));
+  if (shut.length) open.value = [...open.peek(), ...shut];
+  await tried(async () => {
+    await Promise.all(shut.map((each) => fetchNotes(each, true)));
+    const folder = folderOf(path);
+    for (let page = 1; page < REVEALED; page += 1) {
+      const { notes = [], cursor = null } = contents.peek()[folder] ?? {};
+      if (!cursor || notes.some((each) => each.path === path)) return;
+      await fetchNotes(folder);
+    }
+  });
+}
+
+/** Follow the index while the tree is shown. Return a function that stops it. */
+export const followTree = () =>
+  effect(() => {
+    void revision.value;
+    void readTree();
+  });
+
+/** What a write did. One that changes many files is a job, and this waits for its end.
+ * @typedef {{ writeId: string | null, path: string, noteId: string | null, files: number, links: number, hash: string | null }} Done `hash`: of the file before */
+
+/** @param {Wire.WriteData | Wire.OneJob} data @returns {Promise<Done>} */
+async function done(data) {
+  if (!("job" in data)) {
+    const links = data.files.reduce((sum, each) => sum + each.links, 0);
+    return {
+      writeId: data.writeId,
+      path: data.path,
+      noteId: data.noteId,
+      files: data.fileCount,
+      links,
+      hash: data.hashBefore,
+    };
+  }
+  const job = await ended(data.job.id);
+  if (job.error) throw Object.assign(new Error(job.error.message), job.error);
+  const { writeId = null, changed = 0, links = 0 } = job.summary ?? {};
+  return { writeId, path: "", noteId: null, files: changed, links: links ?? 0, hash: null };
+}
+
+/** Wait for the end of a job. @param {string} id @returns {Promise<Wire.JobData>} */
+async function ended(id) {
+  let stop = () => {};
+  const heard = new Promise((resolve) => {
+    stop = onNews(({ type, data }) => type === "job" && data.id === id && data.finishedAt && resolve(data));
+  });
+  const { data } = await ask("GET", `/jobs/${id}`);
+  const job = data.job.finishedAt ? data.job : await heard;
+  stop();
+  return job;
+}
+
+const PATIENCE = 60_000; // ms; a move reads every note that may link to it
+
+/** Say what a move would change. @param {string} path @param {string} to @param {AbortSignal} abort */
+export const planMove = async (path, to, abort) =>
+  done(
+    (await ask("POST", "/write/move", { body: { path, to, dryRun: true }, signal: abort, patience: PATIENCE })).data,
+  );
+
+/** Move a file or a folder. @param {string} path @param {string} to @param {string | null} hash of the file as it was planned @param {string} key */
+export const move = async (path, to, hash, key) =>
+  done(
+    (
+      await ask("POST", "/write/move", {
+        body: { path, to, expectedHash: hash, idempotencyKey: key },
+        patience: PATIENCE,
+      })
+    ).data,
+  );
+
+/** Say how many links lead to a note. @param {string} path */
+export const planRemoval = async (path) =>
+  (await ask("POST", "/write/delete", { body: { path, dryRun: true, confirm: true }, patience: PATIENCE })).data;
+
+/** Move a note to the trash. @param {string} path @param {string | null} hash of the note as it was planned */
+export const remove = async (path, hash) =>
+  (await ask("POST", "/write/delete", { body: { path, expectedHash: hash, confirm: true }, patience: PATIENCE })).data;
+
+/** Take a write back. @param {string} writeId */
+export const undo = async (writeId) =>
+  done((await ask("POST", "/write/undo", { body: { writeId }, patience: PATIENCE })).data);

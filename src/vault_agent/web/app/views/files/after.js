@@ -1,0 +1,42 @@
+// What the page shows after a file was moved, deleted or brought back.
+
+import { sentence } from "../../parts/fault.js";
+import { toast } from "../../parts/say.js";
+import { address, go } from "../../state/address.js";
+import { undo } from "../../state/files.js";
+import { note, reopen } from "../../state/note.js";
+import { ask } from "../../wire.js";
+import { later } from "../../later.js";
+
+/** The open note had another ID before it was moved. @typedef {{ before: string, after: string }} Renamed */
+
+/**
+ * Show the open note at its new path, if it was moved. Return its IDs, for the way back.
+ * @param {string} from @param {string} to @param {{ noteId?: string | null }} done @returns {Promise<Renamed | null>}
+ */
+export async function openMoved(from, to, { noteId }) {
+  const open = note.peek();
+  if (!open || open.id !== address.peek().note) return null;
+  const inside = open.path.startsWith(`${from}/`);
+  if (open.path !== from && !inside) return null;
+  const path = to + open.path.slice(from.length);
+  const found = noteId && !inside ? null : await ask("GET", "/resolve", { query: { path } }).catch(() => null);
+  const after = found ? found.data.notes[0]?.noteId : noteId;
+  if (!after) return null;
+  go({ note: after }, { replace: true });
+  return { before: open.id, after };
+}
+
+/** Take a write back and say so. @param {string} writeId @param {Renamed | null} [moved] by this write */
+export async function undone(writeId, moved = null) {
+  try {
+    await undo(writeId);
+  } catch (error) {
+    toast(sentence(error));
+    return false;
+  }
+  if (moved && address.peek().note === moved.after) go({ note: moved.before }, { replace: true });
+  else reopen();
+  toast(later.files.undone);
+  return true;
+}

@@ -1,0 +1,48 @@
+// The dialog that moves a note to the trash, and says first how many links lead to it.
+
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { Dialog } from "../../parts/dialog.js";
+import { sentence } from "../../parts/fault.js";
+import { toast } from "../../parts/say.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, go } from "../../state/address.js";
+import { nameOf, planRemoval, remove } from "../../state/files.js";
+import { later } from "../../later.js";
+import { words } from "../../words.js";
+import { closeOverlay } from "../frame/overlay.js";
+import { undone } from "./after.js";
+
+/** @param {{ path: string }} given */
+export function Overlay({ path }) {
+  const t = later.files;
+  const plan = useSignal(/** @type {Wire.WriteData | null} */ (null));
+  const fault = useSignal(/** @type {any} */ (null));
+  const busy = useSignal(false);
+  useEffect(
+    () =>
+      void planRemoval(path).then(
+        (found) => (plan.value = found),
+        (error) => (fault.value = error),
+      ),
+    [path],
+  );
+  const act = async () => {
+    busy.value = true;
+    try {
+      const done = await remove(path, plan.value?.hashBefore ?? null);
+      closeOverlay();
+      if (done.noteId && done.noteId === address.peek().note) go({ note: "" }, { replace: true });
+      toast(t.deleted(plain(nameOf(path), 60)), t.undo, () => void undone(done.writeId ?? ""));
+    } catch (error) {
+      fault.value = error;
+    }
+    busy.value = false;
+  };
+  const links = plan.value?.brokenLinks ?? 0;
+  return html`<${Dialog} label=${t.delete} className="create" onClose=${closeOverlay}><div class="boxed">
+    <header><h1>${t.delete}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    <p><bdi>${t.trash(plain(path, 300))}</bdi>${links > 0 && ` ${t.broken(links)}`}</p>
+    ${fault.value && html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`}
+    <div class="acts"><button class="quiet" onClick=${closeOverlay}>${words.cancel}</button><button class="primary" autofocus disabled=${busy.value || !plan.value} onClick=${act}>${t.delete}</button></div></div><//>`;
+}

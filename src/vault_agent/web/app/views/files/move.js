@@ -1,0 +1,81 @@
+// The dialog that renames or moves a file or a folder, and says first which links change with it.
+
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { Combo } from "../../parts/combo.js";
+import { Dialog } from "../../parts/dialog.js";
+import { sentence } from "../../parts/fault.js";
+import { composing } from "../../parts/keys.js";
+import { toast } from "../../parts/say.js";
+import { Icon } from "../../parts/sign.js";
+import { folderOf, move, nameOf, planMove } from "../../state/files.js";
+import { foldersLike } from "../../state/folders.js";
+import { newestOnly } from "../../wire.js";
+import { later } from "../../later.js";
+import { words } from "../../words.js";
+import { closeOverlay } from "../frame/overlay.js";
+import { openMoved, undone } from "./after.js";
+
+const PAUSE = 150; // ms after a key, when the move is tried
+
+/** @param {{ path: string, folder?: string }} given `folder`: where it was dragged to */
+export function Overlay({ path, folder: dragged }) {
+  const t = later.files;
+  const ending = /\.[^./]+$/.exec(path.slice(path.lastIndexOf("/") + 1))?.[0] ?? "";
+  const note = /^\.(md|markdown)$/i.test(ending);
+  const name = useSignal(nameOf(path));
+  const folder = useSignal(dragged ?? folderOf(path));
+  const plan = useSignal(/** @type {import("../../state/files.js").Done | null} */ (null));
+  const fault = useSignal(/** @type {any} */ (null));
+  const busy = useSignal(false);
+  const key = useRef(crypto.randomUUID?.() ?? String(Math.random()).slice(2));
+  const look = useRef(newestOnly((abort, /** @type {string} */ to) => planMove(path, to, abort)));
+  const clean = folder.value
+    .split("/")
+    .map((each) => each.trim())
+    .filter(Boolean)
+    .join("/");
+  const to = `${clean && `${clean}/`}${name.value.trim()}${note ? ending : ""}`;
+  const same = to === path || !name.value.trim();
+
+  useEffect(() => {
+    plan.value = null;
+    fault.value = null;
+    if (same) return look.current.stop();
+    const timer = setTimeout(
+      () =>
+        look.current(to).then(
+          (found) => (plan.value = found ?? null),
+          (error) => (fault.value = error),
+        ),
+      PAUSE,
+    );
+    return () => clearTimeout(timer);
+  }, [to]);
+
+  /** @param {Event} event */
+  const act = async (event) => {
+    event.preventDefault();
+    if (same || busy.value || fault.value || !plan.value) return;
+    busy.value = true;
+    try {
+      const done = await move(path, to, plan.value.hash, key.current);
+      closeOverlay();
+      const moved = await openMoved(path, to, done);
+      toast(t.moved(to), done.writeId ? t.undo : undefined, () => void undone(done.writeId ?? "", moved));
+    } catch (error) {
+      fault.value = error;
+    }
+    busy.value = false;
+  };
+  const said = fault.value
+    ? html`<span class="bad">${sentence(fault.value)}</span>`
+    : same
+      ? t.change
+      : html`${t.becomes} <bdi><code>${to}</code></bdi>${plan.value && html`<span>${t.links(plan.value.links, plan.value.files)}</span>`}`;
+  return html`<${Dialog} label=${t.rename} className="create" onClose=${closeOverlay}><form class="boxed" onSubmit=${act} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && composing(event) && event.preventDefault()}>
+    <header><h1>${t.rename}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    <label class="asked"><span>${t.name}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="200" autocomplete="off" spellcheck=${false} value=${name.value} onInput=${(/** @type {Typed} */ event) => (name.value = event.target.value)} aria-describedby="move-says" /></label>
+    <div class="asked"><span>${words.edit.create.folder}</span><${Combo} label=${words.edit.create.folder} value=${folder.value} placeholder=${words.edit.create.root} shown keep look=${foldersLike} onText=${(/** @type {string} */ text) => (folder.value = text)} onTake=${(/** @type {string} */ text) => (folder.value = text)} /></div>
+    <p id="move-says" class="will" role="status">${said}</p>
+    <div class="acts"><button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button><button class="primary" disabled=${same || busy.value || !plan.value}>${t.act}</button></div></form><//>`;
+}

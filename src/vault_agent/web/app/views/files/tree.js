@@ -1,0 +1,197 @@
+// The tree of files: virtual, with lines of one height. Arrow keys walk it as in other trees.
+
+import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { useCommands } from "../../parts/commands.js";
+import { Empty, Trouble } from "../../parts/fault.js";
+import { useSheet } from "../../parts/sheet.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, changed, go } from "../../state/address.js";
+import { fault, fetchRest, folderOf, followTree, known, lines, readTree, reveal, unfold } from "../../state/files.js";
+import { note } from "../../state/note.js";
+import { mayWrite } from "../../state/vault.js";
+import { later } from "../../later.js";
+import { count, words } from "../../words.js";
+import { overlay } from "../frame/overlay.js";
+
+const NEAR = 10; // lines beyond the view
+const DRAGGED = "application/x-vault-agent-path";
+
+/** @typedef {import("../../state/files.js").Line} Line */
+
+export function Tree() {
+  const styled = useSheet("files.css");
+  const scroll = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const probe = useRef(/** @type {HTMLElement | null} */ (null));
+  const first = useSignal(0);
+  const visible = useSignal(40);
+  const height = useSignal(28);
+  const focused = useSignal("");
+  const over = useSignal("");
+  const t = later.files;
+  const shown = lines.value;
+  const current = address.value.note;
+
+  const measure = () => {
+    const box = scroll.current;
+    if (!box) return;
+    height.value = probe.current?.offsetHeight || 28;
+    first.value = Math.floor(box.scrollTop / height.value);
+    visible.value = Math.ceil(box.clientHeight / height.value);
+  };
+  useEffect(followTree, []);
+  useLayoutEffect(() => {
+    if (!styled) return;
+    measure();
+    const resized = new ResizeObserver(measure);
+    resized.observe(/** @type {Element} */ (scroll.current));
+    return () => resized.disconnect();
+  }, [styled]);
+
+  /** Bring a line into the view. @param {number} at */
+  const bring = (at) => {
+    const box = scroll.current;
+    if (!box || at < 0) return;
+    const top = at * height.peek();
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top + height.peek() > box.scrollTop + box.clientHeight)
+      box.scrollTop = top + height.peek() - box.clientHeight;
+    measure();
+  };
+  const path = note.value?.id === current ? note.value?.path : "";
+  useEffect(() => {
+    if (!path || !known.value) return;
+    void reveal(path).then(() => bring(lines.peek().findIndex((each) => each.path === path)));
+  }, [path, known.value]);
+
+  const last = first.value + visible.value;
+  const rest = shown.slice(first.value, last + NEAR).find((each) => each.kind === "rest");
+  useEffect(() => {
+    if (rest) void fetchRest(rest.path);
+  }, [rest?.key, rest?.at]);
+
+  const found = shown.findIndex((each) => each.key === focused.value);
+  const here = found < 0 ? shown.findIndex((each) => each.id && each.id === current) : found;
+  const focusAt = Math.max(0, here);
+
+  /** @param {number} to */
+  const walk = (to) => {
+    const at = Math.max(0, Math.min(to, shown.length - 1));
+    if (!shown[at]) return;
+    focused.value = shown[at].key;
+    bring(at);
+    requestAnimationFrame(() =>
+      /** @type {HTMLElement | null | undefined} */ (scroll.current?.querySelector("[tabindex='0']"))?.focus({
+        preventScroll: true,
+      }),
+    );
+  };
+  const line = () => lines.peek().find((each) => each.key === focused.peek()) ?? lines.peek()[focusAt];
+  const rename = () => {
+    const chosen = document.activeElement?.closest(".tree") ? line() : null;
+    const named = chosen?.path ?? note.peek()?.path;
+    if (named && chosen?.kind !== "rest") overlay.value = { name: "move", path: named };
+  };
+  useCommands(
+    () =>
+      mayWrite.value ? [{ id: "rename", name: words.commands.rename, keys: ["F2"], run: rename, icon: "edit" }] : [],
+    [mayWrite.value, focusAt],
+  );
+
+  /** @param {KeyboardEvent} event */
+  const keyed = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = shown[focusAt];
+    const steps = /** @type {Record<string, () => void>} */ ({
+      ArrowDown: () => walk(focusAt + 1),
+      ArrowUp: () => walk(focusAt - 1),
+      Home: () => walk(0),
+      End: () => walk(shown.length - 1),
+      PageDown: () => walk(focusAt + visible.value - 1),
+      PageUp: () => walk(focusAt - visible.value + 1),
+      ArrowRight: () => (at?.kind === "folder" && !at.open ? unfold(at.path, true) : walk(focusAt + 1)),
+      ArrowLeft: () =>
+        at?.kind === "folder" && at.open
+          ? unfold(at.path, false)
+          : walk(shown.findIndex((each) => each.kind === "folder" && each.path === folderOf(at?.path ?? ""))),
+      Enter: () => at && act(at),
+      " ": () => at && act(at),
+      Delete: () => mayWrite.peek() && at?.kind === "note" && (overlay.value = { name: "delete", path: at.path }),
+    });
+    const step = steps[event.key] ?? typedTo(event.key);
+    if (!step) return;
+    event.preventDefault();
+    step();
+  };
+  /** A letter goes to the next line that begins with it. @param {string} letter */
+  const typedTo = (letter) => {
+    if (letter.length !== 1) return null;
+    const order = [...shown.slice(focusAt + 1), ...shown.slice(0, focusAt + 1)];
+    const next = order.find((each) => each.name.toLocaleLowerCase().startsWith(letter.toLocaleLowerCase()));
+    return next ? () => walk(shown.indexOf(next)) : null;
+  };
+  /** @param {Line} chosen */
+  const act = (chosen) => {
+    focused.value = chosen.key;
+    if (chosen.kind === "folder") unfold(chosen.path, !chosen.open);
+    else if (chosen.kind === "note") go({ note: chosen.id });
+  };
+  /** The folder that a file would be dropped into. @param {Line} target */
+  const into = (target) => (target.kind === "folder" ? target.path : folderOf(target.path));
+  /** @param {DragEvent} event @param {string} folder */
+  const drop = (event, folder) => {
+    event.preventDefault();
+    over.value = "";
+    const dragged = event.dataTransfer?.getData(DRAGGED) ?? "";
+    if (dragged && folderOf(dragged) !== folder && dragged !== folder)
+      overlay.value = { name: "move", path: dragged, folder };
+  };
+  /** @param {DragEvent} event @param {string} folder */
+  const dragOver = (event, folder) => {
+    if (!event.dataTransfer?.types.includes(DRAGGED)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    over.value = folder || "/";
+  };
+
+  const from = Math.max(0, first.value - NEAR);
+  const drawn = shown.slice(from, last + NEAR).map((each, at) => ({ each, at: from + at }));
+  if (shown[focusAt] && !drawn.some(({ at }) => at === focusAt)) drawn.push({ each: shown[focusAt], at: focusAt });
+  /** @param {{ each: Line, at: number }} given */
+  const row = ({ each, at }) => {
+    const given = {
+      key: each.key,
+      class: "leaf",
+      role: "treeitem",
+      "aria-level": each.depth,
+      "aria-posinset": each.at,
+      "aria-setsize": each.of,
+      tabindex: at === focusAt ? 0 : -1,
+      "data-over": each.kind === "folder" && over.value === each.path ? "" : undefined,
+      draggable: mayWrite.value && each.kind !== "rest",
+      style: { insetBlockStart: `${at * height.value}px` },
+      title: plain(each.path, 300),
+      onFocus: () => (focused.value = each.key),
+      onDragStart: (/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED, each.path),
+      onDragOver: (/** @type {DragEvent} */ event) => dragOver(event, into(each)),
+      onDrop: (/** @type {DragEvent} */ event) => {
+        event.stopPropagation();
+        drop(event, into(each));
+      },
+    };
+    const indent = html`<span aria-hidden="true" style=${{ inlineSize: `${each.depth - 1 + (each.kind === "note" ? 1 : 0)}em` }}></span>`;
+    const name = html`<bdi class="cut">${plain(each.name, 120)}</bdi>`;
+    if (each.kind === "rest") return html`<div ...${given}>${indent}<span class="cut mute">${words.more}</span></div>`;
+    if (each.kind === "folder")
+      return html`<div ...${given} aria-expanded=${each.open} onClick=${() => act(each)}>${indent}<${Icon} name=${each.open ? "down" : "right"} small />${name}<span class="n num">${count(each.count)}</span></div>`;
+    return html`<a ...${given} href=${changed({ note: each.id, at: "" })} aria-selected=${each.id === current} onClick=${() => (focused.value = each.key)}>${indent}${name}</a>`;
+  };
+  if (!styled) return null;
+  return html`<div class="scroll tree" ref=${scroll} onScroll=${measure} onKeyDown=${keyed} data-over=${over.value === "/" ? "" : undefined}
+      onDragOver=${(/** @type {DragEvent} */ event) => dragOver(event, "")} onDragEnd=${() => (over.value = "")} onDrop=${(/** @type {DragEvent} */ event) => drop(event, "")}>
+    ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void readTree()} />`}
+    <div role="tree" aria-label=${t.tree} style=${{ blockSize: `${shown.length * height.value}px` }}>${drawn.map(row)}</div>
+    <div class="leaf visually-hidden" ref=${probe} aria-hidden="true"></div>
+    ${known.value && !shown.length && html`<${Empty} icon="folder" title=${words.notes.empty.title}><p>${words.notes.empty.text}</p><//>`}
+  </div>`;
+}

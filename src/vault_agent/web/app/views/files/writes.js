@@ -1,0 +1,62 @@
+// The last writes: who changed what, with a way back.
+
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { Dialog } from "../../parts/dialog.js";
+import { Trouble } from "../../parts/fault.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { clock, revision } from "../../state/vault.js";
+import { ask } from "../../wire.js";
+import { later } from "../../later.js";
+import { agoWords, fullDate, timeOf, words } from "../../words.js";
+import { closeOverlay } from "../frame/overlay.js";
+import { undone } from "./after.js";
+
+const PAGE = 50;
+
+export function Overlay() {
+  const t = later.files;
+  const writes = useSignal(/** @type {Wire.LoggedWrite[] | null} */ (null));
+  const cursor = useSignal(/** @type {string | null} */ (null));
+  const fault = useSignal(/** @type {any} */ (null));
+  const busy = useSignal("");
+  const read = async (/** @type {boolean} */ next) => {
+    try {
+      const { data } = await ask("GET", "/writes", { query: { limit: PAGE, cursor: next ? cursor.peek() : null } });
+      writes.value = [...(next ? (writes.peek() ?? []) : []), ...data.writes];
+      cursor.value = data.nextCursor;
+      fault.value = null;
+    } catch (error) {
+      fault.value = error;
+    }
+  };
+  useEffect(() => void read(false), [revision.value]);
+  void clock.value;
+  const back = async (/** @type {string} */ id) => {
+    busy.value = id;
+    if (await undone(id)) await read(false);
+    busy.value = "";
+  };
+  /** @param {Wire.LoggedWrite} write */
+  const line = (write) => {
+    const { writeId, files, fileCount, operation, state } = write;
+    const what = t.operations[/** @type {"move"} */ (operation)] ?? operation;
+    const who = write.agent || (write.client === "web" ? "" : write.client);
+    const [file] = files;
+    return html`<li class="line" key=${writeId}>
+      <span class="grow"><b>${plain(what, 40)}</b> <bdi>${plain(file?.path, 200)}</bdi>${fileCount > 1 && ` ${t.others(fileCount - 1)}`}
+        <small>${who && html`<bdi>${plain(who, 60)}</bdi> · `}<time datetime=${write.time} title=${fullDate(write.time)}>${agoWords((Date.now() - timeOf(write.time)) / 1000)}</time></small></span>
+      ${
+        state === "undone"
+          ? html`<small>${t.taken}</small>`
+          : write.undoable &&
+            html`<button class="quiet" disabled=${Boolean(busy.value)} onClick=${() => void back(writeId)}>${t.undo}</button>`
+      }</li>`;
+  };
+  return html`<${Dialog} label=${t.writes} onClose=${closeOverlay}><div class="boxed">
+    <header><h1>${t.writes}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void read(false)} />`}
+    ${writes.value?.length === 0 && html`<p>${t.none}</p>`}
+    ${writes.value && writes.value.length > 0 && html`<ul class="card">${writes.value.map(line)}</ul>`}
+    ${cursor.value && html`<button class="quiet" onClick=${() => void read(true)}>${words.more}</button>`}</div><//>`;
+}
