@@ -95,7 +95,7 @@ def _option(option: click.Option) -> tuple[str, str]:
     names = [f"`{name}`" for name in (*option.opts, *option.secondary_opts)]
     if not (option.is_flag or option.count):
         names[-1] = f"{names[-1][:-1]} {option.metavar or _values(option)}`"
-    text = sentence(option.help) if option.help else ""
+    text = (sentence(option.help) if option.help else "") + _limits(option)
     if option.multiple and "epeat" not in text and not isinstance(option, NamedOnce):
         text += " Repeatable."
     is_value = isinstance(option.default, str | int) and not option.is_flag
