@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.linking import collected, limit_option, show_linking
+from vault_agent.cli.linking import limit_option, show_linking
 from vault_agent.cli.names import find
+from vault_agent.cli.paged import of_one_vault
 
 
 @click.command("backlinks", cls=Command)
@@ -25,14 +26,11 @@ async def command(
 
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
-        found = await collected(
-            invocation,
+        listing = of_one_vault(invocation, client, "backlinks", limit, page=100)
+        await listing.show(
             lambda most, cursor: links.of_note(
                 client, chosen, "backlinks", limit=most, contexts=contexts, cursor=cursor
             ),
-            "backlinks",
-            limit,
-            page=100,
+            lambda page: show_linking(page, "link"),
         )
-    if found is not None:
-        show_linking(found, "link", "No note links to it.")
+        listing.close("No note links to it.", "note")

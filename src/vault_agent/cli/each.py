@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vault_agent.cli.here import scope
 from vault_agent.cli.terminal import complain
@@ -10,11 +11,12 @@ from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import VaultAgentError, explained
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Client, Reply
 
+_Item = TypeVar("_Item")
 _NEVER_SKIPPED = {"VAULT_UNKNOWN", "VAULT_AMBIGUOUS", "FEATURE_DISABLED", "UNAUTHORIZED"}
 
 
@@ -35,33 +37,53 @@ def address(vault: str | None, path: str) -> str:
     return path if vault is None else f"{vault}:{path}"
 
 
+async def over(
+    invocation: Invocation,
+    client: Client,
+    vaults: Sequence[str | None],
+    of_one: Callable[[str | None], AsyncGenerator[_Item]],
+) -> AsyncGenerator[_Item]:
+    """Yield what `of_one` yields for each vault, while the client's calls are about that vault.
+
+    Raises:
+        VaultAgentError: as `of_one`. Of several vaults, those that cannot be read are skipped.
+    """
+    failed: VaultAgentError | None = None
+    is_any = False
+    for vault in vaults:
+        client.vault_name = vault
+        try:
+            async with aclosing(of_one(vault)) as items:
+                async for item in items:
+                    is_any = True
+                    yield item
+        except VaultAgentError as error:
+            failed = failed or error
+            _skip(invocation, vaults, vault, error)
+    if failed is not None and not is_any:
+        raise failed
+
+
 async def ask_each(
     invocation: Invocation, client: Client, ask: Callable[[], Awaitable[Reply[Any]]]
 ) -> list[One]:
-    """Return the replies of the vaults of the scope, in order, at least one.
-
-    Raises:
-        VaultAgentError: as `ask`. Of several vaults, those that cannot be read are skipped.
-    """
+    """Return the replies of the vaults of the scope, in order, at least one. Raises as `over`."""
     vaults = scope(invocation)
-    found: list[One] = []
-    failed: VaultAgentError | None = None
-    for place, vault in enumerate(vaults):
-        if len(vaults) > 1:
-            client.vault_name = vault
-        try:
-            found.append(One(vault or DEFAULT, vault if place else None, await ask()))
-        except VaultAgentError as error:
-            failed = failed or error
-            skip(invocation, vaults, vault, error)
-    if failed is not None and not found:
-        raise failed
-    return found
+
+    async def one(vault: str | None) -> AsyncGenerator[One]:
+        yield One(vault or DEFAULT, label(vault, vaults), await ask())
+
+    return [each async for each in over(invocation, client, vaults, one)]
 
 
-def skip(
+def label(vault: str | None, vaults: Sequence[str | None]) -> str | None:
+    """Return the name of a vault before paths, None for the one that a command is about."""
+    return None if vault == vaults[0] else vault
+
+
+def _skip(
     invocation: Invocation,
-    vaults: tuple[str | None, ...],
+    vaults: Sequence[str | None],
     vault: str | None,
     error: VaultAgentError,
 ) -> None:

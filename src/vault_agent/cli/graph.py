@@ -12,15 +12,13 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here, name_rest
 from vault_agent.cli.linking import (
-    Rows,
-    close,
-    collected,
     degrees,
     limit_option,
     printed,
     show_notes,
 )
 from vault_agent.cli.names import find
+from vault_agent.cli.paged import of_one_vault
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -37,6 +35,8 @@ from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from vault_agent.cli.paged import Page
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -157,22 +157,19 @@ async def _report(
     *,
     key: str = "notes",
     page: int = 1_000,
-    show: Callable[[Rows, str], None] = show_notes,
+    show: Callable[[Page], None] = show_notes,
 ) -> None:
     from vault_agent.client import links
 
     limit = options.pop("limit")
     async with client_here(invocation) as client:
-        found = await collected(
-            invocation,
+        listing = of_one_vault(invocation, client, key, limit, page=page)
+        await listing.show(
             lambda most, cursor: links.report(client, name, limit=most, cursor=cursor, **options),
-            key,
-            limit,
-            page=page,
+            show,
         )
-    if found is not None:
-        show(found, none)
-        name_rest(invocation)
+    listing.close(none, "note" if key == "notes" else "group")
+    name_rest(invocation)
 
 
 @command.command("communities")
@@ -190,14 +187,13 @@ async def communities(invocation: Invocation, limit: int | None) -> None:
     )
 
 
-def _show_communities(found: Rows, none: str) -> None:
-    for number, group in enumerate(found.rows):
+def _show_communities(page: Page) -> None:
+    for number, group in enumerate(page.rows, page.before):
         if number:
             say()
         say(f"{style(clean(group['label']), 'strong')}  {counted(group['size'], 'note')}")
         for note in group["central"]:
             say(f"      {clean(note['path'])}")
-    close(found, none)
 
 
 @command.command("export")

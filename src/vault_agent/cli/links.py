@@ -13,9 +13,10 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli import backlinks, mentions
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.linking import Rows, close, collected, limit_option, written
+from vault_agent.cli.linking import limit_option, written
 from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, counted, is_terminal, say, style, tell
+from vault_agent.cli.paged import of_one_vault, tell_more
+from vault_agent.cli.terminal import clean, counted, is_terminal, say, style, tell, warn
 from vault_agent.cli.wrap import shortened, width
 
 if TYPE_CHECKING:
@@ -65,26 +66,26 @@ async def show(
     external = options["external"] or status == _EXTERNAL or _EXTERNAL in kinds
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
-        found = await collected(
-            invocation,
+        # All are needed, since those to the web come last.
+        most = limit if invocation.json else sys.maxsize
+        listing = of_one_vault(invocation, client, "links", most, page=_PAGE)
+        found: list[dict[str, Any]] = []
+        await listing.show(
             lambda most, cursor: links.of_note(
                 client,
                 chosen,
                 "links",
                 status=status,
                 kind=",".join(kinds) or None,
-                # All are needed, since those to the web come last.
-                limit=most if invocation.json else _PAGE,
+                limit=most,
                 cursor=cursor,
             ),
-            "links",
-            limit if invocation.json else sys.maxsize,
-            page=_PAGE,
+            lambda page: found.extend(page.rows),
         )
-        if found is None:
+        if invocation.json:
             return
-        inside = [link for link in found.rows if link["status"] != _EXTERNAL]
-        outside = [link for link in found.rows if link["status"] == _EXTERNAL]
+        inside = [link for link in found if link["status"] != _EXTERNAL]
+        outside = [link for link in found if link["status"] == _EXTERNAL]
         if external and outside:
             text = (await client.note(chosen, allow_large=True)).envelope["data"]["content"]
             outside = with_whole_addresses(outside, text)
@@ -95,7 +96,11 @@ async def show(
     for link in shown:
         _show_link(link, f"{link['line']:>{columns}}  ")
     none = "The note has no such links." if external or not outside else "It links to no note."
-    close(Rows(shown, len(wanted), len(wanted) > most, found.reply), none)
+    if not shown:
+        tell(none)
+    elif len(wanted) > most:
+        tell_more(most, len(wanted), "link")
+    warn(listing.warnings())
     if outside and not external:
         tell(f"{counted(len(outside), 'link')} to the web: --external")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.linking import collected, limit_option, show_linking
+from vault_agent.cli.linking import limit_option, show_linking
 from vault_agent.cli.names import find
+from vault_agent.cli.paged import of_one_vault
 
 
 @click.command("mentions", cls=Command)
@@ -23,14 +24,11 @@ async def command(invocation: Invocation, note: str, limit: int | None, linked: 
 
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
-        found = await collected(
-            invocation,
+        listing = of_one_vault(invocation, client, "mentions", limit, page=100)
+        await listing.show(
             lambda most, _: links.of_note(
                 client, chosen, "mentions", limit=most, linked=linked or None
             ),
-            "mentions",
-            limit,
-            page=100,
+            lambda page: show_linking(page, "mention"),
         )
-    if found is not None:
-        show_linking(found, "mention", "No note mentions it without a link.")
+        listing.close("No note mentions it without a link.", "note")

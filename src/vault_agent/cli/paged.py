@@ -1,4 +1,4 @@
-"""Lists of several pages and vaults: a screenful at a terminal, all of it in a pipe."""
+"""Lists of several pages, of one vault or more: a screenful at a terminal, all of it in a pipe."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.each import address, skip
+from vault_agent.cli.each import address, label, over
 from vault_agent.cli.here import listed, name_others, scope
 from vault_agent.cli.terminal import envelope, is_terminal, pass_on, tell, warn
 from vault_agent.config.registry import DEFAULT
-from vault_agent.errors import InvalidRequest, VaultAgentError
+from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
     from vault_agent.model.warning import Warning as Notice
 
-    Ask: TypeAlias = Callable[[int, str | None], Awaitable[Reply[Any]]]
-    """Asks for a page: at most so many rows, after a cursor."""
+    Ask: TypeAlias = Callable[[int | None, str | None], Awaitable[Reply[Any]]]
+    """Asks for a page: at most so many rows, None for the server's default, after a cursor."""
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -53,11 +53,15 @@ def page_options(noun: str, *, short: bool = True) -> Callable[[_Function], _Fun
 
 @dataclass
 class Page:
-    """Rows of one vault. `vault` is None for the vault that the command is about by itself."""
+    """Rows of one vault. `vault` is None for the vault that the command is about by itself.
+
+    `before` is the number of rows in the pages before it.
+    """
 
     vault: str | None
     rows: list[dict[str, Any]]
     reply: Reply[Any]
+    before: int
 
     def address(self, path: str) -> str:
         """Return the path as every command takes it."""
@@ -66,19 +70,32 @@ class Page:
 
 @dataclass
 class Listing:
-    """A list over the vaults of the scope, one after another. `key` names the rows of a reply."""
+    """A list over the vaults of the scope, one after another.
+
+    Args:
+        key: the name of the rows in a reply.
+        limit: the most rows that are wanted; None for the usual number.
+        cursor: where the list goes on.
+        page: the most rows of a reply.
+        screenful: the usual number at a terminal and of a JSON reply; None for the server's.
+        vaults: the vaults instead of those of the scope.
+    """
 
     invocation: Invocation
     client: Client
     key: str
     limit: int | None
-    cursor: str | None
+    cursor: str | None = None
+    page: int = MAX_PAGE
+    screenful: int | None = SCREENFUL
+    vaults: tuple[str | None, ...] | None = None
     shown: int = 0
     total: int | None = None
+    _room: int | None = None
+    _totals: list[int] = field(default_factory=list)
     _notices: list[Sequence[Notice]] = field(default_factory=list)  # of each page
     _vaults: tuple[str | None, ...] = ()
     _next: str | None = None  # the cursor of what is left
-    _failed: VaultAgentError | None = None
 
     @property
     def whole(self) -> bool:
@@ -104,61 +121,71 @@ class Listing:
         """Print that there is nothing, or how many rows are left and how to see them."""
         if self.invocation.json:
             return
+        several = len(self._vaults) > 1
         if not self.shown and self._next is None:
-            several = len(self._vaults) > 1
             tell(f"{none.rstrip('.')} in {listed(self._vaults)}." if several else none)
-        warn(self._warnings())
-        if self._next is not None and self.total is not None:
-            tell(f"{self.total - self.shown:,} more: --limit {self.total}")
-        elif self._next is not None:
-            tell(f"There are more {noun}s: --limit {max(10 * self.shown, SCREENFUL)}")
-        if not self.shown or (len(self._vaults) > 1 and is_terminal(sys.stderr)):
+        warn(self.warnings())
+        if self._next is not None:
+            tell_more(self.shown, self.total, noun)
+        if self.vaults is None and (not self.shown or (several and is_terminal(sys.stderr))):
             name_others(self.invocation, self._vaults)
 
     async def _pages(self, ask: Ask) -> AsyncGenerator[Page]:
-        room = sys.maxsize if self.whole else self.limit or SCREENFUL
-        self._vaults = scope(self.invocation)
-        several = len(self._vaults) > 1
+        self._room = sys.maxsize if self.whole else self.limit or self.screenful
+        self._vaults = scope(self.invocation) if self.vaults is None else self.vaults
         first, cursor = self._start()
-        totals: list[int] = []
-        for place, vault in enumerate(self._vaults):
-            if place < first:
-                continue
-            if several:
-                self.client.vault_name = vault
-            label = vault if several and place else None
-            while True:
-                wanted = min(room, MAX_PAGE)
-                try:
-                    # A page of one row tells the total of a vault that has no room left.
-                    reply = await ask(max(wanted, 1), cursor)
-                except VaultAgentError as error:
-                    skip(self.invocation, self._vaults, vault, error)
-                    self._failed = self._failed or error
-                    break
-                data = reply.envelope["data"]
-                if isinstance(data.get("total"), int) and cursor is None:
-                    totals.append(data["total"])
-                if not wanted:
-                    if self._next is None and (data[self.key] or data["hasMore"]):
-                        self._next = f"{vault or DEFAULT}{_VAULT_END}"
-                    break
-                rows = data[self.key][:wanted]
-                room -= len(rows)
-                self.shown += len(rows)
-                self._notices.append(reply.warnings)
-                yield Page(label, rows, reply)
-                cursor = data.get("nextCursor") if data["hasMore"] else None
-                if cursor is None or not room:
-                    break
-            if cursor is not None and self._next is None:
-                self._next = f"{vault}{_VAULT_END}{cursor}" if several else cursor
-            cursor = None
-        if not self._notices and self._failed is not None:
-            raise self._failed
-        self.total = sum(totals) if totals and not first and self.cursor is None else None
+        begin = {self._vaults[first]: cursor}
+        async with aclosing(
+            over(
+                self.invocation,
+                self.client,
+                self._vaults[first:],
+                lambda vault: self._pages_of(vault, ask, begin.get(vault)),
+            )
+        ) as pages:
+            async for page in pages:
+                yield page
+        is_begun = first > 0 or self.cursor is not None
+        self.total = sum(self._totals) if self._totals and not is_begun else None
 
-    def _warnings(self) -> list[Notice]:
+    async def _pages_of(
+        self, vault: str | None, ask: Ask, cursor: str | None
+    ) -> AsyncGenerator[Page]:
+        """Yield the pages of one vault, until all rows that are wanted have come."""
+        while True:
+            wanted = None if self._room is None else min(self._room, self.page)
+            # A page of one row tells the total of a vault that has no room left.
+            reply = await ask(1 if wanted == 0 else wanted, cursor)
+            data = reply.envelope["data"]
+            if isinstance(data.get("total"), int) and cursor is None:
+                self._totals.append(data["total"])
+            if wanted == 0:
+                if data[self.key] or data["hasMore"]:
+                    self._leave(vault, "")
+                return
+            rows = data[self.key][:wanted]
+            self._notices.append(reply.warnings)
+            page = Page(label(vault, self._vaults), rows, reply, self.shown)
+            self.shown += len(rows)
+            yield page
+            cursor = data.get("nextCursor") if data.get("hasMore") else None
+            if self._room is not None:
+                self._room -= len(rows)
+            if cursor is None:
+                if data.get("hasMore") and self._next is None:
+                    self._next = ""
+                return
+            if not self._room:
+                self._leave(vault, cursor)
+                return
+
+    def _leave(self, vault: str | None, cursor: str) -> None:
+        """Remember where the rest begins, unless it begins in a vault before."""
+        if self._next is None:
+            several = len(self._vaults) > 1
+            self._next = f"{vault or DEFAULT}{_VAULT_END}{cursor}" if several else cursor
+
+    def warnings(self) -> list[Notice]:
         """Return the warnings of the replies, without those that another reply makes needless."""
         kept: dict[tuple[str, str], Notice] = {}
         for place, notices in enumerate(self._notices, 1):
@@ -194,3 +221,22 @@ class Listing:
         warnings = [each for page in pages for each in page.reply.envelope.get("warnings", ())]
         distinct = [each for place, each in enumerate(warnings) if each not in warnings[:place]]
         envelope(data, distinct)
+
+
+def of_one_vault(
+    invocation: Invocation, client: Client, key: str, limit: int | None, *, page: int
+) -> Listing:
+    """Return a list of the vault that the client's calls are about.
+
+    The server says how many rows are usual.
+    """
+    vaults = (client.vault_name,)
+    return Listing(invocation, client, key, limit, page=page, screenful=None, vaults=vaults)
+
+
+def tell_more(shown: int, total: int | None, noun: str) -> None:
+    """Print how many rows are left, if that is known, and how to see them."""
+    if total is not None:
+        tell(f"{total - shown:,} more: --limit {total}")
+    else:
+        tell(f"There are more {noun}s: --limit {max(10 * shown, SCREENFUL)}")
