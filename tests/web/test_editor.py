@@ -488,3 +488,10 @@ def test_a_link_is_followed_to_its_note_and_heading(
     expect(read.get_by_role("heading", name=title, exact=True).first).to_be_attached()
     if shown is not None:
         expect(read.get_by_role("heading", name=shown)).to_be_in_viewport()
+
+
+def test_what_the_settings_do_not_allow_is_not_offered(desk: Desk):
+    """Here files may not be moved or deleted."""
+    page = desk.open(f"/notes/{desk.id_of('Frost%20alarm')}")
+    page.get_by_role("button", name="More", exact=True).click()
+    expect(page.get_by_role("menuitem")).to_have_text(["Show the last changes"])

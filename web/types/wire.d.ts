@@ -918,6 +918,7 @@ declare namespace Wire {
   }
   interface WriteHealth {
     enabled: boolean;
+    allow: string[];
     state: "off" | "recovering" | "ready" | "unsupported";
     atomicity: "exchange" | "link" | "rename" | null;
     durable: boolean;

@@ -225,6 +225,7 @@ class WriteHealth:
     """How the vault is written."""
 
     enabled: bool = False
+    allow: Annotated[tuple[str, ...], Doc("The rights of `write.allow`.")] = ()
     state: Annotated[
         str,
         OneOf("off", "recovering", "ready", "unsupported"),

@@ -17,7 +17,7 @@ import anyio
 
 from vault_agent.errors import Busy, Conflict, VaultAgentError, explained
 from vault_agent.model.warning import Warning
-from vault_agent.model.writing import IndexState, Write, WriteHealth, Written
+from vault_agent.model.writing import IndexState, Right, Write, WriteHealth, Written
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads
@@ -312,6 +312,7 @@ class Writing:
         paths = [file.path for each in self._conflicts for file in each.files[:1]]
         return WriteHealth(
             enabled=True,
+            allow=tuple(right.value for right in Right if right in self._journal.limits.allow),
             state=self._state if self._is_well else "recovering",
             atomicity=disk.replacer.way.value if self._state == "ready" else None,
             durable=disk.durable,

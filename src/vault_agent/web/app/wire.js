@@ -15,7 +15,7 @@ export class Fault extends Error {
 
 /**
  * @template Data
- * @typedef {{ data: Data, warnings: Wire.WarningData[], tag: string | null, time: number }} Answer
+ * @typedef {{ data: Data, warnings: Wire.Warning[], tag: string | null, time: number }} Answer
  */
 
 /**

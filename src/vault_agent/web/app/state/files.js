@@ -13,9 +13,9 @@ const PAGE = 200;
  * @typedef {{ kind: "folder" | "note" | "rest", key: string, path: string, name: string, depth: number,
  *   open: boolean, count: number, id: string, at: number, of: number }} Line */
 
-/** @typedef {{ notes: Wire.NoteRow[], cursor: string | null }} Contents */
+/** @typedef {{ notes: Wire.ListedNote[], cursor: string | null }} Contents */
 
-const folders = signal(/** @type {Wire.FolderData[]} */ ([]));
+const folders = signal(/** @type {Wire.FolderBranch[]} */ ([]));
 /** What is in the folders that were opened, by path; "" is the vault itself. */
 const contents = signal(/** @type {Record<string, Contents>} */ ({}));
 const open = signal(/** @type {string[]} */ ([]));
@@ -35,7 +35,7 @@ export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1).replace(/\
 export const lines = computed(() => {
   /** @type {Line[]} */
   const found = [];
-  /** @param {string} path @param {Wire.FolderData[]} children @param {number} depth */
+  /** @param {string} path @param {Wire.FolderBranch[]} children @param {number} depth */
   const add = (path, children, depth) => {
     const { notes = [], cursor = null } = contents.value[path] ?? {};
     const of = children.length + notes.length + (cursor ? 1 : 0);
@@ -166,7 +166,7 @@ export const followTree = () =>
 /** What a write did. One that changes many files is a job, and this waits for its end.
  * @typedef {{ writeId: string | null, path: string, noteId: string | null, files: number, links: number, hash: string | null }} Done `hash`: of the file before */
 
-/** @param {Wire.WriteData | Wire.OneJob} data @returns {Promise<Done>} */
+/** @param {Wire.Written | Wire.OneJob} data @returns {Promise<Done>} */
 async function done(data) {
   if (!("job" in data)) {
     const links = data.files.reduce((sum, each) => sum + each.links, 0);
@@ -185,7 +185,7 @@ async function done(data) {
   return { writeId, path: "", noteId: null, files: changed, links: links ?? 0, hash: null };
 }
 
-/** Wait for the end of a job. @param {string} id @returns {Promise<Wire.JobData>} */
+/** Wait for the end of a job. @param {string} id @returns {Promise<Wire.Job>} */
 async function ended(id) {
   let stop = () => {};
   const heard = new Promise((resolve) => {

@@ -20,7 +20,7 @@ const NAMED = 40;
 const AGAIN = 1500; // ms until positions that are being computed are asked for again
 const TRIES = 40;
 
-/** @param {Wire.GraphData} data @param {boolean} unresolved @returns {Graph} */
+/** @param {Wire.WholeGraph} data @param {boolean} unresolved @returns {Graph} */
 function columns(data, unresolved) {
   const { nodes } = data;
   const count = nodes.title.length;
@@ -55,7 +55,7 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
     const positions = positionsOf(abort); // asked for beside the graph, not after it
     const { data } = await ask("GET", "/graph", { query: { unresolved }, signal: abort, patience: 30_000 });
     const old = graph.peek();
-    const next = columns(/** @type {Wire.GraphData} */ (data), unresolved);
+    const next = columns(/** @type {Wire.WholeGraph} */ (data), unresolved);
     if (abort.aborted) return;
     if (old?.laid) {
       const known = new Map(

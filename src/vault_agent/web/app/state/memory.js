@@ -6,9 +6,9 @@ import { ask, newestOnly } from "../wire.js";
 const PAGE = 20;
 const JOURNALS = 100;
 
-export const sessions = signal(/** @type {{ list: Wire.MemorySessionRow[], cursor: string | null } | null} */ (null));
-export const session = signal(/** @type {Wire.MemorySessionDetails | null} */ (null));
-export const journals = signal(/** @type {Wire.JournalData[] | null} */ (null));
+export const sessions = signal(/** @type {{ list: Wire.SessionRow[], cursor: string | null } | null} */ (null));
+export const session = signal(/** @type {Wire.SessionDetail | null} */ (null));
+export const journals = signal(/** @type {Wire.ShownJournal[] | null} */ (null));
 export const memoryFault = signal(/** @type {any} */ (null));
 
 /** @template T @param {Promise<T>} asked @param {(found: T) => void} keep @param {AbortSignal} abort */
@@ -87,9 +87,9 @@ export const readDraft = async (sessionId) =>
 export const reviewJournal = (sessionId, accept) =>
   ask("POST", `/journals/${encodeURIComponent(sessionId)}/review`, { whole: true, body: { accept } });
 
-/** What a refresh changes: the notes that come, that go, that have changed, and that stay. @param {Wire.DeliveredNoteData[]} before @param {Wire.DeliveredNoteData[]} after */
+/** What a refresh changes: the notes that come, that go, that have changed, and that stay. @param {Wire.DeliveredNote[]} before @param {Wire.DeliveredNote[]} after */
 export function difference(before, after) {
-  const key = (/** @type {Wire.DeliveredNoteData} */ each) => `${each.vault} ${each.noteId}`;
+  const key = (/** @type {Wire.DeliveredNote} */ each) => `${each.vault} ${each.noteId}`;
   const [had, has] = [new Set(before.map(key)), new Set(after.map(key))];
   const other = new Set(before.filter((each) => each.changed).map(key));
   return {

@@ -8,7 +8,7 @@ import { rememberNote } from "./settings.js";
 import { health, revision, touched } from "./vault.js";
 
 /** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
- *   html: string, source: string | null, pieces: number, outline: { level: number, text: string, id: string }[], properties: Wire.PropertyData[], tag: string | null }} Note */
+ *   html: string, source: string | null, pieces: number, outline: { level: number, text: string, id: string }[], properties: Wire.ShownProperty[], tag: string | null }} Note */
 
 const KEPT = 30;
 /** @type {Map<string, Note>} */
@@ -18,7 +18,7 @@ export const note = signal(/** @type {Note | null} */ (null));
 export const loading = signal(false);
 export const noteFault = signal(/** @type {any} */ (null));
 
-/** @param {Wire.PropertyData[]} properties @param {...string} keys @returns {string[]} */
+/** @param {Wire.ShownProperty[]} properties @param {...string} keys @returns {string[]} */
 const valuesOf = (properties, ...keys) =>
   properties.filter(({ key }) => keys.includes(key)).flatMap(({ values }) => values.map((each) => each.text));
 

@@ -56,7 +56,7 @@ export const filtered = computed(() => {
   return Boolean(type.length || tag.length || path.length || project.length || after || before || linked || tasks);
 });
 
-/** @param {Wire.NoteRow} note @returns {Row} */
+/** @param {Wire.ListedNote} note @returns {Row} */
 const fromList = (note) => ({
   id: note.noteId,
   path: note.path,
@@ -70,7 +70,7 @@ const fromList = (note) => ({
   heading: null,
 });
 
-/** @param {Wire.ResultData} result @returns {Row} */
+/** @param {Wire.Hit} result @returns {Row} */
 const fromSearch = (result) => ({
   id: result.noteId,
   path: result.path,
@@ -90,7 +90,7 @@ function once(rows) {
   return rows.filter((row) => !seen.has(row.id) && seen.add(row.id));
 }
 
-/** Whether the last change of a whole page is of one minute, as after a copy. @param {Wire.NoteRow[]} notes */
+/** Whether the last change of a whole page is of one minute, as after a copy. @param {Wire.ListedNote[]} notes */
 const sameTime = (notes) =>
   notes.length === PAGE && notes[0].updated.slice(0, 16) === notes[PAGE - 1].updated.slice(0, 16);
 
@@ -121,7 +121,7 @@ async function page(cursor, mode, signal, limit = PAGE, usual = "") {
   if (before) filters.before = before;
   const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, ...(cursor && { cursor }) };
   const { data, time } = await ask("POST", "/search", { body, signal });
-  const found = /** @type {Wire.ResultsData} */ (data); // not the compact ones
+  const found = /** @type {Wire.Answer} */ (data); // not the compact ones
   return {
     rows: found.results.map(fromSearch),
     order: "",

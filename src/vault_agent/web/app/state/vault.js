@@ -8,16 +8,16 @@ import { words } from "../words.js";
 /** Why a vault that an address names cannot be shown. */
 const GONE = ["VAULT_UNKNOWN", "VAULT_AMBIGUOUS", "VAULT_NOT_TRUSTED", "VAULT_NOT_FOUND", "FEATURE_DISABLED"];
 
-export const health = signal(/** @type {Wire.HealthData | null} */ (null));
-export const healthWarnings = signal(/** @type {Wire.WarningData[]} */ ([]));
-export const stats = signal(/** @type {Wire.StatsData | null} */ (null));
+export const health = signal(/** @type {Wire.Health | null} */ (null));
+export const healthWarnings = signal(/** @type {Wire.Warning[]} */ ([]));
+export const stats = signal(/** @type {Wire.Stats | null} */ (null));
 /** Whether the counts were asked for, with or without success. */
 export const counted = signal(false);
 /** Grows with every revision of the index: what is shown of it is asked for again. */
 export const revision = signal(0);
 /** The notes that the newest revision touched; null means any. */
 export const touched = signal(/** @type {string[] | null} */ ([]));
-export const job = signal(/** @type {Wire.JobData | null} */ (null));
+export const job = signal(/** @type {Wire.Job | null} */ (null));
 /** Grows with everything that is news about agents' sessions. */
 export const remembered = signal(0);
 /** Whether another version of the page is served now. */
@@ -33,6 +33,8 @@ export const hasMemory = computed(
 );
 /** Whether notes can be changed. Without it nothing that writes is shown. */
 export const mayWrite = computed(() => switchedOn("write.enabled") && health.value?.write?.state !== "unsupported");
+/** Whether the settings give a right, such as `move`. @param {string} right */
+export const hasRight = (right) => mayWrite.value && Boolean(health.value?.write?.allow.includes(right));
 export const embeds = computed(() => Boolean(health.value?.embeddings.available));
 
 /** Ask for the state of the server. */
@@ -60,7 +62,7 @@ export async function readStats() {
 }
 
 /** The vaults of the server, where several are switched on. */
-export const vaults = signal(/** @type {Wire.ListedVaultData[]} */ ([]));
+export const vaults = signal(/** @type {Wire.VaultState[]} */ ([]));
 
 /** Ask for the vaults of the server. */
 export async function readVaults() {

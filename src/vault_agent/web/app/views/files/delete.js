@@ -16,7 +16,7 @@ import { undone } from "./after.js";
 /** @param {{ path: string }} given */
 export function Overlay({ path }) {
   const t = later.files;
-  const plan = useSignal(/** @type {Wire.WriteData | null} */ (null));
+  const plan = useSignal(/** @type {Wire.Written | null} */ (null));
   const fault = useSignal(/** @type {any} */ (null));
   const busy = useSignal(false);
   useEffect(

@@ -9,7 +9,7 @@ import { plain } from "../../parts/text.js";
 import { address, changed, go } from "../../state/address.js";
 import { fault, fetchRest, folderOf, followTree, known, lines, readTree, reveal, unfold } from "../../state/files.js";
 import { note } from "../../state/note.js";
-import { mayWrite } from "../../state/vault.js";
+import { hasRight } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { count, words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
@@ -94,8 +94,8 @@ export function Tree() {
   };
   useCommands(
     () =>
-      mayWrite.value ? [{ id: "rename", name: words.commands.rename, keys: ["F2"], run: rename, icon: "edit" }] : [],
-    [mayWrite.value, focusAt],
+      hasRight("move") ? [{ id: "rename", name: words.commands.rename, keys: ["F2"], run: rename, icon: "edit" }] : [],
+    [hasRight("move"), focusAt],
   );
 
   /** @param {KeyboardEvent} event */
@@ -116,7 +116,7 @@ export function Tree() {
           : walk(shown.findIndex((each) => each.kind === "folder" && each.path === folderOf(at?.path ?? ""))),
       Enter: () => at && act(at),
       " ": () => at && act(at),
-      Delete: () => mayWrite.peek() && at?.kind === "note" && (overlay.value = { name: "delete", path: at.path }),
+      Delete: () => hasRight("delete") && at?.kind === "note" && (overlay.value = { name: "delete", path: at.path }),
     });
     const step = steps[event.key] ?? typedTo(event.key);
     if (!step) return;
@@ -168,7 +168,7 @@ export function Tree() {
       "aria-setsize": each.of,
       tabindex: at === focusAt ? 0 : -1,
       "data-over": each.kind === "folder" && over.value === each.path ? "" : undefined,
-      draggable: mayWrite.value && each.kind !== "rest",
+      draggable: hasRight("move") && each.kind !== "rest",
       style: { insetBlockStart: `${at * height.value}px` },
       title: plain(each.path, 300),
       onFocus: () => (focused.value = each.key),

@@ -16,7 +16,7 @@ const PAGE = 50;
 
 export function Overlay() {
   const t = later.files;
-  const writes = useSignal(/** @type {Wire.LoggedWrite[] | null} */ (null));
+  const writes = useSignal(/** @type {Wire.LogEntry[] | null} */ (null));
   const cursor = useSignal(/** @type {string | null} */ (null));
   const fault = useSignal(/** @type {any} */ (null));
   const busy = useSignal("");
@@ -37,7 +37,7 @@ export function Overlay() {
     if (await undone(id)) await read(false);
     busy.value = "";
   };
-  /** @param {Wire.LoggedWrite} write */
+  /** @param {Wire.LogEntry} write */
   const line = (write) => {
     const { writeId, files, fileCount, operation, state } = write;
     const what = t.operations[/** @type {"move"} */ (operation)] ?? operation;

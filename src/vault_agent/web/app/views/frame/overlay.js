@@ -3,7 +3,7 @@
 import { signal } from "../../../vendor/preact.js";
 import { composing } from "../../parts/keys.js";
 
-/** A note that was found, with the identity of its vault if several were asked. @typedef {Wire.SuggestionData & { vault?: string }} Hit */
+/** A note that was found, with the identity of its vault if several were asked. @typedef {Wire.Suggestion & { vault?: string }} Hit */
 
 /** Choose a note of some vaults for something else than to be read.
  * @typedef {{ among: string[], choose: (hit: Hit) => void }} Pick */

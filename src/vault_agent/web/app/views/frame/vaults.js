@@ -42,7 +42,7 @@ export function VaultName() {
     }`;
 }
 
-/** @param {{ vault: Wire.ListedVaultData }} given */
+/** @param {{ vault: Wire.VaultState }} given */
 function Entry({ vault }) {
   const here = vault.identity === vaultId.value;
   const gone = CLOSED.includes(vault.state);

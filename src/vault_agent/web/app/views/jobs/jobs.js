@@ -23,8 +23,8 @@ async function begin(kind) {
 }
 
 export function View() {
-  const jobs = useSignal(/** @type {Wire.JobData[] | null} */ (null));
-  const running = useSignal(/** @type {Wire.JobData | null} */ (null));
+  const jobs = useSignal(/** @type {Wire.Job[] | null} */ (null));
+  const running = useSignal(/** @type {Wire.Job | null} */ (null));
   const fault = useSignal(/** @type {any} */ (null));
   const load = () =>
     ask("GET", "/jobs").then(
@@ -56,7 +56,7 @@ export function View() {
   </div></section>`;
 }
 
-/** @param {{ job: Wire.JobData }} given */
+/** @param {{ job: Wire.Job }} given */
 function Running({ job }) {
   const sure = useSignal(false);
   const cancel = () => {
@@ -81,7 +81,7 @@ function Running({ job }) {
     }</section>`;
 }
 
-/** Numbers as they are shown, without zeros. @param {Wire.SummaryData} counts */
+/** Numbers as they are shown, without zeros. @param {Wire.JobSummary} counts */
 const shownCounts = (counts) =>
   Object.fromEntries(Object.entries(counts).map(([name, n]) => [name, typeof n === "number" && n > 0 ? count(n) : ""]));
 
@@ -92,7 +92,7 @@ const SIGNS = /** @type {Record<string, [string, string]>} */ ({
   interrupted: ["warn", "warned"],
 });
 
-/** @param {{ job: Wire.JobData }} given */
+/** @param {{ job: Wire.Job }} given */
 function Past({ job }) {
   const [icon, tone] = SIGNS[job.state] ?? ["clock", "mute"];
   const took = job.startedAt ? (timeOf(job.finishedAt) - timeOf(job.startedAt)) / 1000 : 0;
@@ -104,10 +104,10 @@ function Past({ job }) {
     <${Warnings} job=${job} /></div>`;
 }
 
-/** Warnings by code, each with its place and what to do. @param {{ job: Wire.JobData }} given */
+/** Warnings by code, each with its place and what to do. @param {{ job: Wire.Job }} given */
 function Warnings({ job }) {
   if (!job.warningCount) return null;
-  /** @type {Map<string, Wire.WarningData[]>} */
+  /** @type {Map<string, Wire.Warning[]>} */
   const codes = new Map();
   for (const each of job.warnings) codes.set(each.code, [...(codes.get(each.code) ?? []), each]);
   return html`<details class="log"><summary>${words.jobs.warnings(job.warningCount)}</summary>

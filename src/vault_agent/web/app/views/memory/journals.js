@@ -46,7 +46,7 @@ export function Journals({ project }) {
   }, [waits, project]);
   if (!journals.value) return null;
   if (!journals.value.length) return html`<${Empty} icon="notes" title=${t.none.title}><p>${t.none.text}</p><//>`;
-  const rank = (/** @type {Wire.JournalData} */ each) =>
+  const rank = (/** @type {Wire.ShownJournal} */ each) =>
     FIRST.includes(each.state) ? FIRST.indexOf(each.state) : FIRST.length;
   const list = [...journals.value].sort((a, b) => rank(a) - rank(b));
   return html`<ul class="card">${list.map(
@@ -56,7 +56,7 @@ export function Journals({ project }) {
   )}</ul>`;
 }
 
-/** The state of a journal, and what can be done about it. @param {{ of: Wire.JournalData, vault: string, sessionId?: string }} given */
+/** The state of a journal, and what can be done about it. @param {{ of: Wire.ShownJournal, vault: string, sessionId?: string }} given */
 export function JournalState({ of, vault, sessionId }) {
   const [icon, tone] = SIGNS[of.state] ?? ["clock", "mute"];
   const identity = identityOf(vault);

@@ -61,7 +61,7 @@ function Sessions({ project }) {
     ${now.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>${words.more}</button>`}`;
 }
 
-/** @param {{ of: Wire.MemorySessionRow }} given */
+/** @param {{ of: Wire.SessionRow }} given */
 function Card({ of }) {
   return html`<li class="card session"><a href=${changed({ view: "memory", session: of.sessionId })}>
     <span class="who"><b><bdi>${plain(of.title, 120) || t.untitled(agentName(of.agent))}</bdi></b>

@@ -19,7 +19,7 @@ function why(reasons) {
   });
 }
 
-/** @param {{ note: Wire.ChosenNoteData & Partial<Wire.DeliveredNoteData>, onRemove?: false | null | (() => void), onAdd?: false | (() => void), sign?: string }} given */
+/** @param {{ note: Wire.ChosenNote & Partial<Wire.DeliveredNote>, onRemove?: false | null | (() => void), onAdd?: false | (() => void), sign?: string }} given */
 export function GotNote({ note, onRemove, onAdd, sign }) {
   const identity = identityOf(note.vault);
   const title = plain(note.title, 160) || words.untitled;
@@ -37,6 +37,6 @@ export function GotNote({ note, onRemove, onAdd, sign }) {
 /** @param {number | undefined} share */
 const percent = (share) => `${count(Math.round(Number(share) * 100))} %`;
 
-/** @param {{ notes: Wire.RecalledNoteData[] }} given */
+/** @param {{ notes: Wire.RecalledNote[] }} given */
 export const LeftOut = ({ notes }) =>
   html`<details class="log"><summary>${t.leftOut(notes.length)}</summary><ul class="got-list">${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} />`)}</ul></details>`;

@@ -12,7 +12,7 @@ const t = words.memory;
 
 /** @param {{ id: string, onClose: () => void, onDone: () => void }} given */
 export function Refresh({ id, onClose, onDone }) {
-  const found = useSignal(/** @type {Wire.RefreshData | null} */ (null));
+  const found = useSignal(/** @type {Wire.SessionRefresh | null} */ (null));
   const fault = useSignal(/** @type {any} */ (null));
   const ask = () =>
     refreshed(id, false).then(
@@ -23,7 +23,7 @@ export function Refresh({ id, onClose, onDone }) {
   const apply = () => refreshed(id, true).then(onDone, (error) => (fault.value = error));
   const parts = found.value && difference(found.value.before, found.value.after);
   const same = parts && !parts.come.length && !parts.go.length && !parts.changed.length;
-  /** @param {Wire.DeliveredNoteData[]} notes @param {string} sign @param {string} title */
+  /** @param {Wire.DeliveredNote[]} notes @param {string} sign @param {string} title */
   const list = (notes, sign, title) =>
     notes.length > 0 &&
     html`<section><h2>${title}</h2><ul class="card got-list">${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} sign=${sign} />`)}</ul></section>`;

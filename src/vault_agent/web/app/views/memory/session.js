@@ -31,7 +31,7 @@ export function Session({ id }) {
       () => (toast(done), loadSession(id)),
       (error) => toast(sentence(error)),
     );
-  const remove = (/** @type {Wire.ChosenNoteData} */ note) =>
+  const remove = (/** @type {Wire.ChosenNote} */ note) =>
     act(removeNote(id, note.vault, note.noteId), t.removed(plain(note.title, 60)));
   const choose = (/** @type {import("../frame/overlay.js").Hit} */ hit) =>
     act(addNote(id, hit.vault ?? "", hit.noteId ?? ""), t.added(plain(hit.label, 60)));
@@ -69,7 +69,7 @@ export function Session({ id }) {
 /** @param {{ vault: string, noteId: string }} note */
 const keyOf = (note) => `${note.vault} ${note.noteId}`;
 
-/** @param {{ of: Wire.DeliveryData, gone: Set<string>, onRemove: false | ((note: Wire.ChosenNoteData) => void) }} given */
+/** @param {{ of: Wire.ShownDelivery, gone: Set<string>, onRemove: false | ((note: Wire.ChosenNote) => void) }} given */
 function Delivery({ of, gone, onRemove }) {
   const { signals, notes, leftOut } = of;
   const by = /** @type {string[]} */ (

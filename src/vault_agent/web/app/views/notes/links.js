@@ -22,8 +22,8 @@ const whenIdle = (run) =>
 /** @param {{ id: string }} given */
 export function Links({ id }) {
   const tab = useSignal("linked");
-  const linked = useSignal(/** @type {Wire.BacklinksData | null} */ (null));
-  const unlinked = useSignal(/** @type {Wire.MentionsData | null} */ (null));
+  const linked = useSignal(/** @type {Wire.BacklinksPage | null} */ (null));
+  const unlinked = useSignal(/** @type {Wire.Mentions | null} */ (null));
   const fault = useSignal(/** @type {any} */ (null));
   const tabs = useRef(/** @type {HTMLElement | null} */ (null));
 
@@ -53,7 +53,7 @@ export function Links({ id }) {
     }
   };
 
-  const link = async (/** @type {Wire.MentionData} */ mention) => {
+  const link = async (/** @type {Wire.Mention} */ mention) => {
     try {
       const is = await linkMention(mention, id, note.peek()?.title ?? "");
       toast(is ? words.edit.linked(plain(mention.title, 80)) : words.edit.linkGone);
@@ -86,7 +86,7 @@ export function Links({ id }) {
     </div></section>`;
 }
 
-/** @param {{ from: Wire.BacklinkData | Wire.MentionData }} given */
+/** @param {{ from: Wire.Backlink | Wire.Mention }} given */
 function Reference({ from }) {
   return html`<a class="ref" href=${changed({ note: from.noteId, at: "" })} data-peek=${from.noteId}>
     <strong><${Icon} name="notes" /><bdi class="cut">${plain(from.title, 160) || words.untitled}</bdi><small class="num">${from.count > 1 ? words.note.times(from.count) : ""}</small></strong>

@@ -76,7 +76,7 @@ export function Mini({ read }) {
       }}></canvas></div></section>`;
 }
 
-/** @param {Wire.LocalGraphData} data @param {string | null} type */
+/** @param {Wire.LocalGraph} data @param {string | null} type */
 async function layOut(data, type) {
   const { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } = await import(
     "../../../vendor/d3-force.js"

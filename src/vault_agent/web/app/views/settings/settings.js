@@ -49,7 +49,7 @@ function Look() {
     <div class="line"><span class="grow">${t.keys}</span><button class="quiet" onClick=${() => (overlay.value = { name: "keys" })}><${Icon} name="key" />?</button></div></div>`;
 }
 
-/** @param {{ now: Wire.HealthData }} given */
+/** @param {{ now: Wire.Health }} given */
 function Health({ now }) {
   const { index, embeddings, watch } = now;
   const share = `${Math.round(embeddings.share * 100)} %`;
