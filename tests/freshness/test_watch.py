@@ -263,7 +263,7 @@ def command_of(pid: int) -> str:
 )
 async def test_a_vault_that_goes_and_comes_back_loses_nothing(root: Path):
     async with watched(root) as vault:
-        notes = (await vault.health()).notes
+        notes = (await vault.health()).index.notes
         root.rename(root.with_name("unmounted"))
         await eventually_async(lambda: vault.watch.state is WatchState.AWAY)
         for _ in range(20):  # the comparison of notes and index adds no second warning
@@ -274,7 +274,7 @@ async def test_a_vault_that_goes_and_comes_back_loses_nothing(root: Path):
         (root.with_name("unmounted") / "New.md").write_text("quinces")
         root.with_name("unmounted").rename(root)
         await found(vault, "quinces", "New.md")
-        assert (await vault.health()).notes == notes + 1
+        assert (await vault.health()).index.notes == notes + 1
 
 
 async def test_a_copy_of_the_vault_in_its_place_is_accepted_and_another_folder_is_not(
@@ -285,7 +285,7 @@ async def test_a_copy_of_the_vault_in_its_place_is_accepted_and_another_folder_i
         root.mkdir()
         (root / "Other.md").write_text("quinces")
         await eventually_async(lambda: vault.watch.state is WatchState.AWAY)
-        assert (await vault.health()).notes == 20
+        assert (await vault.health()).index.notes == 20
         root.rename(root.with_name("other"))
         root.mkdir()
         for number in range(1, 21):  # restored from a backup, with one change
@@ -369,7 +369,7 @@ async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
 
 
 async def complete(vault: OpenVault) -> bool:
-    return (await vault.health()).embeddings_share == 1
+    return (await vault.health()).embeddings.share == 1
 
 
 async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):

@@ -66,7 +66,7 @@ async def test_a_large_move_is_a_job_that_can_be_undone(linked: Path):
         assert [phase.name for phase in job.phases] == ["plan", "write"]
         assert (linked / "New" / "Rolls.md").exists()
         assert (linked / "7.md").read_text() == "[[Rolls]]\n"
-        assert (await vault.health()).index_available
+        assert (await vault.health()).index.available
         back = await undo(vault.writing, vault.jobs, None, MOVE, copy_beside=False, waits=False)
         assert isinstance(back, Job)
         back = await ended(vault, back)
