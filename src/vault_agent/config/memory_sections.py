@@ -157,7 +157,7 @@ class ChatSettings(Section):
     enabled: Switch = setting(
         False,
         "whether a local model writes the text of journals",
-        help="It gets no text in which vault-agent knows a secret.",
+        help="Secrets that vault-agent knows are removed from what it gets.",
         needs=("chat.model",),
         idle_without=("journal.enabled",),
     )
