@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,9 +14,8 @@ from tests.index_runs import Vault
 from tests.waiting import eventually_async
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.freshness.background import Background
 from vault_agent.freshness.checks import Checks
-from vault_agent.indexing.protocol import Refused, Verified
+from vault_agent.indexing.protocol import Refused, Verified, Verify
 from vault_agent.store.current import CurrentIndex
 
 if TYPE_CHECKING:
@@ -67,11 +67,14 @@ async def test_a_damaged_current_file_is_detected_and_repaired(tmp_path: Path, c
 def checks_of(index: Any, directory: Any, verify: Any) -> Checks:
     """Return checks for which `verify` stands in for the indexing process."""
 
-    async def compare() -> Answer | None:
-        raise AssertionError("nothing is to be compared")
+    async def ask(question: Any) -> Answer | None:
+        assert isinstance(question, Verify)
+        answer: Answer = await verify()
+        return answer
 
-    background = Background(lambda _: None)
-    return Checks(index, directory, background, compare=compare, verify=verify, busy=lambda: False)
+    vault: Any = SimpleNamespace(index=index, directory=directory, task=None, ask=ask)
+    rest: Any = SimpleNamespace(whole=0)
+    return Checks(vault, rest, rest, rest, rest)
 
 
 class Swapped:

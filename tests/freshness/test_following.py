@@ -10,6 +10,7 @@ from tests.waiting import eventually_async
 
 from vault_agent.freshness.background import Background
 from vault_agent.freshness.following import Following
+from vault_agent.freshness.own_writes import OwnWrites
 from vault_agent.model.writing import IndexState
 from vault_agent.vault.root import VaultRoot
 
@@ -25,15 +26,14 @@ class Followed:
         self.folder = folder
         self.runs: list[tuple[str, ...]] = []
         self.readers: set[threading.Thread] = set()
-        self.following = Following(
-            self._run, background, self._open, on_failure=print, embed=None, embed_delay=0.0
-        )
+        self.own = OwnWrites(self._open)
+        self.following = Following(self, background, self.own, print, embed_delay=None)
 
     def _open(self) -> VaultRoot:
         self.readers.add(threading.current_thread())
         return VaultRoot.open(self.folder)
 
-    async def _run(self, paths: Sequence[str], on_served: Callable[[IndexState], object]) -> None:
+    async def follow(self, paths: Sequence[str], on_served: Callable[[IndexState], object]) -> None:
         self.runs.append(tuple(paths))
         on_served(IndexState(1, 1))
 
@@ -49,7 +49,7 @@ async def test_the_disk_is_read_in_threads_only(tmp_path: Path):
     async with opened(tmp_path) as followed:
         (followed.folder / "A.md").write_text("one\n")
         assert (await followed.following(["A.md"], 60_000)).indexed
-        assert await followed.following.own_among(["A.md"]) == {"A.md"}
+        assert await followed.own.among(["A.md"]) == {"A.md"}
         assert followed.readers
         assert threading.current_thread() not in followed.readers
 
@@ -59,9 +59,9 @@ async def test_a_file_is_own_until_somebody_changes_it(tmp_path: Path):
         note = followed.folder / "A.md"
         note.write_text("one\n")
         await followed.following(["A.md", "gone.md"], 0)
-        assert await followed.following.own_among(["A.md", "B.md"]) == {"A.md"}  # it waits
+        assert await followed.own.among(["A.md", "B.md"]) == {"A.md"}  # it waits
         await eventually_async(lambda: followed.following.is_busy, lambda busy: not busy)
-        assert await followed.following.own_among(["A.md", "gone.md"]) == {"A.md", "gone.md"}
+        assert await followed.own.among(["A.md", "gone.md"]) == {"A.md", "gone.md"}
         note.write_text("by a person\n")
-        assert await followed.following.own_among(["A.md", "gone.md"]) == {"gone.md"}
+        assert await followed.own.among(["A.md", "gone.md"]) == {"gone.md"}
         assert followed.runs == [("A.md", "gone.md")]

@@ -322,7 +322,7 @@ async def test_a_failing_run_is_a_job_and_is_tried_again(
     *python, main = keeper_process.COMMAND
     monkeypatch.setattr(keeper_process, "COMMAND", (*python, impatient + main))
     async with watched(root) as vault:
-        directory = vault._directory
+        directory = vault._vault.directory
         await eventually_async(lambda: vault.jobs.running is None)
         with directory.writing():
             (root / "New.md").write_text("quinces")
@@ -421,7 +421,7 @@ async def test_a_run_that_takes_long_is_a_job_that_can_be_cancelled(
     monkeypatch.setattr(module, "SECONDS_UNTIL_JOB", 0.1)
     monkeypatch.setattr(waiting, "WAIT_AFTER_CANCELLATION", 0.5)
     async with watched(root) as vault:
-        with vault._directory.writing():  # the run waits for it
+        with vault._vault.directory.writing():  # the run waits for it
             (root / "New.md").write_text("quinces")
             await eventually_async(lambda: vault.jobs.running)
             job = vault.jobs.running

@@ -79,7 +79,7 @@ class Vaults:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
         async with self.app.vaults.open(name) as vault:
-            await vault.index_paths([path])
+            await vault.runs.index_paths([path])
 
     def copies(self) -> list[str]:
         return sorted(
@@ -311,7 +311,7 @@ async def test_a_check_mends_all_that_a_crash_left(tmp_path: Path):
         }
         assert vaults.original()["promoted_to"] == f"global:{COPY}"
         async with vaults.app.vaults.open("project:shop") as vault:
-            await vault.index_paths(["journals/costs.md"])
+            await vault.runs.index_paths(["journals/costs.md"])
         assert [each.problem for each in await vaults.app.promotion.check(OWNER)] == ["missing"]
 
 

@@ -19,6 +19,7 @@ from tests.privacy import Confidences
 from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
+from vault_agent.freshness.event_stream import News
 from vault_agent.freshness.jobs import JobOptions
 from vault_agent.model.health import Health, IndexHealth, ServedVault
 from vault_agent.model.jobs import Job, JobState
@@ -28,7 +29,6 @@ from vault_agent.model.search import Answer, Hit, Mode, Reason
 from vault_agent.model.watch import WatchStatus
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
-from vault_agent.vaults.event_stream import News
 
 if TYPE_CHECKING:
     from vault_agent.server.connection import Limits

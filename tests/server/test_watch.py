@@ -9,10 +9,10 @@ import pytest
 from tests.clocks import PATIENCE
 from tests.server.conftest import run
 
+from vault_agent.freshness import event_stream as news
 from vault_agent.model.jobs import Trigger
 from vault_agent.model.watch import Revision, SaveToHit, WatchBatch, WatchState, WatchStatus
 from vault_agent.server import events
-from vault_agent.vaults import event_stream as news
 
 STATE = WatchStatus(
     enabled=True,

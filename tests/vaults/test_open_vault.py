@@ -17,8 +17,8 @@ from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.freshness.background import Background
-from vault_agent.freshness.checks import sweep
 from vault_agent.freshness.indexer import Keeper
+from vault_agent.freshness.sweeping import sweep
 from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
 from vault_agent.model.identifiers import identify
@@ -99,30 +99,30 @@ async def test_a_run_of_paths_is_searchable_and_not_a_job(root: Path):
     async with opened(root) as vault:
         jobs = await vault.jobs.list()
         (root / "New.md").write_text("# New\n\nquinces\n")
-        run = await vault.index_paths(["New.md"])
+        run = await vault.runs.index_paths(["New.md"])
         assert run.summary.added == 1
         assert (await vault.search(SearchQuery("quinces"))).hits
         assert await vault.jobs.list() == jobs
-        await vault.wait_for(run.generation, run.revision)  # it has already
+        await vault.runs.wait_for(run.generation, run.revision)  # it has already
 
 
 async def test_waiting_for_a_revision_ends_with_the_run_that_publishes_it(root: Path):
     async with opened(root) as vault:
-        first = await vault.index_paths([])
-        waiting = asyncio.create_task(vault.wait_for(first.generation, first.revision + 1))
+        first = await vault.runs.index_paths([])
+        waiting = asyncio.create_task(vault.runs.wait_for(first.generation, first.revision + 1))
         await asyncio.sleep(0.05)
         assert not waiting.done()
         (root / "New.md").write_text("quinces")
-        await vault.index_paths(["New.md"])
+        await vault.runs.index_paths(["New.md"])
         await asyncio.wait_for(waiting, 10)
 
 
 @LINUX
 async def test_runs_of_paths_and_jobs_take_turns(root: Path):
     async with opened(root) as vault:
-        await vault.index_paths([])
+        await vault.runs.index_paths([])
         before = processes()
-        runs = [asyncio.create_task(vault.index_paths(["Bread.md"])) for _ in range(3)]
+        runs = [asyncio.create_task(vault.runs.index_paths(["Bread.md"])) for _ in range(3)]
         job = await vault.submit(JobKind.INDEX)
         await asyncio.gather(*runs)
         await settled(vault)
@@ -263,16 +263,16 @@ async def test_sweeping_keeps_a_revision_that_the_server_does_not_serve_yet(root
         [served] = (root.parent / "data").glob("**/fulltext-1")
         published = served.with_name("fulltext-2")
         published.mkdir()
-        sweep(vault._index, vault._directory)
+        sweep(vault._vault.index, vault._vault.directory)
         assert published.is_dir()
 
 
 async def test_a_refused_index_keeps_no_tracebacks(root: Path):
     async with opened(root) as vault:
-        await vault._index.refuse(IndexUnavailable("INDEX_INCOMPATIBLE", "Damaged."), 1)
+        await vault._vault.index.refuse(IndexUnavailable("INDEX_INCOMPATIBLE", "Damaged."), 1)
         for _ in range(5):
             with pytest.raises(IndexUnavailable) as refused:
                 await vault.search(SearchQuery("flour"))
-        assert vault._index.refusal is not None
-        assert vault._index.refusal.__traceback__ is None
-        assert refused.value is not vault._index.refusal
+        assert vault._vault.index.refusal is not None
+        assert vault._vault.index.refusal.__traceback__ is None
+        assert refused.value is not vault._vault.index.refusal

@@ -22,12 +22,12 @@ from vault_agent.config.project_file import path_of
 from vault_agent.config.registry import Registered, Role, add_vault, forget_vault, new_uid
 from vault_agent.config.rules import index_folder
 from vault_agent.errors import Busy, Conflict, Forbidden, Misconfigured, NotFound
+from vault_agent.freshness.runs import Runs
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.takeover import take_over
 from vault_agent.vaults import vaults as module
-from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.wire.requests import SearchBody
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.app import App
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 @pytest.fixture
@@ -237,16 +238,16 @@ async def test_index_jobs_of_all_vaults_take_turns(world: World, monkeypatch: py
     for name in ("one", "two"):
         world.project(name, {f"{number}.md": f"note {number}" for number in range(40)})
     at_work: list[int] = [0]
-    run_job = OpenVault._run_job
+    run_job = Runs.job
 
-    async def counted(vault: OpenVault, *arguments: Any) -> Any:
+    async def counted(runs: Runs, *arguments: Any) -> Any:
         at_work.append(at_work[-1] + 1)
         try:
-            return await run_job(vault, *arguments)
+            return await run_job(runs, *arguments)
         finally:
             at_work.append(at_work[-1] - 1)
 
-    monkeypatch.setattr(OpenVault, "_run_job", counted)
+    monkeypatch.setattr(Runs, "job", counted)
     async with world.app() as app, AsyncExitStack() as stack:
         lent = [app.vaults.open(f"project:{name}") for name in ("one", "two")]
         vaults = [app.vaults.default, *[await stack.enter_async_context(each) for each in lent]]
@@ -377,7 +378,7 @@ async def test_a_moved_default_vault_takes_its_index_along_if_its_notes_are_ther
     change(world.default)
     async with world.app() as app:
         after = await app.vaults.default.health()
-        assert after.vault_id != before.vault_id
+        assert after.vault.id != before.vault.id
         assert (await app.vaults.default.search(SearchQuery("quinces"))).hits
         assert len(await app.vaults.default.jobs.list()) == (2 if adopted else 1)
     assert old.exists() is not adopted

@@ -103,7 +103,7 @@ async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
         assert made.index.indexed or [w.code for w in made.warnings] == ["INDEX_PENDING"]
         async for _ in vault.jobs.watch(job.id):
             pass
-        await eventually_async(lambda: vault.writes.mark() is not None)
+        await eventually_async(lambda: not vault.checks._following.is_busy)
         assert await found(vault, "quinces") == ["Jam.md"]
         assert len(await vault.jobs.list()) == jobs + 1
 
@@ -111,17 +111,17 @@ async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
 async def test_own_writes_do_not_make_the_index_stale(root: Path):
     async with opened(root) as vault:
         await vault.writing.create("Jam.md", CREATE, b"quinces\n")
-        await eventually_async(lambda: vault.writes.mark() is not None)
-        vault._checks._next_comparison = 0.0
+        await eventually_async(lambda: not vault.checks._following.is_busy)
+        vault.checks._next_comparison = 0.0
         answer = await vault.search(SearchQuery("quinces"))
-        await eventually_async(lambda: not vault._checks._comparing)
+        await eventually_async(lambda: not vault.checks._comparing)
         answer = await vault.search(SearchQuery("quinces"))
         assert [each.code for each in answer.warnings] == []
         (root / "Bread.md").write_text("# Bread\n\nmore flour\n")
-        vault._checks._next_comparison = 0.0
+        vault.checks._next_comparison = 0.0
         await vault.search(SearchQuery("quinces"))
-        await eventually_async(lambda: not vault._checks._comparing)
-        assert vault._checks.stale  # somebody else's change is
+        await eventually_async(lambda: not vault.checks._comparing)
+        assert vault.checks.stale  # somebody else's change is
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the watch starts too slowly there")
@@ -166,7 +166,7 @@ async def test_health_tells_how_the_vault_is_written(root: Path):
 )
 async def test_a_second_server_does_not_write(root: Path, tmp_path: Path):
     async with opened(root) as vault:
-        with pytest.raises(Busy, match="INDEX_LOCKED"), vault._directory.changing_notes():
+        with pytest.raises(Busy, match="INDEX_LOCKED"), vault._vault.directory.changing_notes():
             pass
     directory = IndexDirectory(next((tmp_path / "data/indexes").iterdir()))
     with directory.changing_notes(), pytest.raises(Busy, match="INDEX_LOCKED"):

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.api.caller import Caller
+    from vault_agent.freshness.event_stream import NewsItem
     from vault_agent.model.jobs import Job
     from vault_agent.vault.attachments import OpenAttachment
-    from vault_agent.vaults.event_stream import NewsItem
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.requests import ResultFields
 

@@ -8,26 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
 
-from vault_agent.errors import Busy, IndexUnavailable, VaultAgentError, explained
-from vault_agent.freshness.jobs import timestamp
-from vault_agent.indexing.protocol import Compared, Refused
+from vault_agent.errors import Busy, IndexUnavailable, explained
+from vault_agent.freshness.sweeping import set_damaged_aside
+from vault_agent.indexing.protocol import Compare, Compared, Refused, Verify
 from vault_agent.model.warning import Warning
+from vault_agent.model.watch import WatchState
 from vault_agent.system.cancelling import in_thread, to_its_end
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from vault_agent.freshness.background import Background
-    from vault_agent.indexing.protocol import Answer
-    from vault_agent.store.current import CurrentIndex
-    from vault_agent.store.layout import IndexDirectory
-
-    Ask = Callable[[], Awaitable[Answer | None]]
+    from vault_agent.freshness.following import Following
+    from vault_agent.freshness.jobs import Jobs
+    from vault_agent.freshness.runs import IndexedVault, Runs
+    from vault_agent.freshness.watch import Watch
 
 STALE_CHECK_SECONDS = 30.0
 _SECONDS_BETWEEN_TRIES = 0.5
@@ -36,48 +32,42 @@ _SECONDS_BETWEEN_TRIES = 0.5
 class Checks:
     """The known state of an index and its vault.
 
-    `compare` and `verify` ask the indexing process. They return None if it did not answer.
-    Nothing is compared while `busy` returns true, or while changes are noticed (`watched`).
-    `written` returns None while this server's own writes are being indexed, and else a number that
-    changes with them: what has changed during a comparison makes it void.
+    Nothing is compared while a job indexes, or while changes are noticed. What this server has
+    written during a comparison makes it void.
     """
 
     def __init__(
-        self,
-        index: CurrentIndex,
-        directory: IndexDirectory,
-        background: Background,
-        *,
-        compare: Ask,
-        verify: Ask,
-        busy: Callable[[], bool],
-        watched: Callable[[], bool] = lambda: False,
-        written: Callable[[], int | None] = lambda: 0,
+        self, vault: IndexedVault, runs: Runs, jobs: Jobs, watch: Watch, following: Following
     ) -> None:
+        self._vault = vault
+        self._runs = runs
+        self._jobs = jobs
+        self._watch = watch
+        self._following = following
         self._stale = False
-        self.incomplete = False  # the last run did not finish
-        self.indexed_at: str | None = None  # when the last run had read all notes; ISO 8601
-        self._index = index
-        self._directory = directory
-        self._background = background
-        self._ask_to_compare = compare
-        self._ask_to_verify = verify
-        self._busy = busy
-        self._watched = watched
-        self._written = written
         self._unreachable: Warning | None = None  # why the vault could not be read
+        self._compared_after = 0  # so many whole runs: a later one makes the comparison void
         self._verifying = self._comparing = False
         self._next_comparison = 0.0
 
     @property
     def stale(self) -> bool:
         """Whether notes have changed since the last run, and nothing has noticed it."""
-        return self._stale and not self._watched()
+        return self._stale and not self._is_void and not self._watched
+
+    @property
+    def _is_void(self) -> bool:
+        """Whether a run has read all notes since the last comparison."""
+        return self._compared_after != self._runs.whole
+
+    @property
+    def _watched(self) -> bool:
+        return self._watch.is_live or self._watch.state is WatchState.AWAY
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from this index."""
         warnings: list[Warning] = []
-        if self._unreachable and not self._watched():
+        if self._unreachable and not self._is_void and not self._watched:
             warnings.append(self._unreachable)
         if self.stale:
             warnings.append(
@@ -86,51 +76,49 @@ class Checks:
                     explained(
                         "INDEX_STALE",
                         "Notes have changed since the last run.",
-                        indexing=self._busy(),
+                        indexing=self._jobs.is_indexing,
                     ),
                 )
             )
-        if self.incomplete:
+        if self._runs.incomplete:
             warnings.append(
                 Warning(
                     "INDEX_INCOMPLETE",
                     explained(
                         "INDEX_INCOMPLETE",
                         "The last index run did not finish.",
-                        indexing=self._busy(),
+                        indexing=self._jobs.is_indexing,
                     ),
                 )
             )
         return tuple(warnings)
 
-    def run_succeeded(self) -> None:
-        """Clear all warnings: a run has just read the whole vault."""
-        self._stale = self.incomplete = False
-        self._unreachable = None
-        self._next_comparison = 0.0
-        self.indexed_at = timestamp()
-
     def compare_if_due(self) -> None:
         """Start a comparison of vault and index, at most one in `STALE_CHECK_SECONDS`."""
         now = time.monotonic()
-        if now < self._next_comparison or self._busy() or self._index.meta is None:
+        is_due = self._is_void or now >= self._next_comparison
+        if not is_due or self._jobs.is_indexing or self._vault.index.meta is None:
             return
-        if self._watched() or self._written() is None:
+        if self._watched or self._following.is_busy:
             return
         if not self._comparing:
+            if self._is_void:
+                self._stale, self._unreachable = False, None
+                self._compared_after = self._runs.whole
             self._next_comparison = now + STALE_CHECK_SECONDS
             self._comparing = True
-            self._background.spawn(self._compare)
+            self._vault.background.spawn(self._compare)
 
     async def _compare(self) -> None:
-        written = self._written()
+        following, written = self._following, self._following.count
+        is_steady = not following.is_busy
         try:
-            answer = await self._ask_to_compare()
+            answer = await self._vault.ask(Compare(self._vault.task))
         finally:
             self._comparing = False
-        if answer is None or self._busy():
+        if answer is None or self._jobs.is_indexing or self._is_void:
             return
-        if written is None or self._written() != written:
+        if not is_steady or following.is_busy or following.count != written:
             self._next_comparison = 0.0
             return
         if isinstance(answer, Compared):
@@ -140,21 +128,22 @@ class Checks:
 
     def verify_soon(self) -> None:
         """Start `verify` in the background."""
-        self._background.spawn(self.verify)
+        self._vault.background.spawn(self.verify)
 
     async def verify(self) -> None:
         """Read every page of the index once. A damaged index is set aside and no longer served."""
-        meta = self._index.meta
+        index = self._vault.index
+        meta = index.meta
         if meta is None or self._verifying:
             return
         self._verifying = True
         try:
-            answer = await self._ask_to_verify()
+            answer = await self._vault.ask(Verify(self._vault.task))
         finally:
             self._verifying = False
         # Not cancelled when the server stops: it opens and closes files.
         if isinstance(answer, Refused) and answer.code == "INDEX_INCOMPATIBLE":
-            if self._index.meta != meta:  # a run has replaced the index that was checked
+            if index.meta != meta:  # a run has replaced the index that was checked
                 await self.verify()
                 return
             await to_its_end(self._refuse(meta.generation, answer))
@@ -162,7 +151,7 @@ class Checks:
 
     async def _refuse(self, generation: int, answer: Refused) -> None:
         refusal = IndexUnavailable(answer.code, answer.message, remedy="")
-        await self._index.refuse(refusal, generation)
+        await self._vault.index.refuse(refusal, generation)
         await asyncio.to_thread(self._set_aside)
 
     async def _set_aside_after_runs(self) -> None:
@@ -175,33 +164,8 @@ class Checks:
     def _set_aside(self) -> bool:
         """Set the damaged generation aside; False while a run has it open or the disk fails."""
         try:
-            with self._directory.writing(wait=False):
-                set_damaged_aside(self._index, self._directory)
+            with self._vault.directory.writing(wait=False):
+                set_damaged_aside(self._vault.index, self._vault.directory)
         except (Busy, OSError):
             return False
         return True
-
-
-def set_damaged_aside(index: CurrentIndex, directory: IndexDirectory) -> None:
-    """Set aside the generation that turned out to be damaged, if there is one.
-
-    Only the holder of the writer's lock may call this: a run may have its files open.
-
-    Raises:
-        Busy: `INDEX_LOCKED` while vectors are being made for it.
-    """
-    if index.damaged is not None:
-        with directory.embedding(wait=False):
-            directory.set_aside(index.damaged)
-        index.forget_damaged()
-
-
-def sweep(index: CurrentIndex, directory: IndexDirectory) -> None:
-    """Remove replaced and half-written files, unless another run has begun."""
-    with suppress(VaultAgentError, OSError), directory.writing(wait=False):
-        with suppress(OSError):
-            set_damaged_aside(index, directory)
-        number, served = directory.current(), index.meta
-        directory.sweep(keep=number)
-        if served is not None and served.generation == number:
-            directory.sweep_fulltext(number, keep=served.revision)

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -38,15 +38,15 @@ from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
     from vault_agent.config.sections import WatchSettings
-    from vault_agent.freshness.background import Background
     from vault_agent.freshness.debounce import Batch
-    from vault_agent.freshness.indexer import OnCrash, RunEvent
     from vault_agent.freshness.jobs import Jobs
+    from vault_agent.freshness.own_writes import OwnWrites
+    from vault_agent.freshness.runs import IndexedVault, Runs
     from vault_agent.indexing.protocol import WatchEvent
-    from vault_agent.indexing.task import IndexRun, IndexTask
+    from vault_agent.indexing.task import IndexRun
 
 COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.watcher import main; main()")
 SILENCE_SECONDS = 15.0
@@ -71,50 +71,23 @@ _REASONS = {
 }
 
 
-class Runs(Protocol):
-    """What a watch does with its vault."""
-
-    async def look(
-        self,
-        batch: Batch,
-        folder: tuple[int, ...],
-        on_event: Callable[[RunEvent], object],
-        on_served: Callable[[], object],
-    ) -> IndexRun:
-        """Index what a batch names. `on_served` is called once searches see the changes."""
-
-    async def embed(self) -> bool:
-        """Embed what has no vector. Return False if the endpoint fails."""
-
-    async def is_same_vault(self) -> bool:
-        """Whether the folder at the vault's path has most of the indexed notes."""
-
-
 class Watch:
     """The watch of one vault. Without `start` it is off."""
 
     def __init__(
         self,
+        vault: IndexedVault,
         runs: Runs,
-        settings: WatchSettings,
-        task: IndexTask,
         jobs: Jobs,
-        background: Background,
-        *,
-        on_change: Callable[[WatchStatus], object],
-        on_crash: OnCrash,
-        own_among: Callable[[Iterable[str]], Awaitable[set[str]]] | None = None,
-        command: Sequence[str] = COMMAND,
+        own: OwnWrites,
+        settings: WatchSettings,
     ) -> None:
+        self._vault = vault
         self._runs = runs
-        self._settings = settings
-        self._task = task
         self._jobs = jobs
-        self._background = background
-        self._on_change = on_change
-        self._on_crash = on_crash
-        self._command = command
-        self._own_among = own_among
+        self._own = own
+        self._settings = settings
+        self._background = vault.background
         self._waiting = Waiting(
             quiet=settings.quiet_ms / 1000,
             longest=settings.max_delay_ms / 1000,
@@ -274,12 +247,12 @@ class Watch:
         """Start a watcher, and listen until it ends or is silent."""
         polls = self._settings.mode == "poll" or self._events_again_at is not None
         request = WatchRequest(
-            self._task.root,
-            self._task.exclude,
+            self._vault.task.root,
+            self._vault.task.exclude,
             "poll" if polls else self._settings.mode,
             self._folder,
         )
-        process = await IndexingProcess.start(self._command, decode_watch_event)
+        process = await IndexingProcess.start(COMMAND, decode_watch_event)
         self._watching = None
         heard = False
         try:
@@ -313,7 +286,7 @@ class Watch:
             self._other_check_at = now
             self._change(WatchState.AWAY)
         elif isinstance(event, Crashed):
-            self._on_crash(event.process, event.report)
+            self._vault.on_crash(event.process, event.report)
         self._wake.set()
 
     def _begin(self, event: Watching, now: float) -> None:
@@ -352,7 +325,7 @@ class Watch:
         mode = self._watching.mode if self._watching is not None else None
         if self._told != (told := (state, mode, self._reason)):
             self._told = told
-            self._on_change(self.status())
+            self._vault.news.add(self.status())
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -377,8 +350,8 @@ class Watch:
         if self._scan_at is not None and now >= self._scan_at:
             self._scan_at = None
             self._waiting.demand("scan", now)
-        if self._own_among is not None and (seen := self._waiting.seen):
-            self._waiting.drop(seen, await self._own_among(seen))
+        if seen := self._waiting.seen:
+            self._waiting.drop(seen, await self._own.among(seen))
         return self._waiting.take(now) if self.is_live else None
 
     async def _carry_out(self, batch: Batch) -> None:
@@ -386,7 +359,7 @@ class Watch:
         began, at = time.time(), timestamp()
         look = Look(batch, self._serve)
         work = asyncio.ensure_future(
-            self._runs.look(batch, self._folder or (), look.hear, look.served)
+            self._runs.scan(batch, self._folder or (), look.hear, look.served)
         )
         try:
             await self._show(batch, look, work, trigger)
@@ -405,7 +378,7 @@ class Watch:
             self._waiting.fail(now)
             error = failure.code if isinstance(failure, VaultAgentError) else "INTERNAL_ERROR"
             if not isinstance(failure, VaultAgentError):
-                self._on_crash("server", describe_crash(failure))
+                self._vault.on_crash("server", describe_crash(failure))
         else:
             run = work.result()
             summary = run.summary

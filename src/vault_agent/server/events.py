@@ -25,7 +25,7 @@ from vault_agent.wire.values import dump
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from vault_agent.vaults.event_stream import NewsItem
+    from vault_agent.freshness.event_stream import NewsItem
 
 HEARTBEAT_SECONDS = 5.0
 """Time until the disconnection of a client is noticed."""

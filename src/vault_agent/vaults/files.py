@@ -10,30 +10,24 @@ from vault_agent.model.identifiers import identify
 from vault_agent.store.index.notes import note_by_id
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import AsyncIterator
 
+    from vault_agent.freshness.runs import Runs
     from vault_agent.store.current import Snapshot
+    from vault_agent.vaults.reading import Reading
 
 
 class LinksOfVault:
-    """The index of an open vault.
+    """The index of an open vault."""
 
-    `update` indexes all changes of the vault, and `borrow` lends the current state.
-    """
-
-    def __init__(
-        self,
-        update: Callable[[], Awaitable[object]],
-        borrow: Callable[[], AbstractAsyncContextManager[Snapshot]],
-    ) -> None:
-        self._update = update
-        self._borrow = borrow
+    def __init__(self, runs: Runs, reading: Reading) -> None:
+        self._runs = runs
+        self._reading = reading
 
     async def knows(self, path: str) -> bool:
         """Whether the index has a note at a path."""
         try:
-            async with self._borrow() as snapshot:
+            async with self._reading.snapshot() as snapshot:
                 return await snapshot.read(note_by_id, identify(path)) is not None
         except VaultAgentError:
             return False
@@ -42,6 +36,6 @@ class LinksOfVault:
     async def snapshot(self, *, up_to_date: bool) -> AsyncIterator[Snapshot]:
         """Lend the current state. With `up_to_date`, first index all changes of the vault."""
         if up_to_date:
-            await self._update()
-        async with self._borrow() as snapshot:
+            await self._runs.index_changes()
+        async with self._reading.snapshot() as snapshot:
             yield snapshot

@@ -13,26 +13,24 @@ from vault_agent.model.warning import Warning
 if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.freshness.checks import Checks
-    from vault_agent.freshness.embeddings import Embeddings
+    from vault_agent.freshness.runs import IndexedVault, Runs
     from vault_agent.freshness.watch import Watch
-    from vault_agent.indexing.task import IndexTask
     from vault_agent.model.jobs import Job
-    from vault_agent.store.current import CurrentIndex
     from vault_agent.vaults.writes import Writes
 
 
 def health(
     config: Config,
-    task: IndexTask,
+    vault: IndexedVault,
     *,
-    index: CurrentIndex,
     running: Job | None,
+    runs: Runs,
     checks: Checks,
-    embeddings: Embeddings,
     watch: Watch,
     writing: Writes,
 ) -> Health:
     """Return the state of a vault for `GET /health`. `running` is its running job."""
+    index, task, embeddings = vault.index, vault.task, runs.embeddings
     meta, refusal, latest = index.meta, index.refusal, index.latest
     about_embeddings = embeddings.warnings(indexing=running is not None)
     has_embedder = embeddings.embedder is not None
@@ -52,7 +50,7 @@ def health(
             generation=meta.generation if meta else None,
             notes=meta.notes if meta else 0,
             chunks=meta.chunks if meta else 0,
-            indexed_at=checks.indexed_at if meta else None,
+            indexed_at=runs.indexed_at if meta else None,
         ),
         embeddings=EmbeddingHealth(
             enabled=config.embedding.enabled,

@@ -12,7 +12,9 @@ from vault_agent.config import index_directory
 from vault_agent.config.access import writes_by_itself
 from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.freshness.background import Background
+from vault_agent.freshness.event_stream import News
 from vault_agent.freshness.indexer import Keeper
+from vault_agent.freshness.runs import IndexedVault
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
@@ -96,18 +98,11 @@ async def open_vault(
             keeper = Keeper(background, shared.on_crash)
             stack.push_async_callback(keeper.close)
         await stack.enter_async_context(background)
-        vault = OpenVault(
-            config,
-            shared,
-            exclusions,
-            directory,
-            index,
-            keeper,
-            background,
-            store,
-            task,
-            DEFAULT if entry is None else entry.address,
+        indexed = IndexedVault(
+            task, exclusions, directory, index, keeper, background, News(), shared.on_crash
         )
+        address = DEFAULT if entry is None else entry.address
+        vault = OpenVault(config, shared, indexed, store, address)
         stack.push_async_callback(vault.jobs.close)
         if own:
             stack.callback(keeper.retire)

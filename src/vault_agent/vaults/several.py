@@ -129,7 +129,7 @@ class Several:
                     except SnapshotOutdated:
                         pass
                 for vault in vaults:
-                    await vault.refresh()
+                    await vault.runs.refresh()
         raise Failed("INTERNAL_ERROR", "The indexes changed faster than they could be read.")
 
     async def _open(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
 from vault_agent.errors import Forbidden, Misconfigured
-from vault_agent.freshness.following import Following
 from vault_agent.model.writing import Right, WriteHealth, WriteLimits
 from vault_agent.store.writes.log import WriteLog
 from vault_agent.writing.files import Files
@@ -18,19 +18,13 @@ from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator
 
-    from vault_agent.config import Config
     from vault_agent.config.sections import WriteSettings
-    from vault_agent.freshness.background import Background
-    from vault_agent.freshness.following import Run
+    from vault_agent.freshness.following import Following
+    from vault_agent.freshness.runs import IndexedVault
     from vault_agent.model.warning import Warning
-    from vault_agent.model.writing import LoggedWrite
-    from vault_agent.store.layout import IndexDirectory
     from vault_agent.system.allowance import Allowance
-    from vault_agent.system.crash import CrashReport
-    from vault_agent.vault.exclude import Exclusions
-    from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.files import Index
 
 
@@ -51,40 +45,20 @@ def limits_of(settings: WriteSettings) -> WriteLimits:
 class Writes:
     """What may be changed in one vault, and the index that follows. Off unless it is enabled."""
 
-    def __init__(  # noqa: PLR0917 - one caller, and each argument has another type
+    def __init__(
         self,
-        config: Config,
-        directory: IndexDirectory,
-        exclusions: Exclusions,
-        open_root: Callable[[], VaultRoot],
-        background: Background,
-        run: Run,
+        vault: IndexedVault,
+        following: Following,
         links: Index,
         allowance: Allowance,
-        *,
-        has_types: bool,
-        embed: Callable[[], Awaitable[object]] | None,
-        on_unindexed: Callable[[Sequence[str]], object],
-        on_written: Callable[[LoggedWrite], object],
-        on_crash: Callable[[CrashReport], object],
+        settings: WriteSettings,
     ) -> None:
-        self._settings = config.write
-        self._has_types = has_types
-        self._allowance = allowance
-        self._directory = directory
-        self._exclusions = exclusions
-        self._open_root = open_root
-        self._on_written = on_written
-        self._on_crash = on_crash
-        self._following = Following(
-            run,
-            background,
-            open_root,
-            on_failure=on_unindexed,
-            embed=embed,
-            embed_delay=config.watch.embed_delay_seconds,
-        )
+        """Make it of its parts. `allowance` is for work on notes of any content."""
+        self._vault = vault
+        self._following = following
         self._links = links
+        self._allowance = allowance
+        self._settings = settings
         self._writing: Writing | None = None
         self._by_itself = False
 
@@ -94,7 +68,7 @@ class Writes:
         return Files(
             self.writing,
             self._links,
-            self._open_root,
+            self._vault.open_root,
             self.writing.may_write,
             self._settings.max_move_notes,
         )
@@ -139,7 +113,7 @@ class Writes:
         if not (self._settings.enabled or by_itself):
             yield
             return
-        with self._directory.changing_notes():
+        with self._vault.directory.changing_notes():
             self._writing = await asyncio.to_thread(self._open)
             running = asyncio.create_task(self._writing.run())
             try:
@@ -150,14 +124,6 @@ class Writes:
                     await asyncio.wait([running])
                     await self._writing.close()
                 self._writing = None
-
-    def mark(self) -> int | None:
-        """Return a number that changes with writes, or None while one is being indexed."""
-        return None if self._following.is_busy else self._following.count
-
-    async def own_among(self, paths: Iterable[str]) -> set[str]:
-        """Return the files that are as a write of this server has left them. See `Following`."""
-        return await self._following.own_among(paths)
 
     def health(self) -> WriteHealth:
         """Return how the vault is written."""
@@ -170,14 +136,14 @@ class Writes:
         return () if self._writing is None else self._writing.warnings()
 
     def _open(self) -> Writing:
-        log = WriteLog.open(self._directory.writes, self._directory.bytes_before)
-        limits = replace(limits_of(self._settings), dates=self._has_types)
-        journal = Journal(self._open_root, log, limits, self._exclusions)
+        log = WriteLog.open(self._vault.directory.writes, self._vault.directory.bytes_before)
+        limits = replace(limits_of(self._settings), dates=self._vault.task.typed)
+        journal = Journal(self._vault.open_root, log, limits, self._vault.exclusions)
         return Writing(
             journal,
             self._following,
             self._allowance,
             knows=self._links.knows,
-            on_written=self._on_written,
-            on_crash=self._on_crash,
+            on_written=self._vault.news.add,
+            on_crash=partial(self._vault.on_crash, "server"),
         )

@@ -1,0 +1,242 @@
+"""The runs that bring the index of one vault up to date, and what they publish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vault_agent.freshness.background import quietly
+from vault_agent.freshness.event_stream import revision_of
+from vault_agent.freshness.jobs import timestamp
+from vault_agent.freshness.sweeping import sweep
+from vault_agent.indexing.protocol import Compare, Compared, Index, Phase, Published, Warned
+from vault_agent.model.jobs import JobKind
+from vault_agent.model.writing import IndexState
+from vault_agent.system.cancelling import in_thread, to_its_end
+from vault_agent.system.change import Change
+from vault_agent.vault.root import VaultRoot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vault_agent.freshness.background import Background
+    from vault_agent.freshness.debounce import Batch
+    from vault_agent.freshness.embeddings import Embeddings
+    from vault_agent.freshness.event_stream import News
+    from vault_agent.freshness.indexer import Keeper, OnCrash, RunEvent
+    from vault_agent.freshness.jobs import JobOptions, Progress
+    from vault_agent.indexing.protocol import Answer, Question
+    from vault_agent.indexing.task import IndexRun, IndexTask
+    from vault_agent.model.jobs import JobSummary
+    from vault_agent.store.current import CurrentIndex
+    from vault_agent.store.layout import IndexDirectory
+    from vault_agent.vault.exclude import Exclusions
+
+_UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedVault:
+    """A vault and its index, with what serves both.
+
+    Args:
+        task: what an index run of the whole vault is.
+        exclusions: what of the vault is never read.
+        directory: the folder of the index.
+        index: the revision that is served.
+        keeper: runs the indexing processes.
+        background: runs tasks while the vault is open.
+        news: tells what has happened.
+        on_crash: gets the name of a process and the report of its crash.
+    """
+
+    task: IndexTask
+    exclusions: Exclusions
+    directory: IndexDirectory
+    index: CurrentIndex
+    keeper: Keeper
+    background: Background
+    news: News
+    on_crash: OnCrash
+
+    def open_root(self) -> VaultRoot:
+        """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""
+        return VaultRoot.open(self.task.root, self.exclusions, identity=self.task.vault)
+
+    async def ask(self, question: Question) -> Answer | None:
+        """Ask the indexing process. Return None if it did not answer."""
+        return await self.keeper.ask(question)
+
+
+class Runs:
+    """Runs the indexing of one vault, and serves what it has published."""
+
+    def __init__(self, vault: IndexedVault, embeddings: Embeddings) -> None:
+        self.embeddings = embeddings
+        self.whole = 0
+        """The number of runs that have read all notes."""
+        self.incomplete = False
+        """Whether the last job did not finish."""
+        self.indexed_at: str | None = None
+        """When the last run had read all notes; ISO 8601."""
+        self._vault = vault
+        self._refreshed = Change()
+        self._on_refresh: list[Callable[[], object]] = []
+
+    def on_refresh(self, listener: Callable[[], object]) -> None:
+        """Call a function each time that another revision may be served."""
+        self._on_refresh.append(listener)
+
+    async def index_paths(self, paths: Sequence[str]) -> IndexRun:
+        """Update the index for these vault-relative paths, and return the result.
+
+        Waits for earlier runs. It is not a job, and does not embed. Raises what `index` raises, and
+        `INDEXER_FAILED`.
+        """
+        return await self._run(replace(self._vault.task, paths=tuple(paths)), self._hear)
+
+    async def follow(self, paths: Sequence[str], on_served: Callable[[IndexState], object]) -> None:
+        """Index what writes have changed. `on_served` is called once searches see it."""
+
+        def serve() -> None:
+            if (meta := self._vault.index.meta) is not None:
+                on_served(IndexState(meta.generation, meta.revision))
+
+        task = replace(self._vault.task, paths=tuple(paths))
+        await self._run(task, lambda event: self._hear(event, serve))
+        serve()  # nothing was to be published
+
+    async def scan(
+        self,
+        batch: Batch,
+        folder: tuple[int, ...],
+        on_event: Callable[[RunEvent], object],
+        on_served: Callable[[], object],
+    ) -> IndexRun:
+        """Index the changes that a watch has noticed. `on_served` is called once they are seen."""
+        task = replace(
+            self._vault.task, paths=batch.paths, removable=batch.removable, folder=folder or None
+        )
+
+        def hear(event: RunEvent) -> None:
+            on_event(event)
+            self._hear(event, on_served)
+
+        run = await self._run(task, hear)
+        if batch.paths is None:
+            self._has_read_all()
+        return run
+
+    async def index_changes(self) -> None:
+        """Index all changes of the vault since the last run. It is not a job."""
+        await self._run(self._vault.task, self._hear)
+        self._has_read_all()
+
+    async def embed(self) -> bool:
+        """Embed the chunks without a vector. Return False if the endpoint fails."""
+        works = True
+
+        def hear(event: RunEvent) -> None:
+            nonlocal works
+            works = works and not (isinstance(event, Warned) and event.code == _UNAVAILABLE)
+            self._hear(event)
+
+        await self.embeddings.make(hear)
+        return works
+
+    async def is_same_vault(self) -> bool:
+        """Whether the folder at the vault's path has most of the indexed notes."""
+        answer = await self._vault.ask(Compare(self._vault.task))
+        return isinstance(answer, Compared) and answer.same_vault
+
+    async def wait_for(self, generation: int, revision: int) -> None:
+        """Wait until searches see this revision of the index or a later one.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if the index may no longer be searched, or
+                `INDEX_NOT_FOUND` if it is gone.
+        """
+        while True:
+            meta = self._vault.index.meta
+            self._vault.index.check()
+            if meta is not None and (meta.generation, meta.revision) >= (generation, revision):
+                return
+            await self._refreshed.wait()
+
+    async def job(
+        self,
+        kind: JobKind,
+        options: JobOptions,
+        progress: Progress,
+        on_indexed: Callable[[], object],
+    ) -> JobSummary:
+        """Index the whole vault, call `on_indexed`, and embed if that is enabled."""
+        indexed = False
+
+        def hear(event: RunEvent) -> None:
+            if isinstance(event, Phase):
+                progress.phase(event.name, event.done, event.total, event.characters)
+            elif isinstance(event, Warned):
+                progress.warn(event.warning)
+            self._hear(event)
+
+        # This job makes what is missing, and shows it.
+        self._vault.keeper.finish_embedding(self._vault.task.directory)
+        try:
+            run = await self._run(replace(self._vault.task, rebuild=kind is JobKind.REINDEX), hear)
+            indexed = True
+        finally:
+            self.incomplete = not indexed
+        self._has_read_all()
+        on_indexed()
+        progress.index_finished()
+        made = await self.embeddings.make(
+            hear, require=options.require_embeddings, fresh=options.fresh_embeddings
+        )
+        if made is None:
+            return run.summary
+        await self.refresh()
+        return replace(
+            run.summary, embedded=made.embedded, reused=made.reused, embedding_failed=made.failed
+        )
+
+    async def refresh(self) -> None:
+        """Serve the newest complete state, and wake all who wait for it."""
+        try:
+            # Not cancelled: it opens files.
+            await to_its_end(self._vault.index.refresh())
+        finally:
+            for listener in self._on_refresh:
+                listener()
+            self._refreshed.announce()
+
+    async def _run(self, task: IndexTask, on_event: Callable[[RunEvent], object]) -> IndexRun:
+        """Run the task in the keeper, serve the published index, and remove old files."""
+        index = self._vault.index
+        try:
+            run = await self._vault.keeper.run(Index(task), on_event)
+            await self.refresh()
+            index.check()  # the run may not have seen the damage that keeps it from serving
+        except BaseException:
+            # The run may have published before it failed.
+            await to_its_end(quietly(self.refresh()))
+            raise
+        finally:
+            await in_thread(sweep, index, self._vault.directory)
+        return run
+
+    def _hear(self, event: RunEvent, on_served: Callable[[], object] = lambda: None) -> None:
+        """Serve what a process has published."""
+        if isinstance(event, Published):
+            self._vault.background.spawn(self._serve, event.run, on_served)
+
+    async def _serve(self, run: IndexRun | None, on_served: Callable[[], object]) -> None:
+        await self.refresh()
+        if run is not None:
+            self._vault.news.add(revision_of(run))
+            on_served()
+
+    def _has_read_all(self) -> None:
+        self.incomplete = False
+        self.whole += 1
+        self.indexed_at = timestamp()

@@ -1,0 +1,86 @@
+"""Reads of the index of one open vault: the one place that retries on an outdated snapshot."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from vault_agent.errors import Failed, IndexUnavailable
+from vault_agent.store.current import SnapshotOutdated
+from vault_agent.vaults.refusals import while_running
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from vault_agent.freshness.checks import Checks
+    from vault_agent.freshness.jobs import Jobs
+    from vault_agent.freshness.runs import IndexedVault, Runs
+    from vault_agent.freshness.watch import Watch
+    from vault_agent.model.warning import Warning
+    from vault_agent.store.current import Snapshot
+
+Reply = TypeVar("Reply")
+Options = ParamSpec("Options")
+
+MAX_ATTEMPTS = 5
+
+
+class Reading:
+    """Lends the current revision of a vault, and says what is to be known about it."""
+
+    def __init__(
+        self, vault: IndexedVault, runs: Runs, jobs: Jobs, checks: Checks, watch: Watch
+    ) -> None:
+        self._vault = vault
+        self._runs = runs
+        self._jobs = jobs
+        self._checks = checks
+        self._watch = watch
+
+    async def read(
+        self,
+        function: Callable[Concatenate[Snapshot, Options], Awaitable[Reply]],
+        *args: Options.args,
+        **options: Options.kwargs,
+    ) -> Reply:
+        """Return what `function(snapshot, *args, **options)` returns, for the current revision.
+
+        If a run replaces the revision meanwhile, it is called again with the next one.
+
+        Raises:
+            IndexUnavailable: why the index is not served.
+            Failed: `INTERNAL_ERROR` if the index changes faster than it can be read.
+            VaultAgentError: as `function`.
+        """
+        for _ in range(MAX_ATTEMPTS):
+            async with self.snapshot() as snapshot:
+                try:
+                    return await function(snapshot, *args, **options)
+                except SnapshotOutdated:
+                    pass
+                except IndexUnavailable:
+                    # One request is not proof. Every page is read before an index is set aside.
+                    self._checks.verify_soon()
+                    raise
+            await self._runs.refresh()
+        raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        """Lend the current revision, for a search over several vaults.
+
+        Raises:
+            IndexUnavailable: why it is not served.
+        """
+        self._checks.compare_if_due()
+        index = self._vault.index
+        try:
+            async with index.snapshot() as snapshot:
+                yield snapshot
+        except IndexUnavailable as error:
+            excluding = index.has_other_exclusions
+            raise while_running(error, self._jobs.indexing, excluding=excluding) from None
+
+    def warnings(self) -> tuple[Warning, ...]:
+        """Return the warnings for a reply from the index."""
+        return (*self._checks.warnings(), *self._watch.warnings())
