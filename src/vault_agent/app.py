@@ -96,7 +96,7 @@ async def open_app(
 
             def announce_query() -> None:
                 for vault in opened:  # all share the keeper of the first
-                    vault.keeper.announce_query()
+                    vault.indexer.announce_query()
 
             embedder = HttpEmbedder(endpoint, on_query=announce_query)
             await stack.enter_async_context(embedder)

@@ -12,8 +12,8 @@ from vault_agent.freshness.debounce import (
     WAIT_AFTER_CANCELLATION,
     WAITS_AFTER_FAILURES,
     Batch,
+    Debounce,
     Hearing,
-    Waiting,
     poll_pause,
 )
 
@@ -21,17 +21,17 @@ QUIET, LONGEST, GRACE = 0.15, 1.0, 2.0
 
 
 @pytest.fixture
-def waiting() -> Waiting:
-    return Waiting(quiet=QUIET, longest=LONGEST, grace=GRACE)
+def waiting() -> Debounce:
+    return Debounce(quiet=QUIET, longest=LONGEST, grace=GRACE)
 
 
-def taken(waiting: Waiting, now: float) -> Batch:
+def taken(waiting: Debounce, now: float) -> Batch:
     batch = waiting.take(now)
     assert batch is not None
     return batch
 
 
-def next_batch(waiting: Waiting) -> tuple[float, Batch]:
+def next_batch(waiting: Debounce) -> tuple[float, Batch]:
     """Wait until something is due, and take it."""
     due = waiting.due_at()
     assert due is not None
@@ -39,7 +39,7 @@ def next_batch(waiting: Waiting) -> tuple[float, Batch]:
     return due, taken(waiting, due)
 
 
-def test_a_path_waits_until_it_is_quiet(waiting: Waiting):
+def test_a_path_waits_until_it_is_quiet(waiting: Debounce):
     waiting.add(["a.md"], 10)
     waiting.add(["a.md"], 10.1)
     due, batch = next_batch(waiting)
@@ -47,13 +47,13 @@ def test_a_path_waits_until_it_is_quiet(waiting: Waiting):
     assert (batch.paths, batch.since, batch.removable) == (("a.md",), 10, ())
 
 
-def test_a_path_that_is_never_quiet_waits_no_longer_than_the_limit(waiting: Waiting):
+def test_a_path_that_is_never_quiet_waits_no_longer_than_the_limit(waiting: Debounce):
     for step in range(12):
         waiting.add(["a.md"], 10 + step / 10)
     assert waiting.due_at() == pytest.approx(11)
 
 
-def test_a_path_that_keeps_changing_does_not_delay_others(waiting: Waiting):
+def test_a_path_that_keeps_changing_does_not_delay_others(waiting: Debounce):
     waiting.add(["log.md", "a.md"], 10)
     waiting.add(["log.md"], 10.1)
     due, batch = next_batch(waiting)
@@ -65,7 +65,7 @@ def test_a_path_that_keeps_changing_does_not_delay_others(waiting: Waiting):
     "a note is saved every 100 ms for a minute",
     "it is read at most once a second; there are at most two runs a second",
 )
-def test_a_note_that_is_saved_all_the_time_is_read_once_a_second(waiting: Waiting):
+def test_a_note_that_is_saved_all_the_time_is_read_once_a_second(waiting: Debounce):
     starts, now = [], 0.0
     while now < 60:
         now += 0.1
@@ -77,7 +77,7 @@ def test_a_note_that_is_saved_all_the_time_is_read_once_a_second(waiting: Waitin
     assert 50 <= len(starts) <= 60
 
 
-def test_there_are_at_most_two_runs_a_second(waiting: Waiting):
+def test_there_are_at_most_two_runs_a_second(waiting: Debounce):
     chance, starts, now = random.Random(1), [], 0.0
     while now < 30:
         now += 0.01
@@ -88,7 +88,7 @@ def test_there_are_at_most_two_runs_a_second(waiting: Waiting):
     assert all(later - sooner >= 0.499 for sooner, later in itertools.pairwise(starts))
 
 
-def test_nothing_is_taken_while_a_batch_is_at_work(waiting: Waiting):
+def test_nothing_is_taken_while_a_batch_is_at_work(waiting: Debounce):
     waiting.add(["a.md"], 0)
     taken(waiting, 1)
     waiting.add(["b.md"], 1)
@@ -98,7 +98,7 @@ def test_nothing_is_taken_while_a_batch_is_at_work(waiting: Waiting):
     assert taken(waiting, 9).paths == ("b.md",)
 
 
-def test_a_missing_note_is_removed_after_its_grace(waiting: Waiting):
+def test_a_missing_note_is_removed_after_its_grace(waiting: Debounce):
     waiting.add(["a.md"], 0)
     _, batch = next_batch(waiting)
     waiting.finish(["a.md"], batch.began + 0.1)
@@ -109,7 +109,7 @@ def test_a_missing_note_is_removed_after_its_grace(waiting: Waiting):
     assert waiting.due_at() is None
 
 
-def test_other_runs_name_the_missing_notes_so_that_a_rename_is_seen(waiting: Waiting):
+def test_other_runs_name_the_missing_notes_so_that_a_rename_is_seen(waiting: Debounce):
     waiting.add(["old.md"], 0)
     taken(waiting, 1)
     waiting.finish(["old.md"], 1)
@@ -120,7 +120,7 @@ def test_other_runs_name_the_missing_notes_so_that_a_rename_is_seen(waiting: Wai
     assert waiting.due_at() is None
 
 
-def test_a_missing_note_keeps_its_grace_while_others_change(waiting: Waiting):
+def test_a_missing_note_keeps_its_grace_while_others_change(waiting: Debounce):
     waiting.add(["old.md"], 0)
     taken(waiting, 1)
     waiting.finish(["old.md"], 1)
@@ -131,7 +131,7 @@ def test_a_missing_note_keeps_its_grace_while_others_change(waiting: Waiting):
     assert waiting.due_at() == 1 + GRACE
 
 
-def test_many_missing_notes_need_a_second_look_at_the_whole_vault(waiting: Waiting):
+def test_many_missing_notes_need_a_second_look_at_the_whole_vault(waiting: Debounce):
     waiting.demand("start", 0)
     taken(waiting, 0)
     waiting.finish(["a.md"], 1, more_missing=True)
@@ -140,7 +140,7 @@ def test_many_missing_notes_need_a_second_look_at_the_whole_vault(waiting: Waiti
     assert (batch.paths, batch.removable, batch.reason) == (None, None, "removal")
 
 
-def test_changes_during_the_grace_do_not_wait_for_it(waiting: Waiting):
+def test_changes_during_the_grace_do_not_wait_for_it(waiting: Debounce):
     waiting.demand("start", 0)
     taken(waiting, 0)
     waiting.finish((), 1, more_missing=True)
@@ -148,7 +148,7 @@ def test_changes_during_the_grace_do_not_wait_for_it(waiting: Waiting):
     assert taken(waiting, 1.2).paths == ("a.md",)
 
 
-def test_a_scan_removes_only_what_was_missing_before(waiting: Waiting):
+def test_a_scan_removes_only_what_was_missing_before(waiting: Debounce):
     waiting.add(["old.md"], 0)
     taken(waiting, 1)
     waiting.finish(["old.md"], 1)
@@ -156,7 +156,7 @@ def test_a_scan_removes_only_what_was_missing_before(waiting: Waiting):
     assert taken(waiting, 1 + GRACE).removable == ("old.md",)
 
 
-def test_too_many_paths_become_one_look_at_everything(waiting: Waiting):
+def test_too_many_paths_become_one_look_at_everything(waiting: Debounce):
     waiting.add((f"{number}.md" for number in range(MAX_WAITING + 1)), 0)
     assert waiting.pending == MAX_WAITING + 1
     due, batch = next_batch(waiting)
@@ -164,7 +164,7 @@ def test_too_many_paths_become_one_look_at_everything(waiting: Waiting):
     assert waiting.wholes["overflow"] == 1
 
 
-def test_a_storm_is_one_run_once_it_is_quiet(waiting: Waiting):
+def test_a_storm_is_one_run_once_it_is_quiet(waiting: Debounce):
     waiting.demand("overflow", 0, settle=True)
     for step in range(1, 5):
         waiting.add([f"{step}.md"], step / 10)
@@ -174,14 +174,14 @@ def test_a_storm_is_one_run_once_it_is_quiet(waiting: Waiting):
     assert waiting.due_at() is None  # their paths were looked at too
 
 
-def test_a_storm_that_does_not_end_is_indexed_anyway(waiting: Waiting):
+def test_a_storm_that_does_not_end_is_indexed_anyway(waiting: Debounce):
     waiting.demand("overflow", 0, settle=True)
     for step in range(100):
         waiting.add([f"{step}.md"], step / 100)
     assert waiting.due_at() == LONGEST
 
 
-def test_events_during_a_look_at_everything_are_looked_at_afterwards(waiting: Waiting):
+def test_events_during_a_look_at_everything_are_looked_at_afterwards(waiting: Debounce):
     waiting.demand("gap", 0)
     taken(waiting, 0)
     waiting.add(["a.md"], 0.1)
@@ -189,7 +189,7 @@ def test_events_during_a_look_at_everything_are_looked_at_afterwards(waiting: Wa
     assert taken(waiting, 5).paths == ("a.md",)
 
 
-def test_failures_are_tried_again_after_growing_pauses(waiting: Waiting):
+def test_failures_are_tried_again_after_growing_pauses(waiting: Debounce):
     waiting.add(["a.md"], 0)
     now = 1.0
     taken(waiting, now)
@@ -205,7 +205,7 @@ def test_failures_are_tried_again_after_growing_pauses(waiting: Waiting):
     assert waiting.lag(now) == 0
 
 
-def test_a_failure_keeps_the_age_of_its_changes(waiting: Waiting):
+def test_a_failure_keeps_the_age_of_its_changes(waiting: Debounce):
     waiting.add(["a.md"], 0)
     taken(waiting, 1)
     waiting.fail(2)
@@ -213,7 +213,7 @@ def test_a_failure_keeps_the_age_of_its_changes(waiting: Waiting):
     assert waiting.pending == 1
 
 
-def test_a_request_to_retry_ends_the_pause(waiting: Waiting):
+def test_a_request_to_retry_ends_the_pause(waiting: Debounce):
     waiting.demand("scan", 0)
     taken(waiting, 0)
     waiting.fail(1)
@@ -221,7 +221,7 @@ def test_a_request_to_retry_ends_the_pause(waiting: Waiting):
     assert waiting.take(1) is not None
 
 
-def test_a_cancelled_batch_is_done_again_later(waiting: Waiting):
+def test_a_cancelled_batch_is_done_again_later(waiting: Debounce):
     waiting.add(["a.md"], 0)
     taken(waiting, 1)
     waiting.release(2)
@@ -229,7 +229,7 @@ def test_a_cancelled_batch_is_done_again_later(waiting: Waiting):
     assert (due, batch.paths, batch.since) == (2 + WAIT_AFTER_CANCELLATION, ("a.md",), 0)
 
 
-def test_the_lag_ends_with_the_publication(waiting: Waiting):
+def test_the_lag_ends_with_the_publication(waiting: Debounce):
     waiting.add(["a.md"], 0)
     assert (waiting.lag(3), waiting.pending) == (3, 1)
     taken(waiting, 3)
@@ -238,14 +238,14 @@ def test_the_lag_ends_with_the_publication(waiting: Waiting):
     assert (waiting.lag(5), waiting.pending) == (0, 0)
 
 
-def test_a_missing_note_within_its_grace_is_no_lag(waiting: Waiting):
+def test_a_missing_note_within_its_grace_is_no_lag(waiting: Debounce):
     waiting.add(["a.md"], 0)
     taken(waiting, 1)
     waiting.finish(["a.md"], 1)
     assert waiting.lag(2.9) == 0
 
 
-def test_a_scan_that_has_nothing_to_do_is_no_lag(waiting: Waiting):
+def test_a_scan_that_has_nothing_to_do_is_no_lag(waiting: Debounce):
     waiting.demand("scan", 0)
     assert waiting.lag(9) == 0
     taken(waiting, 0)
@@ -253,7 +253,7 @@ def test_a_scan_that_has_nothing_to_do_is_no_lag(waiting: Waiting):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_no_change_is_forgotten(waiting: Waiting, seed: int):
+def test_no_change_is_forgotten(waiting: Debounce, seed: int):
     """Whatever happens, each path is looked at after its last event."""
     chance, now = random.Random(seed), 0.0
     last_event: dict[str, float] = {}
@@ -309,7 +309,7 @@ def test_polling_takes_at_most_a_twentieth_of_the_time():
     assert poll_pause(10, 3) == 60
 
 
-def test_an_event_that_comes_while_its_file_is_compared_stays(waiting: Waiting):
+def test_an_event_that_comes_while_its_file_is_compared_stays(waiting: Debounce):
     waiting.add(["a.md", "b.md"], 1.0)
     seen = waiting.seen
     waiting.add(["b.md"], 1.01)

@@ -18,7 +18,7 @@ from tests.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, Misconfigured
 from vault_agent.freshness.background import Background
-from vault_agent.freshness.indexer import MANY_NOTES, Keeper
+from vault_agent.freshness.indexer import MANY_NOTES, Indexer
 from vault_agent.freshness.process import pause_seconds
 from vault_agent.indexing.protocol import (
     MAX_EVENT_BYTES,
@@ -89,7 +89,7 @@ class Kept:
         self.crashes: list[tuple[str, CrashReport]] = []
         self.background = Background(lambda report: self.crashes.append(("server", report)))
         command = (sys.executable, "-I", "-c", _SPEAKS + source, str(self._pids), *arguments)
-        self.keeper = Keeper(
+        self.indexer = Indexer(
             self.background, lambda *crash: self.crashes.append(crash), command=command
         )
 
@@ -103,7 +103,7 @@ class Kept:
         await eventually_async(lambda: len(self.pids) >= processes)
 
     async def run(self, task: IndexTask = TASK) -> Any:
-        return await self.keeper.run(Index(task), lambda _: None)
+        return await self.indexer.run(Index(task), lambda _: None)
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def speaking(tmp_path: Path) -> Any:
             async with kept.background:
                 yield kept
         finally:
-            await kept.keeper.close()
+            await kept.indexer.close()
             assert not [pid for pid in kept.pids if alive(pid)]
 
     return opened
@@ -164,9 +164,9 @@ async def test_runs_and_checks_share_one_process(speaking: Any):
     async with speaking(ANSWERS) as kept:
         for _ in range(3):
             assert (await kept.run()).summary == JobSummary(added=1)
-            assert await kept.keeper.ask(Compare(TASK)) == Compared(stale=True)
-            assert await kept.keeper.ask(Verify(TASK)) == Verified()
-            assert await kept.keeper.ask(WarmUp()) == WarmedUp()
+            assert await kept.indexer.ask(Compare(TASK)) == Compared(stale=True)
+            assert await kept.indexer.ask(Verify(TASK)) == Verified()
+            assert await kept.indexer.ask(WarmUp()) == WarmedUp()
         assert len(kept.pids) == 1
 
 
@@ -182,7 +182,7 @@ for request in requests():
     heard: list[str] = []
     async with speaking(source) as kept:
         await asyncio.gather(
-            *(kept.keeper.run(Index(TASK), lambda event: heard.append(event.name)) for _ in "abc")
+            *(kept.indexer.run(Index(TASK), lambda event: heard.append(event.name)) for _ in "abc")
         )
         assert heard == ["scan", "store"] * 3
         assert len(kept.pids) == 1
@@ -196,7 +196,7 @@ async def test_a_process_that_uses_much_memory_is_replaced(speaking: Any, after:
     async with speaking(source) as kept:
         await kept.run(rebuilding)
         await kept.started(2)  # the next process is ready before it is needed
-        assert await kept.keeper.ask(WarmUp()) == WarmedUp()
+        assert await kept.indexer.ask(WarmUp()) == WarmedUp()
         assert len(kept.pids) == 2
 
 
@@ -206,11 +206,11 @@ TASK_FIELDS = {name: getattr(TASK, name) for name in IndexTask.__dataclass_field
 async def test_a_late_answer_is_not_used_for_the_next_request(speaking: Any):
     source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(0.5); ')
     async with speaking(source) as kept:
-        asking = asyncio.create_task(kept.keeper.ask(Compare(TASK)))
+        asking = asyncio.create_task(kept.indexer.ask(Compare(TASK)))
         await asyncio.sleep(0.2)
         asking.cancel()
         await asyncio.wait([asking])
-        assert await kept.keeper.ask(Verify(TASK)) == Verified()
+        assert await kept.indexer.ask(Verify(TASK)) == Verified()
 
 
 async def test_a_hanging_process_is_killed(speaking: Any):
@@ -231,14 +231,14 @@ async def test_a_cancelled_run_ends_its_process_and_the_next_starts_another(spea
             await asyncio.wait([running])
             assert running.cancelled()
             assert not alive(kept.pids[0])
-            assert await kept.keeper.ask(Compare(TASK)) == Compared(stale=True)
+            assert await kept.indexer.ask(Compare(TASK)) == Compared(stale=True)
 
 
 async def test_a_job_does_not_wait_for_a_hanging_check(speaking: Any):
     source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(600); ')
     async with asyncio.timeout(PATIENCE):
         async with speaking(source) as kept:
-            asking = asyncio.create_task(kept.keeper.ask(Compare(TASK)))
+            asking = asyncio.create_task(kept.indexer.ask(Compare(TASK)))
             await kept.started(1)
             assert (await kept.run()).revision == 1
             assert not asking.done()
@@ -261,7 +261,7 @@ async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: 
     async with speaking(source) as kept:
         for turn in range(4):
             works: list[Coroutine[Any, Any, Any]] = [
-                *(kept.keeper.ask(question) for question in (Compare(TASK), WarmUp())),
+                *(kept.indexer.ask(question) for question in (Compare(TASK), WarmUp())),
                 *(kept.run() for _ in range(2)),
             ]
             tasks = [asyncio.create_task(work) for work in works]
@@ -273,7 +273,7 @@ async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: 
             await kept.started(1)
             living = [pid for pid in kept.pids if alive(pid)]
             assert len(living) <= 2
-        await kept.keeper.close()  # while they run
+        await kept.indexer.close()  # while they run
         await asyncio.wait(tasks)
 
 
@@ -302,7 +302,7 @@ async def test_an_idle_process_that_dies_is_replaced(speaking: Any):
 async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
     speaking: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    from vault_agent.freshness import indexer as keeper_process
+    from vault_agent.freshness import indexer
 
     pauses: list[float] = []
 
@@ -310,13 +310,13 @@ async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
         pauses.append(pause_seconds(deaths))
         return 0.0 if len(pauses) < 9 else 60.0
 
-    monkeypatch.setattr(keeper_process, "pause_seconds", no_pause)
+    monkeypatch.setattr(indexer, "pause_seconds", no_pause)
     async with speaking("sys.exit(1)") as kept:
         with pytest.raises(Failed, match="INDEXER_FAILED"):
             await kept.run()
         await eventually_async(lambda: len(pauses) >= 9)
         assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-        assert await kept.keeper.ask(Compare(TASK)) is None  # it starts no process either
+        assert await kept.indexer.ask(Compare(TASK)) is None  # it starts no process either
 
 
 @pytest.mark.fault(
@@ -366,7 +366,7 @@ def test_the_event_loop_can_end_before_grandchild_processes(
         async with kept.background:
             with pytest.raises(Failed, match="DISK_FULL"):
                 await kept.run()
-        await kept.keeper.close()
+        await kept.indexer.close()
 
     asyncio.run(fail())
     gc.collect()

@@ -23,7 +23,7 @@ from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.errors import NotFound
 from vault_agent.freshness import debounce as waiting
-from vault_agent.freshness import indexer as keeper_process
+from vault_agent.freshness import indexer
 from vault_agent.freshness import watch as module
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
@@ -319,8 +319,8 @@ async def test_a_failing_run_is_a_job_and_is_tried_again(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     impatient = "from vault_agent.store import layout; layout.WRITER_WAIT_SECONDS = 0.01; "
-    *python, main = keeper_process.COMMAND
-    monkeypatch.setattr(keeper_process, "COMMAND", (*python, impatient + main))
+    *python, main = indexer.COMMAND
+    monkeypatch.setattr(indexer, "COMMAND", (*python, impatient + main))
     async with watched(root) as vault:
         directory = vault._vault.directory
         await eventually_async(lambda: vault.jobs.running is None)
@@ -337,7 +337,7 @@ async def test_a_failing_run_is_a_job_and_is_tried_again(
 
 async def test_new_revisions_are_news_once_they_are_searched(root: Path):
     async with watched(root) as vault:
-        news = vault.news.follow(vault.news.last_id)
+        news = vault.events.follow(vault.events.last_id)
         (root / "New.md").write_text("quinces")
         item = None
         while not isinstance(item, Revision):  # the first job may end only now
@@ -447,7 +447,7 @@ async def test_a_watch_that_misses_events_polls_and_warns(
     monkeypatch.setattr(module, "OLD_SECONDS", 0.0)
     async with watched(root) as vault:
         with monkeypatch.context() as deaf:
-            deaf.setattr(vault.watch._waiting, "add", lambda *_: None)
+            deaf.setattr(vault.watch._debounce, "add", lambda *_: None)
             for turn in range(20):  # what a scan reads that had begun before it is not missed
                 missed = vault.watch.status().missed
                 (root / "New.md").write_text(f"quinces{turn}")

@@ -275,11 +275,11 @@ async def test_notes_of_other_projects_never_come_and_cannot_be_put_first(world:
 async def test_what_is_asked_for_in_a_session_is_logged_without_the_prompt(world: World):
     async with opened(world) as (app, agent):
         async with app.vaults.open(agent.vault) as vault:
-            seen = vault.news.last_id
+            seen = vault.events.last_id
             found = await agent.deliveries.recall(
                 vault, RecallQuery(PROMPT), session_id="s2", agent="codex"
             )
-            async for news in vault.news.follow(seen):
+            async for news in vault.events.follow(seen):
                 if isinstance(news.item, MemoryNews):  # not of the look at its notes
                     break
         assert (news.item.session_id, news.item.event) == ("s2", "manual")

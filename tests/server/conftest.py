@@ -19,7 +19,7 @@ from tests.privacy import Confidences
 from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
-from vault_agent.freshness.event_stream import News
+from vault_agent.freshness.event_stream import EventStream
 from vault_agent.freshness.jobs import JobOptions
 from vault_agent.model.health import Health, IndexHealth, ServedVault
 from vault_agent.model.jobs import Job, JobState
@@ -121,7 +121,7 @@ class FakeEngine:
     def __init__(self, config):
         self.config = config
         self.jobs = FakeJobs()
-        self.news = News()
+        self.events = EventStream()
         self.watch = FakeWatch()
         self.queries = []
         self.hits = (hit(),)

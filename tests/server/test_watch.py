@@ -79,8 +79,8 @@ async def test_news_arrives_as_events_with_ids(server):
     async with server.request("GET", "/events") as reply:
         assert reply.headers["Content-Type"] == "text/event-stream; charset=utf-8"
         (first,) = await read(reply, 1)
-        server.engine.news.add(revision(12))
-        server.engine.news.add(STATE)
+        server.engine.events.add(revision(12))
+        server.engine.events.add(STATE)
         one, two = await read(reply, 2)
     assert list(first) == ["id"]
     assert (one["event"], two["event"]) == ("revision", "watch")
@@ -96,11 +96,11 @@ async def test_news_arrives_as_events_with_ids(server):
 )
 async def test_a_client_that_returns_gets_what_it_has_missed(server):
     for number in range(5):
-        server.engine.news.add(revision(number))
+        server.engine.events.add(revision(number))
     async with server.request("GET", "/events") as reply:
         (first,) = await read(reply, 1)
     for number in range(5, 8):
-        server.engine.news.add(revision(number))
+        server.engine.events.add(revision(number))
     headers = {"Last-Event-ID": first["id"]}
     async with server.request("GET", "/events", headers=headers) as reply:
         _, *missed = await read(reply, 4)
@@ -108,19 +108,19 @@ async def test_a_client_that_returns_gets_what_it_has_missed(server):
 
 
 async def test_a_client_that_missed_too_much_is_told_to_read_again(server, monkeypatch):
-    server.engine.news.add(revision(0))
-    for unknown in ("", "x", "other-1", f"{server.engine.news.last_id}0", "-" * 5_000):
+    server.engine.events.add(revision(0))
+    for unknown in ("", "x", "other-1", f"{server.engine.events.last_id}0", "-" * 5_000):
         headers = {"Last-Event-ID": unknown}
         async with server.request("GET", "/events", headers=headers) as reply:
             _, told = await read(reply, 2)
         assert told["event"] == "resync"
-    old = server.engine.news.last_id
+    old = server.engine.events.last_id
     for number in range(news.KEPT + 1):
-        server.engine.news.add(revision(number))
+        server.engine.events.add(revision(number))
     async with server.request("GET", "/events", headers={"Last-Event-ID": old}) as reply:
         _, told = await read(reply, 2)
         assert told["event"] == "resync"
-        server.engine.news.add(revision(9))
+        server.engine.events.add(revision(9))
         (then,) = await read(reply, 1)
     assert then["event"] == "revision"
 
@@ -136,7 +136,7 @@ async def test_a_quiet_stream_sends_heartbeats_and_a_head_request_ends(server, m
 
 
 async def test_a_follower_that_is_slow_loses_no_place():
-    told = news.News()
+    told = news.EventStream()
     follower = told.follow()
     first = asyncio.ensure_future(anext(follower))
     await asyncio.sleep(0)

@@ -17,7 +17,7 @@ from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.freshness.background import Background
-from vault_agent.freshness.indexer import Keeper
+from vault_agent.freshness.indexer import Indexer
 from vault_agent.freshness.sweeping import sweep
 from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
@@ -189,10 +189,10 @@ async def test_a_start_updates_the_index_if_configured(root: Path, at_start: boo
 
 
 @asynccontextmanager
-async def real_keeper() -> AsyncIterator[tuple[Keeper, list[tuple[str, CrashReport]]]]:
+async def real_keeper() -> AsyncIterator[tuple[Indexer, list[tuple[str, CrashReport]]]]:
     crashes: list[tuple[str, CrashReport]] = []
     background = Background(lambda report: crashes.append(("server", report)))
-    keeper = Keeper(background, lambda *crash: crashes.append(crash))
+    keeper = Indexer(background, lambda *crash: crashes.append(crash))
     try:
         async with background:
             yield keeper, crashes

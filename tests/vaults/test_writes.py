@@ -143,7 +143,7 @@ async def test_the_watch_does_not_index_own_writes_again(root: Path):
 
 async def test_writes_are_news(root: Path):
     async with opened(root) as vault:
-        news = vault.news.follow(vault.news.last_id)
+        news = vault.events.follow(vault.events.last_id)
         made = await vault.writing.create("Jam.md", CREATE, b"quinces\n")
         while not isinstance(item := (await anext(news)).item, LoggedWrite):
             pass

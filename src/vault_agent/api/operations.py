@@ -47,18 +47,18 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.freshness.event_stream import NewsItem
+    from vault_agent.freshness.event_stream import StreamItem
     from vault_agent.model.jobs import Job
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.requests import ResultFields
 
 
-class NewsFeed(NamedTuple):
+class EventFeed(NamedTuple):
     """The news of a vault: `follow` yields what comes after an ID, or from now on."""
 
     last_id: str
-    follow: Callable[[str | None], AsyncIterator[NewsItem]]
+    follow: Callable[[str | None], AsyncIterator[StreamItem]]
 
 
 class JobFeed(NamedTuple):
@@ -178,9 +178,9 @@ async def _scan(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     return _one(await vault.submit(JobKind.INDEX, trigger=Trigger.SCAN))
 
 
-async def _events(vault: OpenVault, _: Caller, __: NoParams) -> NewsFeed:
+async def _events(vault: OpenVault, _: Caller, __: NoParams) -> EventFeed:
     """Follow new revisions, jobs and the watch as Server-Sent Events."""
-    return NewsFeed(vault.news.last_id, vault.news.follow)
+    return EventFeed(vault.events.last_id, vault.events.follow)
 
 
 async def _submit(vault: OpenVault, kind: JobKind, sent: IndexBody) -> Found:

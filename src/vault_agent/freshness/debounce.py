@@ -51,7 +51,7 @@ class _Demand:
     final: bool = False  # whether every missing note is removed
 
 
-class Waiting:
+class Debounce:
     """The changes of one vault that wait to be looked at."""
 
     def __init__(self, *, quiet: float, longest: float, grace: float) -> None:

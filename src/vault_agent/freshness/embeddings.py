@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from vault_agent.embedding.client import HttpEmbedder
     from vault_agent.embedding.settings import EndpointSettings
-    from vault_agent.freshness.indexer import Keeper, RunEvent
+    from vault_agent.freshness.indexer import Indexer, RunEvent
     from vault_agent.indexing.protocol import Embedded
     from vault_agent.store.current import CurrentIndex
 
@@ -27,13 +27,13 @@ class Embeddings:
         embedder: HttpEmbedder | None,
         endpoint: EndpointSettings | None,
         index: CurrentIndex,
-        keeper: Keeper,
+        indexer: Indexer,
         directory: str,
     ) -> None:
         self.embedder = embedder
         self._endpoint = endpoint
         self._index = index
-        self._keeper = keeper
+        self._indexer = indexer
         self._directory = directory
 
     @property
@@ -76,7 +76,7 @@ class Embeddings:
             fresh=fresh,
             doubted=self._are_doubted(),
         )
-        return await self._keeper.embed(request, on_event)
+        return await self._indexer.embed(request, on_event)
 
     def _are_doubted(self) -> bool:
         """Whether the endpoint has returned vectors that do not match those of the index."""

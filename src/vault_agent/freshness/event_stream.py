@@ -22,7 +22,7 @@ KEPT = 1_000
 Item: TypeAlias = Revision | WatchStatus | Job | LoggedWrite | MemoryNews
 
 
-class NewsItem(NamedTuple):
+class StreamItem(NamedTuple):
     """One item of news and its ID. `item` is None in place of items that are no longer kept."""
 
     id: str
@@ -42,7 +42,7 @@ def revision_of(run: IndexRun) -> Revision:
     )
 
 
-class News:
+class EventStream:
     """The news of one vault since it was opened. IDs are valid until it is closed."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class News:
         self._kept.append(item)
         self._change.announce()
 
-    async def follow(self, after: str | None = None) -> AsyncIterator[NewsItem]:
+    async def follow(self, after: str | None = None) -> AsyncIterator[StreamItem]:
         """Yield the news after the item with the ID `after`, or from now on, without end.
 
         If some of it is no longer kept, the first item is None.
@@ -71,14 +71,14 @@ class News:
         while True:
             if seen is None or seen < self._count - len(self._kept):
                 seen = self._count
-                yield NewsItem(self.last_id, None)
+                yield StreamItem(self.last_id, None)
             while seen < self._count:
                 index = seen - self._count  # from the end
                 seen += 1
                 if index < -len(self._kept):  # lost while the follower was busy
                     seen = None
                     break
-                yield NewsItem(f"{self._epoch}-{seen}", self._kept[index])
+                yield StreamItem(f"{self._epoch}-{seen}", self._kept[index])
             if seen is not None and seen == self._count:
                 await self._change.wait()
 

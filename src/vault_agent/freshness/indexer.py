@@ -50,7 +50,7 @@ MANY_NOTES = 5_000
 """After a run that reads more notes than this, the process is replaced to free its memory."""
 
 
-class Keeper:
+class Indexer:
     """Starts, keeps, replaces and ends the indexing processes of the vaults of a server.
 
     One process is kept. Runs take turns. The kept process also answers questions and embeds while

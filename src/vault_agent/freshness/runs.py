@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from vault_agent.freshness.background import Background
     from vault_agent.freshness.debounce import Batch
     from vault_agent.freshness.embeddings import Embeddings
-    from vault_agent.freshness.event_stream import News
-    from vault_agent.freshness.indexer import Keeper, OnCrash, RunEvent
+    from vault_agent.freshness.event_stream import EventStream
+    from vault_agent.freshness.indexer import Indexer, OnCrash, RunEvent
     from vault_agent.freshness.jobs import JobOptions, Progress
     from vault_agent.indexing.protocol import Answer, Question
     from vault_agent.indexing.task import IndexRun, IndexTask
@@ -44,9 +44,9 @@ class IndexedVault:
         exclusions: what of the vault is never read.
         directory: the folder of the index.
         index: the revision that is served.
-        keeper: runs the indexing processes.
+        indexer: runs the indexing processes.
         background: runs tasks while the vault is open.
-        news: tells what has happened.
+        events: tells what has happened.
         on_crash: gets the name of a process and the report of its crash.
     """
 
@@ -54,9 +54,9 @@ class IndexedVault:
     exclusions: Exclusions
     directory: IndexDirectory
     index: CurrentIndex
-    keeper: Keeper
+    indexer: Indexer
     background: Background
-    news: News
+    events: EventStream
     on_crash: OnCrash
 
     def open_root(self) -> VaultRoot:
@@ -65,7 +65,7 @@ class IndexedVault:
 
     async def ask(self, question: Question) -> Answer | None:
         """Ask the indexing process. Return None if it did not answer."""
-        return await self.keeper.ask(question)
+        return await self.indexer.ask(question)
 
 
 class Runs:
@@ -181,7 +181,7 @@ class Runs:
             self._hear(event)
 
         # This job makes what is missing, and shows it.
-        self._vault.keeper.finish_embedding(self._vault.task.directory)
+        self._vault.indexer.finish_embedding(self._vault.task.directory)
         try:
             run = await self._run(replace(self._vault.task, rebuild=kind is JobKind.REINDEX), hear)
             indexed = True
@@ -214,7 +214,7 @@ class Runs:
         """Run the task in the keeper, serve the published index, and remove old files."""
         index = self._vault.index
         try:
-            run = await self._vault.keeper.run(Index(task), on_event)
+            run = await self._vault.indexer.run(Index(task), on_event)
             await self.refresh()
             index.check()  # the run may not have seen the damage that keeps it from serving
         except BaseException:
@@ -233,7 +233,7 @@ class Runs:
     async def _serve(self, run: IndexRun | None, on_served: Callable[[], object]) -> None:
         await self.refresh()
         if run is not None:
-            self._vault.news.add(revision_of(run))
+            self._vault.events.add(revision_of(run))
             on_served()
 
     def _has_read_all(self) -> None:

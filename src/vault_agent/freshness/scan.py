@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import JobSummary
 
 
-class Look:
+class Scan:
     """One run of a watch: its progress, for a job that may follow it."""
 
     def __init__(self, batch: Batch, on_served: Callable[[Batch], object]) -> None:

@@ -1,7 +1,7 @@
 """Watching a vault: listens to the watcher process, and looks at what has changed.
 
 Over 300 lines: the state of a watch is reported, warned about and acted upon in one place. What is
-looked at and when is decided in `waiting`.
+looked at and when is decided in `debounce`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import VaultAgentError, explained
-from vault_agent.freshness.debounce import Hearing, Waiting, poll_pause
+from vault_agent.freshness.debounce import Debounce, Hearing, poll_pause
 from vault_agent.freshness.jobs import timestamp
 from vault_agent.freshness.process import IndexingProcess, pause_seconds
-from vault_agent.freshness.scan import Look, has_changes
+from vault_agent.freshness.scan import Scan, has_changes
 from vault_agent.indexing.protocol import (
     Away,
     Beat,
@@ -88,7 +88,7 @@ class Watch:
         self._own = own
         self._settings = settings
         self._background = vault.background
-        self._waiting = Waiting(
+        self._debounce = Debounce(
             quiet=settings.quiet_ms / 1000,
             longest=settings.max_delay_ms / 1000,
             grace=settings.removal_grace_ms / 1000,
@@ -154,11 +154,11 @@ class Watch:
             last_event_at=self._times.get("event"),
             last_run_at=self._times.get("run"),
             last_scan_at=self._times.get("scan"),
-            pending=self._waiting.pending,
-            lag_seconds=round(self._waiting.lag(time.monotonic()), 1),
+            pending=self._debounce.pending,
+            lag_seconds=round(self._debounce.lag(time.monotonic()), 1),
             save_to_hit_ms=hits,
             missed=self._hearing.missed,
-            everything={"overflow": 0, "gap": 0, "scan": 0, **self._waiting.wholes},
+            everything={"overflow": 0, "gap": 0, "scan": 0, **self._debounce.wholes},
             restarts=self._restarts,
         )
 
@@ -177,9 +177,9 @@ class Watch:
                     "serves, and nothing is removed from it.",
                 ),
             )
-        lag = self._waiting.lag(time.monotonic())
+        lag = self._debounce.lag(time.monotonic())
         if self.is_live and lag > BEHIND_SECONDS:
-            pending = self._waiting.pending
+            pending = self._debounce.pending
             what = f"Changes of the last {lag:.0f} seconds are not searched yet."
             details = {"pending": pending, "seconds": round(lag, 1)}
             return (Warning("INDEX_BEHIND", explained("INDEX_BEHIND", what), details),)
@@ -218,12 +218,12 @@ class Watch:
     def look_at(self, paths: Sequence[str]) -> None:
         """Look at these paths as if the system had reported changes there."""
         if self.is_live:
-            self._waiting.add(paths, time.monotonic())
+            self._debounce.add(paths, time.monotonic())
             self._wake.set()
 
     def accept_folder(self) -> None:
         """Take the folder at the vault's path for the vault: someone has indexed it."""
-        self._waiting.retry_now()
+        self._debounce.retry_now()
         if self._state is WatchState.AWAY and self._other is not None:
             self._folder = self._other
             self._restart_wanted = True
@@ -275,9 +275,9 @@ class Watch:
             self._retry(now)
         elif isinstance(event, Seen):
             self._times["event"] = timestamp()
-            self._waiting.add(event.paths, now)
+            self._debounce.add(event.paths, now)
         elif isinstance(event, SeenMuch):
-            self._waiting.demand(event.reason, now, settle=event.reason == "overflow")
+            self._debounce.demand(event.reason, now, settle=event.reason == "overflow")
         elif isinstance(event, Watching):
             self._begin(event, now)
         elif isinstance(event, Away):
@@ -301,8 +301,8 @@ class Watch:
         elif not polls:
             self._reason = None
         if event.fresh:
-            self._waiting.retry_now()
-            self._waiting.demand("start" if not self._waiting.wholes else "back", now)
+            self._debounce.retry_now()
+            self._debounce.demand("start" if not self._debounce.wholes else "back", now)
         self._change(WatchState.POLLING if polls else WatchState.WATCHING)
 
     def _retry(self, now: float) -> None:
@@ -325,7 +325,7 @@ class Watch:
         mode = self._watching.mode if self._watching is not None else None
         if self._told != (told := (state, mode, self._reason)):
             self._told = told
-            self._vault.news.add(self.status())
+            self._vault.events.add(self.status())
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -337,7 +337,7 @@ class Watch:
             if batch is not None:
                 await self._carry_out(batch)
                 continue
-            times = [self._waiting.due_at(), self._scan_at]
+            times = [self._debounce.due_at(), self._scan_at]
             due = min((at for at in times if at is not None), default=None)
             # Without a live watcher, only its next event matters.
             seconds = max(0.0, due - now) if due is not None and self.is_live else 3600.0
@@ -349,15 +349,15 @@ class Watch:
             return None
         if self._scan_at is not None and now >= self._scan_at:
             self._scan_at = None
-            self._waiting.demand("scan", now)
-        if seen := self._waiting.seen:
-            self._waiting.drop(seen, await self._own.among(seen))
-        return self._waiting.take(now) if self.is_live else None
+            self._debounce.demand("scan", now)
+        if seen := self._debounce.seen:
+            self._debounce.drop(seen, await self._own.among(seen))
+        return self._debounce.take(now) if self.is_live else None
 
     async def _carry_out(self, batch: Batch) -> None:
         trigger = {"scan": Trigger.SCAN, "start": Trigger.START}.get(batch.reason, Trigger.WATCH)
         began, at = time.time(), timestamp()
-        look = Look(batch, self._serve)
+        look = Scan(batch, self._serve)
         work = asyncio.ensure_future(
             self._runs.scan(batch, self._folder or (), look.hear, look.served)
         )
@@ -372,17 +372,17 @@ class Watch:
         error, summary = None, JobSummary()
         now = time.monotonic()
         if work.cancelled():
-            self._waiting.release(now)
+            self._debounce.release(now)
             error = "JOB_CANCELLED"
         elif (failure := work.exception()) is not None:
-            self._waiting.fail(now)
+            self._debounce.fail(now)
             error = failure.code if isinstance(failure, VaultAgentError) else "INTERNAL_ERROR"
             if not isinstance(failure, VaultAgentError):
                 self._vault.on_crash("server", describe_crash(failure))
         else:
             run = work.result()
             summary = run.summary
-            self._waiting.finish(run.missing, now, more_missing=run.more_missing)
+            self._debounce.finish(run.missing, now, more_missing=run.more_missing)
             self._learn(batch, run, began)
         if batch.paths is None:
             self._plan_scan(now)
@@ -398,7 +398,7 @@ class Watch:
         )
 
     async def _show(
-        self, batch: Batch, look: Look, work: asyncio.Future[IndexRun], trigger: Trigger
+        self, batch: Batch, look: Scan, work: asyncio.Future[IndexRun], trigger: Trigger
     ) -> None:
         """Make a run a job if it takes long, has much to do or fails, or if a scan finds any."""
         if batch.paths is None:
@@ -417,7 +417,7 @@ class Watch:
 
     def _serve(self, batch: Batch) -> None:
         """Note that searches see what a batch has found."""
-        self._waiting.published()
+        self._debounce.published()
         if batch.since is not None:
             self._samples.append(time.monotonic() - batch.since)
 

@@ -17,7 +17,7 @@ from vault_agent.store.index import facts
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.checkout import commit_at
 from vault_agent.system.git_origins import brought
-from vault_agent.vaults.on_demand import has_no_keeper, index_now
+from vault_agent.vaults.on_demand import index_now, is_unwatched
 from vault_agent.vaults.several import left_out
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Facts:
 
     async def _freshen(self, vault: OpenVault, seconds: float) -> None:
         looked = self._looked.get(vault.identity, -math.inf)
-        if not seconds or not has_no_keeper(vault) or time.monotonic() < looked + _LOOK_SECONDS:
+        if not seconds or not is_unwatched(vault) or time.monotonic() < looked + _LOOK_SECONDS:
             return
         self._looked[vault.identity] = time.monotonic()
         await index_now(vault, seconds=seconds)

@@ -432,7 +432,7 @@ class Deliveries:
         """Tell those who follow the project's vault, and those who follow the server's own."""
         news = MemoryNews(who.session_id, who.agent, event, notes, tokens)
         for vault in {each.identity: each for each in (self._vaults.default, who.vault)}.values():
-            vault.news.add(news)
+            vault.events.add(news)
 
     @asynccontextmanager
     async def _turn(self, session_id: str) -> AsyncIterator[None]:

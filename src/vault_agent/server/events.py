@@ -25,7 +25,7 @@ from vault_agent.wire.values import dump
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from vault_agent.freshness.event_stream import NewsItem
+    from vault_agent.freshness.event_stream import StreamItem
 
 HEARTBEAT_SECONDS = 5.0
 """Time until the disconnection of a client is noticed."""
@@ -47,7 +47,7 @@ async def send_events(
 
 
 async def send_news(
-    request: web.Request, last_id: str, news: AsyncIterator[NewsItem]
+    request: web.Request, last_id: str, news: AsyncIterator[StreamItem]
 ) -> web.StreamResponse:
     """Send the news of a vault as events with IDs, until the server stops."""
 
@@ -154,7 +154,7 @@ def _event(job: Job) -> bytes:
     return b"event: job\ndata: " + dump(shown_job(job)) + b"\n\n"
 
 
-def _news_event(news: NewsItem) -> bytes:
+def _news_event(news: StreamItem) -> bytes:
     item = news.item
     if item is None:
         event = b"event: resync\ndata: {}\n\n"

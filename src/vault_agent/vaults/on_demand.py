@@ -30,6 +30,6 @@ async def index_now(vault: OpenVault, *, seconds: float) -> None:
                 pass
 
 
-def has_no_keeper(vault: OpenVault) -> bool:
+def is_unwatched(vault: OpenVault) -> bool:
     """Whether changes of a vault's notes are noticed by nobody, and its owner is not asked."""
     return vault.address != DEFAULT and not vault.watch.is_live

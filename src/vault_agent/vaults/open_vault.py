@@ -62,13 +62,13 @@ class OpenVault:
         self._is_read_only = shared.may_write and not config.write.enabled
         self.secret = Secret(vault.directory.path / "secret")
         self.ended_sessions = vault.directory.path / "sessions.ended"
-        self.news = vault.news
-        self.keeper = vault.keeper
+        self.events = vault.events
+        self.indexer = vault.indexer
 
         # What is on the disk is in the index.
-        self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.news.add, shared.turn)
+        self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.events.add, shared.turn)
         embeddings = Embeddings(
-            shared.embedder, shared.endpoint, vault.index, vault.keeper, vault.task.directory
+            shared.embedder, shared.endpoint, vault.index, vault.indexer, vault.task.directory
         )
         own = OwnWrites(vault.open_root)
         self.runs = Runs(vault, embeddings)

@@ -12,8 +12,8 @@ from vault_agent.config import index_directory
 from vault_agent.config.access import writes_by_itself
 from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.freshness.background import Background
-from vault_agent.freshness.event_stream import News
-from vault_agent.freshness.indexer import Keeper
+from vault_agent.freshness.event_stream import EventStream
+from vault_agent.freshness.indexer import Indexer
 from vault_agent.freshness.runs import IndexedVault
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.store.current import CurrentIndex
@@ -42,11 +42,11 @@ async def open_vault(
     shared: Shared,
     *,
     entry: Registered | None = None,
-    keeper: Keeper | None = None,
+    indexer: Indexer | None = None,
 ) -> AsyncIterator[OpenVault]:
     """Open the vault of `config.vault` and its index. Only one server at a time can have it open.
 
-    `entry` is its entry in the list of vaults; None for the default vault. `keeper` is that of
+    `entry` is its entry in the list of vaults; None for the default vault. `indexer` is that of
     the default vault, which all others share.
 
     Raises:
@@ -94,18 +94,18 @@ async def open_vault(
         store = await stack.enter_async_context(open_jobs(directory.jobs))
         stack.push_async_callback(index.close)
         background = Background(lambda report: shared.on_crash("server", report))
-        if own := keeper is None:
-            keeper = Keeper(background, shared.on_crash)
-            stack.push_async_callback(keeper.close)
+        if own := indexer is None:
+            indexer = Indexer(background, shared.on_crash)
+            stack.push_async_callback(indexer.close)
         await stack.enter_async_context(background)
         indexed = IndexedVault(
-            task, exclusions, directory, index, keeper, background, News(), shared.on_crash
+            task, exclusions, directory, index, indexer, background, EventStream(), shared.on_crash
         )
         address = DEFAULT if entry is None else entry.address
         vault = OpenVault(config, shared, indexed, store, address)
         stack.push_async_callback(vault.jobs.close)
         if own:
-            stack.callback(keeper.retire)
+            stack.callback(indexer.retire)
         by_itself = entry is not None and entry.role is not Role.OTHER and writes_by_itself(config)
         await vault.start(took_over=moved)
         await stack.enter_async_context(vault.writes.accepting(by_itself=by_itself))

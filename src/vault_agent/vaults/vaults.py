@@ -164,7 +164,7 @@ class Vaults:
                 config_of(self._config, entry),
                 self._shared,
                 entry=entry,
-                keeper=self.default.keeper,
+                indexer=self.default.indexer,
             ),
             on_open=self._took,
             on_close=remember_counts,

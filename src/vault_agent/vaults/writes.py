@@ -144,6 +144,6 @@ class Writes:
             self._following,
             self._allowance,
             knows=self._links.knows,
-            on_written=self._vault.news.add,
+            on_written=self._vault.events.add,
             on_crash=partial(self._vault.on_crash, "server"),
         )
