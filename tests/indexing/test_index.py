@@ -392,3 +392,17 @@ async def test_damage_anywhere_in_the_index_is_detected(vault: Vault, victim: st
         damaged.write(b"\xff" * 4096)
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         verify(vault.task())
+
+
+async def test_more_links_than_a_new_index_keeps_in_memory_are_resolved_too(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    vault.write("A.md", "[[B]] [[nowhere]] ![[p.png]] ![[p.png]]")
+    vault.write("B.md", "[[A]]")
+    vault.write("p.png", b"")
+    await vault.index(rebuild=True)
+    expected = await vault.dump()
+    monkeypatch.setattr("vault_agent.store.index.writer.MAX_WAITING", 1)
+    await vault.index(rebuild=True)
+    assert await vault.dump() == expected
+    assert (await vault.links("A.md"))["p.png"] == ("p.png", False)

@@ -241,9 +241,9 @@ class _Run:
         committed = asyncio.create_task(in_thread(target.fulltext.commit))
         try:
             await self._store_attachments(writer)
+            await self._resolve_links(target)
             if self._base is None:
                 await create_indexes(target.connection)
-            await self._resolve_links(target)
         finally:
             await committed
         totals = writer.totals

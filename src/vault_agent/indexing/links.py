@@ -14,7 +14,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import within
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index import places
-from vault_agent.store.index.rows import handle_of, name_hash
+from vault_agent.store.index.rows import PARTS, handle_of, name_hash
 from vault_agent.store.index.writer import ResolvedLink
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from vault_agent.indexing.task import Report
     from vault_agent.store.database import AsyncConnection
+    from vault_agent.store.index.rows import Row
     from vault_agent.store.index.writer import NoteWriter, StoredLink
 
 MANY_NAMES = 500
@@ -42,6 +43,11 @@ async def resolve_links(
 
     `affected` holds names as `names_of` returns them. None means all links.
     """
+    if writer.waiting is not None:
+        resolver = await _resolver(connection)
+        await writer.add_links(*_resolved(resolver, writer.waiting))
+        report.phase("store", writer.totals.links, writer.totals.links)
+        return
     few = affected is not None and len(affected) <= MANY_NAMES
     names = affected if few else None
     everything = None if few else await _resolver(connection)
@@ -52,6 +58,25 @@ async def resolve_links(
         done += len(page)
         report.phase("store", done, total)
     report.phase("store", total, total)
+
+
+def _resolved(
+    resolver: LinkResolver, waiting: Iterable[tuple[str, Sequence[Row]]]
+) -> tuple[list[Row], dict[int, int]]:
+    """Return the rows of links with their destinations, and how many attachments a note links."""
+    rows: list[Row] = []
+    attachments: dict[int, int] = {}
+    for source, links in waiting:
+        files: set[int] = set()
+        for link in links:
+            found = resolver.resolve(source, link[_TARGET], link[_KIND])
+            dest = None if found.path is None else _handle(found.path)
+            rows.append((*link, dest, found.ambiguous))
+            if dest is not None and not found.is_note:
+                files.add(dest)
+        if files:
+            attachments[links[0][0] >> CHUNK_BITS] = len(files)
+    return rows, attachments
 
 
 def name_rows(path: str, names: Iterable[str]) -> list[tuple[int, int]]:
@@ -80,6 +105,7 @@ async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[St
     )
 
 
+_KIND, _TARGET = (PARTS["link"].split(", ").index(name) for name in ("kind", "target"))
 _handle = lru_cache(maxsize=1 << 16)(handle_of)
 
 

@@ -147,6 +147,7 @@ def type_key(name: str) -> str:
     return tag_key(shown_name(name))
 
 
+@lru_cache(maxsize=1 << 13)
 def property_key(name: str, value: str) -> str:
     """Return a property and its value in the form in which they are compared.
 

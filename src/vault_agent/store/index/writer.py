@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.index.meta import Meta
-    from vault_agent.store.index.rows import NoteRows
+    from vault_agent.store.index.rows import NoteRows, Row
 
 _PAGE = 20_000  # links
+MAX_WAITING = 200_000
+"""Links that a new generation keeps in memory until all names are known."""
 
 
 class StoredLink(NamedTuple):
@@ -71,11 +73,15 @@ class NoteWriter:
     """Writes in the caller's transaction; `next_rowid` only grows.
 
     `base` is the metadata of the revision that the transaction updates, None for a new generation.
+    The links of a new generation wait for `add_links`, which writes them with their destinations.
     """
 
     def __init__(self, connection: aiosqlite.Connection, base: Meta | None) -> None:
         self._connection = connection
         self.next_rowid = base.next_rowid if base else 1
+        self.waiting: list[tuple[str, list[Row]]] | None = None if base else []
+        """The rows of links by the path of their note; None if all links are written."""
+        self._waiting_links = 0
         self.totals = (
             Totals(base.notes, base.chunks, base.links, base.unresolved_links) if base else Totals()
         )
@@ -103,14 +109,42 @@ class NoteWriter:
             names = [name for rows in notes for name in rows.names]
             await self._connection.executemany(_INSERT_NAME, names)
             for number, insert in enumerate(_INSERTS):
+                if number == _LINK and self.waiting is not None:
+                    continue
                 part = [row for rows in notes for row in rows.parts[number]]
                 if part:
                     await self._connection.executemany(insert, part)
         links = sum(len(rows.parts[_LINK]) for rows in notes)
+        if self.waiting is not None:
+            self.waiting += [(rows.note[_PATH], rows.parts[_LINK]) for rows in notes]
+            self._waiting_links += links
+            if self._waiting_links > MAX_WAITING:
+                await self._write_unresolved()
         self.totals.notes += len(notes)
         self.totals.chunks += sum(len(rows.parts[_CHUNK]) for rows in notes)
         self.totals.links += links
         self.totals.unresolved_links += links  # until they are resolved
+
+    async def _write_unresolved(self) -> None:
+        """Write the waiting links, and all later ones, without their destinations."""
+        rows = [row for _, links in self.waiting or () for row in links]
+        self.waiting = None
+        with translated():
+            await self._connection.executemany(_INSERTS[_LINK], rows)
+
+    async def add_links(self, rows: Sequence[Row], attachments: Mapping[int, int]) -> None:
+        """Write links of a new generation with their destinations.
+
+        Each row ends with the destination's handle and whether the link is ambiguous.
+        `attachments` has the number of a note's linked attachments, by rowid.
+        """
+        self.totals.unresolved_links -= sum(row[-2] is not None for row in rows)
+        with translated():
+            await self._connection.executemany(_INSERT_RESOLVED, rows)
+            await self._connection.executemany(
+                "UPDATE note SET attachment_count = ? WHERE rowid = ?",
+                [(count, rowid) for rowid, count in attachments.items()],
+            )
 
     async def remove(self, rowids: Iterable[int]) -> None:
         """Remove notes with all their parts."""
@@ -246,8 +280,14 @@ _INSERTS = [
     for table, columns in PARTS.items()
 ]
 
+_INSERT_RESOLVED = (
+    f"INSERT INTO link ({PARTS['link']}, dest, ambiguous)"
+    f" VALUES ({', '.join('?' * (len(PARTS['link'].split(',')) + 2))})"
+)
+
 _INSERT_NAME = "INSERT OR IGNORE INTO name VALUES (?, ?)"
 
+_PATH = 2  # in the row of a note
 _CHUNK, _LINK = (list(PARTS).index(table) for table in ("chunk", "link"))
 
 _LINKS = f"""
