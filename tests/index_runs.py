@@ -11,6 +11,7 @@ from vault_agent.indexing.parse import FileTask, Outcome, ParsedFile, parse_file
 from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.store.database import open_reader
+from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
@@ -150,8 +151,8 @@ class Vault:
             note = reading.note_by_id(connection, identify(path))
             assert note is not None
             return {
-                link.target: (link.path, link.ambiguous)
-                for link in reading.links_of(connection, note.rowid)
+                link.target: (link.path, bool(link.ambiguous))
+                for link in links.outgoing(connection, note.rowid)
             }
 
     async def dump(self) -> dict[str, Any]:
@@ -166,6 +167,9 @@ class Vault:
                 chunks, *parts = [
                     connection.execute(part, span).fetchall() for part in PARTS_OF_A_NOTE
                 ]
-                links = reading.links_of(connection, note.rowid)
-                held[file.entry.path] = (note.title, note.metadata, chunks, links, parts)
+                own = [
+                    link._replace(key=0, rowid=None)
+                    for link in links.outgoing(connection, note.rowid)
+                ]
+                held[file.entry.path] = (note.title, note.metadata, chunks, own, parts)
             return held

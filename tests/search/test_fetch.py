@@ -14,7 +14,7 @@ from vault_agent.markdown import links
 from vault_agent.model.identifiers import identify
 from vault_agent.search import fetch
 from vault_agent.store.current import CurrentIndex
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import links as reading
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
@@ -85,7 +85,7 @@ async def test_a_note_that_is_too_large_has_no_links_read(vault: Vault, monkeypa
         raise AssertionError
 
     async with opened(vault) as (snapshot, root):
-        monkeypatch.setattr(reading, "links_of", never)
+        monkeypatch.setattr(reading, "outgoing", never)
         with pytest.raises(TooLarge) as refused:
             await fetch.note(snapshot, root, identify("n.md"), allow_large=False)
     assert refused.value.details == {"size": 240_000, "limit": 200 << 10}

@@ -14,7 +14,7 @@ from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, Linked, Reason, RelatedQuery
 from vault_agent.search.related import related
 from vault_agent.store.current import CurrentIndex
-from vault_agent.store.index import neighbours
+from vault_agent.store.index import links
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -150,7 +150,7 @@ async def circles(vault: Vault, *paths: str) -> dict[str, set[str]]:
     number = vault.directory.current()
     assert number is not None
     with closing(sqlite3.connect(vault.directory.database(number))) as connection:
-        read = neighbours.circles(connection, [rowids[path] for path in paths])
+        read = links.circles(connection, [rowids[path] for path in paths])
     return {names[rowid]: {names[other] for other in others} for rowid, others in read.items()}
 
 
@@ -170,7 +170,7 @@ async def test_a_circle_has_links_in_both_directions(vault: Vault):
 async def test_notes_with_very_many_links_are_not_walked(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(neighbours, "MAX_LINKS", 3)
+    monkeypatch.setattr(links, "MAX_LINKS", 3)
     vault.write("Index.md", "[[Bread]] [[Rye]] [[Baking]] [[Pizza]]\n")
     await vault.index()
     assert set(await circles(vault, "Index.md", "Kitchen/Starter.md")) == {"Kitchen/Starter.md"}

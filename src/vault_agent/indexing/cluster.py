@@ -13,7 +13,8 @@ from vault_agent.graph.communities import communities
 from vault_agent.graph.labels import Named, labels
 from vault_agent.indexing.protocol import Clustered
 from vault_agent.store.database import open_reader
-from vault_agent.store.index import graph as reading
+from vault_agent.store.index import links
+from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.layout import IndexDirectory
 
@@ -69,9 +70,9 @@ def read_graph(task: IndexTask) -> StoredGraph:
         meta = read_meta(connection)
         check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
         order = reading.order(connection)
-        links = reading.edges(connection)
+        edges = links.edges(connection)
         notes = {row.rowid: row for row in reading.columns(connection)}
-    return StoredGraph(meta, order, links, notes)
+    return StoredGraph(meta, order, edges, notes)
 
 
 def _named(note: reading.NoteColumns, degree: int) -> Named:

@@ -103,8 +103,8 @@ def read_stored(
 def _other_spellings(connection: Connection, paths: Collection[str]) -> list[str]:
     folded = {fold(path) for path in paths}
     lookups = {name_hash(name) for path in paths for name in names_of(path)}
-    found = [path for path, _ in places.notes_named(connection, lookups)]
-    found += places.attachments_named(connection, lookups)
+    notes, attachments = places.files_named(connection, lookups)
+    found = [*(path for path, _ in notes), *attachments]
     return [path for path in found if fold(path) in folded]
 
 

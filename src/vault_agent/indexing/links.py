@@ -6,12 +6,13 @@ are resolved against all names in one pass, which is faster then. `LinkResolver`
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import within
+from vault_agent.store.index import links as reading_links
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index import places
 from vault_agent.store.index.rows import PARTS, handle_of, name_hash
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
     from vault_agent.indexing.task import Report
     from vault_agent.store.database import AsyncConnection
+    from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.rows import Row
-    from vault_agent.store.index.writer import NoteWriter, StoredLink
+    from vault_agent.store.index.writer import NoteWriter
 
 MANY_NAMES = 500
 """If more names than this are affected, all links are resolved again."""
@@ -53,7 +55,7 @@ async def resolve_links(
     everything = None if few else await _resolver(connection)
     total = writer.totals.links
     done = 0
-    async for page in _pages(writer, fresh, names):
+    async for page in _pages(connection, fresh, names):
         await _resolve(writer, everything or await _resolver(connection, page), page)
         done += len(page)
         report.phase("store", done, total)
@@ -85,7 +87,7 @@ def name_rows(path: str, names: Iterable[str]) -> list[tuple[int, int]]:
     return [(name_hash(name), handle) for name in names]
 
 
-async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[StoredLink]) -> None:
+async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[LinkRow]) -> None:
     resolved: list[ResolvedLink] = []
     to_attachments: set[int] = set()
     for link in page:
@@ -110,22 +112,25 @@ _handle = lru_cache(maxsize=1 << 16)(handle_of)
 
 
 async def _pages(
-    writer: NoteWriter, fresh: Sequence[int], names: Collection[str] | None
-) -> AsyncIterator[list[StoredLink]]:
+    connection: AsyncConnection, fresh: Sequence[int], names: Collection[str] | None
+) -> AsyncIterator[list[LinkRow]]:
     """Yield the links to resolve: those of new notes and to affected names, or all."""
-    lookups: list[int] | None = None
-    if names is not None:
+    if names is None:
+        read = reading_links.every
+    else:
         lookups = [name_hash(name) for name in names]
+        read = partial(reading_links.to_names, lookups=lookups, limit=reading_links.PAGE)
         for start in range(0, len(fresh), NOTES_AT_ONCE):
-            yield await writer.links_of(fresh[start : start + NOTES_AT_ONCE])
+            part = fresh[start : start + NOTES_AT_ONCE]
+            yield await within(connection, reading_links.of_notes, part)
     after = -1
-    while page := await writer.links(after=after, lookups=lookups):
+    while page := await within(connection, read, after=after):
         yield page
         after = page[-1].key
 
 
 async def _resolver(
-    connection: AsyncConnection, page: Sequence[StoredLink] | None = None
+    connection: AsyncConnection, page: Sequence[LinkRow] | None = None
 ) -> LinkResolver:
     """Return a resolver over all names, or over the names that the links of a page use."""
     if page is None:
@@ -133,7 +138,4 @@ async def _resolver(
             await within(connection, reading.names), await within(connection, reading.attachments)
         )
     lookups = {link.lookup for link in page}
-    return LinkResolver(
-        await within(connection, places.notes_named, lookups),
-        await within(connection, places.attachments_named, lookups),
-    )
+    return LinkResolver(*await within(connection, places.files_named, lookups))

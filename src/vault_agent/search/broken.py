@@ -15,9 +15,8 @@ from vault_agent.model.graph import Finding, Listed, Page, Wanted
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import LinkKind
 from vault_agent.search.links import candidates_of, check_revision
-from vault_agent.store.index import graph as reading
 from vault_agent.store.index import links as links_reading
-from vault_agent.store.index.links import AmbiguousLink
+from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from vault_agent.search.graph import Graph
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.graph import DoubtfulLink, WrittenLink
+    from vault_agent.store.index.links import LinkRow
 
 _FAULTS = tuple(Fault)
 _NOTES_AT_ONCE = 500  # whose anchors are read together
@@ -68,15 +67,10 @@ class BrokenLinks:
         shown = found[start : start + page.limit]
 
         def read(connection: Connection) -> tuple[Finding, ...]:
-            written = reading.written(connection, {key for key, _ in shown})
+            written = links_reading.with_keys(connection, {key for key, _ in shown})
             rows = {row.key: row for row in written}
-            candidates = candidates_of(
-                connection,
-                [
-                    AmbiguousLink(row.key, row.path, row.target, LinkKind(row.kind), row.lookup)
-                    for row in (rows[key] for key, fault in shown if fault is Fault.AMBIGUOUS)
-                ],
-            )
+            ambiguous = [rows[key] for key, fault in shown if fault is Fault.AMBIGUOUS]
+            candidates = candidates_of(connection, ambiguous)
             return tuple(
                 _finding(rows[key], fault, candidates.get(key, ())) for key, fault in shown
             )
@@ -123,15 +117,12 @@ def _chosen(known: _Known, wanted: Collection[str]) -> list[tuple[int, Fault]]:
 
 
 def _find(connection: Connection, graph: Graph) -> _Known:
-    doubtful = reading.doubtful(connection)
+    doubtful = links_reading.doubtful(connection)
     folders: set[str] = set()
-    paths: dict[int, str] = {}
     if any(link.dest is None and link.kind == LinkKind.MARKDOWN for link in doubtful):
-        folders = _folders(reading.paths(connection))
-        sources = {link.key >> CHUNK_BITS for link in doubtful if link.dest is None}
-        paths = {row.rowid: row.path for row in reading.columns(connection, sources)}
+        folders = _folders(reading.all_paths(connection))
     found: list[tuple[int, Fault]] = []
-    waiting: list[DoubtfulLink] = []
+    waiting: list[LinkRow] = []
     for link in doubtful:
         if link.fragment and link.rowid is not None:
             waiting.append(link)
@@ -139,8 +130,7 @@ def _find(connection: Connection, graph: Graph) -> _Known:
                 found += _with_fragment(connection, waiting)
                 waiting = []
         else:
-            source = paths.get(link.key >> CHUNK_BITS, "")
-            found += [(link.key, fault) for fault in _faults(link, source, folders, None)]
+            found += [(link.key, fault) for fault in _faults(link, folders, None)]
     found += _with_fragment(connection, waiting)
     positions = graph.positions
     found.sort(key=lambda each: (positions[each[0] >> CHUNK_BITS], each[0]))
@@ -151,9 +141,7 @@ def _find(connection: Connection, graph: Graph) -> _Known:
     )
 
 
-def _with_fragment(
-    connection: Connection, links: Sequence[DoubtfulLink]
-) -> list[tuple[int, Fault]]:
+def _with_fragment(connection: Connection, links: Sequence[LinkRow]) -> list[tuple[int, Fault]]:
     """Return the faults of links to a part of a note."""
     rowids = sorted({link.rowid for link in links if link.rowid is not None})
     read = links_reading.anchors(connection, rowids) or {}
@@ -161,19 +149,16 @@ def _with_fragment(
     return [
         (link.key, fault)
         for link in links
-        for fault in _faults(link, "", (), anchors.get(link.rowid or 0))
+        for fault in _faults(link, (), anchors.get(link.rowid or 0))
     ]
 
 
-def _faults(
-    link: DoubtfulLink, source: str, folders: Collection[str], anchors: Anchors | None
-) -> list[Fault]:
-    kind = LinkKind(link.kind)
-    if link.dest is None and names_folder(source, kind, link.target, folders):
+def _faults(link: LinkRow, folders: Collection[str], anchors: Anchors | None) -> list[Fault]:
+    if link.dest is None and names_folder(link.source, link.kind, link.target, folders):
         return []
     path = None if link.dest is None else ""  # any path: only whether there is one counts
     found = Resolution(path, link.rowid is not None, bool(link.ambiguous))
-    return faults(kind, link.target, link.fragment, found, anchors)
+    return faults(link.kind, link.target, link.fragment, found, anchors)
 
 
 def _folders(paths: Iterable[str]) -> set[str]:
@@ -187,9 +172,9 @@ def _folders(paths: Iterable[str]) -> set[str]:
     return set(map(fold, found))
 
 
-def _finding(row: WrittenLink, fault: Fault, candidates: tuple[str, ...]) -> Finding:
+def _finding(row: LinkRow, fault: Fault, candidates: tuple[str, ...]) -> Finding:
     return Finding(
-        row.path,
+        row.source,
         row.line,
         row.column,
         fault,
@@ -202,14 +187,14 @@ def _finding(row: WrittenLink, fault: Fault, candidates: tuple[str, ...]) -> Fin
 
 def _grouped(connection: Connection, found: Sequence[tuple[int, Fault]]) -> list[Wanted]:
     """Group broken links by target. Its most frequent spelling is shown."""
-    rows = {row.key: row for row in reading.written(connection, {key for key, _ in found})}
+    rows = {row.key: row for row in links_reading.with_keys(connection, {key for key, _ in found})}
     spellings: dict[tuple[str, Fault], Counter[str]] = {}
     sources: dict[tuple[str, Fault], set[int]] = {}
     for key, fault in found:
         row = rows[key]
         with_part = fault in (Fault.HEADING, Fault.BLOCK)
         # A part of a note is wanted in that note, however the link names it.
-        target = f"{row.dest_path}#{row.fragment}" if with_part else row.target
+        target = f"{row.path}#{row.fragment}" if with_part else row.target
         group = fold(target), fault
         spellings.setdefault(group, Counter())[target] += 1
         sources.setdefault(group, set()).add(key >> CHUNK_BITS)

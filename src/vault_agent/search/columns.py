@@ -13,7 +13,8 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.search.graph import admit
 from vault_agent.store.fulltext.schema import first_day
-from vault_agent.store.index import graph as reading
+from vault_agent.store.index import links
+from vault_agent.store.index import notes as reading
 from vault_agent.store.index.fields import values_of
 from vault_agent.text.names import fold
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from vault_agent.search.graph import Clusters, Graph
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.graph import NoteColumns
+    from vault_agent.store.index.notes import NoteColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ async def rows(snapshot: Snapshot, query: GraphQuery) -> Rows:
         return Rows(
             notes,
             admitted,
-            reading.unresolved(connection) if query.unresolved else [],
+            links.unresolved(connection) if query.unresolved else [],
             snapshot.meta.unresolved_links,
             values_of(connection, [row.rowid for row in notes], "id") if query.objects else {},
         )

@@ -14,8 +14,8 @@ from vault_agent.model.notes import LinkKind
 from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery, TypeCount
 from vault_agent.ranking.names import Hit, NameIndex
 from vault_agent.search.fetch import read_file
-from vault_agent.store.index import graph, places, stats
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index import places, stats
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note, stem
@@ -64,7 +64,7 @@ def _names(connection: Connection, revision: str) -> Names:
         owners += [(number, what) for what in every.values()]
     written: dict[str, str] = {}
     used: dict[str, int] = {}
-    for folded, spelling, _ in graph.tags(connection):
+    for folded, spelling, _ in reading.tags(connection):
         written.setdefault(folded, spelling)
         used[folded] = used.get(folded, 0) + 1
     lists = {
@@ -245,10 +245,7 @@ def _with_links(
 
 def _resolver(connection: Connection, targets: Iterable[str]) -> LinkResolver:
     lookups = {name_hash(target_key(each)) for each in targets}
-    return LinkResolver(
-        places.notes_named(connection, lookups),
-        places.attachments_named(connection, lookups),
-    )
+    return LinkResolver(*places.files_named(connection, lookups))
 
 
 def _shortest(resolver: LinkResolver, source: str, path: str) -> str:

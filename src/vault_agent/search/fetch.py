@@ -6,19 +6,19 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import TooLarge
-from vault_agent.model.identifiers import content_hash
-from vault_agent.model.retrieval import MARKDOWN, ChunkContent, NoteContent
+from vault_agent.model.identifiers import content_hash, identify
+from vault_agent.model.retrieval import MARKDOWN, ChunkContent, LinkSummary, NoteContent
 from vault_agent.search.named import named_chunk, named_note, no_file
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import links as links_reading
 from vault_agent.system.cancelling import in_thread
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.skipped import Skipped
 
 if TYPE_CHECKING:
-    from vault_agent.model.retrieval import LinkSummary
     from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
+    from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.vault.root import VaultRoot
 
@@ -45,15 +45,15 @@ async def note(
     stored = await snapshot.read(named_note, note_id)
     limit = MAX_NOTE_BYTES if allow_large else NOTE_LIMIT_BYTES
     file = await in_thread(_read, root, stored.path, limit)
-    listed = await snapshot.read(reading.links_of, stored.rowid, limit=MAX_LINKS)
+    listed = await snapshot.read(links_reading.outgoing, stored.rowid, limit=MAX_LINKS)
     count = len(listed)
     if count == MAX_LINKS:
-        count = await snapshot.read(reading.count_links, stored.rowid)
+        count = await snapshot.read(links_reading.count_links, stored.rowid)
     # Links to notes are links; links to other files are attachments.
     links: list[LinkSummary] = []
     attachments: list[LinkSummary] = []
     for link in listed:
-        (attachments if link.resolved and link.note_id is None else links).append(link)
+        (links if link.attachment_path is None else attachments).append(_summary(link))
     return NoteContent(
         id=note_id,
         path=stored.path,
@@ -67,6 +67,20 @@ async def note(
         links_truncated=len(listed) < count,
         link_count=count,
         warnings=file.warnings,
+    )
+
+
+def _summary(link: LinkRow) -> LinkSummary:
+    return LinkSummary(
+        kind=link.kind,
+        target=link.target,
+        fragment=link.fragment,
+        text=link.text,
+        line=link.line,
+        resolved=link.dest is not None,
+        ambiguous=bool(link.ambiguous),
+        path=link.path,
+        note_id=identify(link.note_path) if link.note_path else None,
     )
 
 

@@ -19,7 +19,8 @@ from vault_agent.search.links import check_revision
 from vault_agent.search.named import named_note
 from vault_agent.search.unknown import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.index import graph as reading
+from vault_agent.store.index import links
+from vault_agent.store.index import notes as reading
 from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _graph(connection: Connection, revision: str) -> Graph:
 
     rowids = array("q", (rowid for rowid, _ in reading.order(connection)))
     positions = {rowid: position for position, rowid in enumerate(rowids)}
-    return Graph(revision, rowids, positions, Adjacency.of(rowids, *reading.edges(connection)))
+    return Graph(revision, rowids, positions, Adjacency.of(rowids, *links.edges(connection)))
 
 
 async def local(

@@ -265,10 +265,7 @@ def resolved(
     """Return the file of each link: of the note at a path, to a target, of a kind."""
     wanted = list(wanted)
     lookups = {name_hash(target_key(target)) for _, target, _ in wanted if target}
-    resolver = LinkResolver(
-        places.notes_named(connection, lookups),
-        places.attachments_named(connection, lookups),
-    )
+    resolver = LinkResolver(*places.files_named(connection, lookups))
     found: dict[tuple[str, str, LinkKind], LinkedFile | None] = {}
     for source, target, kind in wanted:
         result = resolver.resolve(source, target, kind)

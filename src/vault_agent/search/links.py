@@ -16,17 +16,17 @@ from vault_agent.search.named import named_note
 from vault_agent.store.index import links as reading
 from vault_agent.store.index import notes as notes_reading
 from vault_agent.store.index import places
-from vault_agent.store.index.links import AmbiguousLink, LinkFilter
+from vault_agent.store.index.links import LinkFilter, LinkRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.links import LinkPlace, OutgoingLink, WebLink
+    from vault_agent.store.index.links import WebLink
     from vault_agent.store.index.notes import StoredChunk
 
-    _Shown = OutgoingLink | WebLink
+    _Shown = LinkRow | WebLink
     _Known = tuple[Mapping[int, Anchors], dict[int, tuple[str, ...]]]
 
 EXTERNAL = "external"
@@ -64,7 +64,7 @@ async def links(
 
     def read(connection: Connection) -> tuple[list[_Shown], _Known]:
         note = named_note(connection, note_id)
-        into: list[OutgoingLink] = []
+        into: list[LinkRow] = []
         out: list[WebLink] = []
         if wants_inside:
             wanted = LinkFilter(own, status)
@@ -73,25 +73,18 @@ async def links(
             out = reading.external(connection, note.rowid, start=outside, limit=some)
         both: tuple[Sequence[_Shown], Sequence[_Shown]] = (into, out)
         ordered = list(merge(*both, key=_in_order))
-        ours = [link for link in ordered[: page.limit] if isinstance(link, reading.OutgoingLink)]
+        ours = [link for link in ordered[: page.limit] if isinstance(link, LinkRow)]
         anchors = anchors_of(
             connection, [link.rowid for link in ours if link.fragment and link.rowid]
         )
-        candidates = candidates_of(
-            connection,
-            [
-                AmbiguousLink(link.key, note.path, link.target, link.kind, link.lookup)
-                for link in ours
-                if link.ambiguous
-            ],
-        )
+        candidates = candidates_of(connection, [link for link in ours if link.ambiguous])
         return ordered, (anchors, candidates)
 
     ordered, (anchors, candidates) = await snapshot.read_unchanged(read)
     shown = ordered[: page.limit]
     entries, ends = [], []
     for link in shown:
-        if isinstance(link, reading.OutgoingLink):
+        if isinstance(link, LinkRow):
             inside = (link.key & _NUMBER) + 1
             entries.append(_inside(link, anchors, candidates.get(link.key, ())))
         else:
@@ -122,27 +115,20 @@ def anchors_of(connection: Connection, rowids: Sequence[int]) -> Mapping[int, An
     return {rowid: Anchors(anchors) for rowid, anchors in (found or {}).items()}
 
 
-def candidates_of(
-    connection: Connection, links: Sequence[AmbiguousLink]
-) -> dict[int, tuple[str, ...]]:
+def candidates_of(connection: Connection, links: Sequence[LinkRow]) -> dict[int, tuple[str, ...]]:
     """Return the files that each ambiguous link can mean, the chosen one first, by its key."""
     if not links:
         return {}
     lookups = {link.lookup for link in links}
-    resolver = LinkResolver(
-        places.notes_named(connection, lookups),
-        places.attachments_named(connection, lookups),
-    )
+    resolver = LinkResolver(*places.files_named(connection, lookups))
     return {
         link.key: tuple(resolver.candidates(link.source, link.target, link.kind)[:MAX_CANDIDATES])
         for link in links
     }
 
 
-def _inside(
-    link: OutgoingLink, anchors: Mapping[int, Anchors], candidates: tuple[str, ...]
-) -> NoteLink:
-    path = link.note_path or link.attachment_path
+def _inside(link: LinkRow, anchors: Mapping[int, Anchors], candidates: tuple[str, ...]) -> NoteLink:
+    path = link.path
     fragment_found = None
     if link.fragment and link.rowid is not None and link.rowid in anchors:
         fragment_found = anchors[link.rowid].fault(link.kind, link.fragment) is None
@@ -219,9 +205,7 @@ async def backlinks(
     )
 
 
-def _chunks(
-    connection: Connection, at: Mapping[int, Sequence[LinkPlace]]
-) -> dict[int, StoredChunk]:
+def _chunks(connection: Connection, at: Mapping[int, Sequence[LinkRow]]) -> dict[int, StoredChunk]:
     keys = {
         rowid << CHUNK_BITS | place.chunk
         for rowid, found in at.items()
@@ -231,7 +215,7 @@ def _chunks(
     return {chunk.key: chunk for chunk in notes_reading.chunks(connection, keys)}
 
 
-def _place(place: LinkPlace, chunks: Mapping[int, StoredChunk]) -> Place:
+def _place(place: LinkRow, chunks: Mapping[int, StoredChunk]) -> Place:
     chunk = None
     if place.chunk is not None:
         chunk = chunks.get(place.key >> CHUNK_BITS << CHUNK_BITS | place.chunk)
@@ -243,7 +227,7 @@ def _place(place: LinkPlace, chunks: Mapping[int, StoredChunk]) -> Place:
     return Place(place.line, heading, place.chunk, excerpt.text, excerpt.matches)
 
 
-def _located(chunk: StoredChunk, place: LinkPlace) -> tuple[int, int] | None:
+def _located(chunk: StoredChunk, place: LinkRow) -> tuple[int, int] | None:
     """Return the range of a link in its chunk, or None if it is not there."""
     lines = place.line - chunk.start_line
     start = 0

@@ -14,7 +14,7 @@ from vault_agent.ranking.snippet import beginning
 from vault_agent.search.paging import note_key, path_of_key
 from vault_agent.search.unknown import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.index import fields
+from vault_agent.store.index import fields, links
 from vault_agent.store.index import lists as sorting
 from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
@@ -98,16 +98,16 @@ async def _among(snapshot: Snapshot, query: ListQuery, within: set[int] | None) 
         if passing is not None:
             yield passing
         if promoted is not None:
-            others = {rowid for rowid, _ in sorting.paths_of(connection)} - promoted
+            others = {rowid for rowid, _ in reading.order(connection)} - promoted
             yield promoted if query.promoted else others
         if query.open_tasks:
             yield sorting.with_open_tasks(connection)
         if query.linked is not None:
-            linked = sorting.connected(connection, within)
-            paths = sorting.paths_of(connection)
+            linked = links.connected(connection, within)
+            paths = reading.order(connection)
             yield {rowid for rowid, _ in paths if (rowid in linked) is query.linked}
         if not query.recursive:
-            yield _directly_in(sorting.paths_of(connection), filters.paths)
+            yield _directly_in(reading.order(connection), filters.paths)
 
     sets = await snapshot.read(lambda connection: list(read(connection)))
     return set.intersection(*sets) if sets else None
@@ -141,7 +141,7 @@ def _rows(
         raise SnapshotOutdated
     first = [rowid << CHUNK_BITS for rowid in rowids]
     texts = {chunk.key: chunk.text for chunk in reading.chunks(connection, first)}
-    counts = sorting.count_connections(connection, rowids, within)
+    counts = links.count_connections(connection, rowids, within)
     ids, statuses, files, promoted = [
         fields.values_of(connection, rowids, name) for name in ("id", "status", "files", "promoted")
     ]

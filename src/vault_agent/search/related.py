@@ -25,6 +25,7 @@ from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
 from vault_agent.search.named import named_chunk, named_note
 from vault_agent.store.fulltext.searching import go_on
+from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _represented(connection: Connection, note_id: str, index: str | None, scope:
         keys = [first | place for place in range(note.chunk_count)]
         # MAX_CHARACTERS at 2,000 per chunk, times two because some chunks are short.
         chunks = sorted(reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]))
-    return _Asked(note, chunks, keys, reading.neighbours(connection, note))
+    return _Asked(note, chunks, keys, links.neighbours(connection, note))
 
 
 async def _vector(

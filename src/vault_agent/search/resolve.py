@@ -219,7 +219,7 @@ def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Match, li
     """Return the notes that `path` means: itself, in another spelling, its end, or an alias."""
     candidates = [
         (scope.inner(found), found, names)
-        for found, names in places.notes_named(connection, [name_hash(target_key(path))])
+        for found, names in places.files_named(connection, [name_hash(target_key(path))])[0]
         if scope.contains(found)
     ]
     candidates.sort(key=lambda each: (len(each[0]), each[0], each[1]))

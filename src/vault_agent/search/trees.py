@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent.model.graph import FolderBranch, FolderTree, TagBranch, TagTree
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.store.index import graph as reading
+from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from vault_agent.store.index import candidates, neighbours, notes, text
+from vault_agent.store.index import candidates, links, notes, text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -45,9 +45,9 @@ class Reads(ABC):
     def circles(
         self, rowids: Sequence[int], within: Collection[int] | None = None
     ) -> dict[int, set[int]]:
-        """Return the notes linked with each of some notes, see `neighbours.circles`."""
+        """Return the notes linked with each of some notes, see `links.circles`."""
         with self.connection() as connection:
-            return neighbours.circles(connection, rowids, within)
+            return links.circles(connection, rowids, within)
 
     def bodies(self, rowids: Sequence[int]) -> list[bytes]:
         """Return the text of each of these notes, in their order; a missing note's is empty."""

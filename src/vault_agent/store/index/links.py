@@ -1,9 +1,11 @@
-"""Reads the links of single notes: those they contain, and those that lead to them."""
+"""Reads links: where they are written, where they lead, and how notes hang together by them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Anchor, LinkKind
@@ -12,39 +14,43 @@ from vault_agent.store.index.rows import keys_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
+    from vault_agent.store.index.notes import StoredNote
 
 MAX_ANCHORS_READ = 100_000
+MAX_NEIGHBOURS = 2_000
+MAX_LINKS = 3_000
+"""Links that are read. A neighbour with more of them says little about any of its own."""
+PAGE = 20_000
+"""Links that a run resolves together, so that a million links are never in memory at once."""
 _SMALL_NOTE_BYTES = 1_000  # a larger note without chunks was not parsed
 
 
-class AmbiguousLink(NamedTuple):
-    """What decides which files an ambiguous link can mean."""
+class LinkRow(NamedTuple):
+    """A link with the note that contains it, and with its destination."""
 
     key: int
     source: str  # path of the note that contains it
-    target: str
-    kind: LinkKind
-    lookup: int
-
-
-class OutgoingLink(NamedTuple):
-    """A link of a note with its destination."""
-
-    key: int
     kind: LinkKind
     target: str
     fragment: str | None
     text: str | None
     line: int
     column: int
-    lookup: int
+    chunk: int | None
+    lookup: int  # hash of the name in its target
+    dest: int | None  # handle of a note or attachment; None: unresolved
     ambiguous: int
     rowid: int | None  # of the note that it leads to
-    note_path: str | None
-    title: str | None
+    note_path: str | None  # of that note
+    title: str | None  # of that note
     attachment_path: str | None
+
+    @property
+    def path(self) -> str | None:
+        """The path of the file that it leads to."""
+        return self.note_path or self.attachment_path
 
 
 class WebLink(NamedTuple):
@@ -55,15 +61,6 @@ class WebLink(NamedTuple):
     text: str | None
     line: int
     column: int
-
-
-class LinkPlace(NamedTuple):
-    """The place of a link in the note that contains it."""
-
-    key: int
-    line: int
-    column: int
-    chunk: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +79,85 @@ class LinkFilter:
         return " AND ".join(clauses), values
 
 
+# --- links with their places ---------------------------------------------------------------------
+
+
+def rows_of(
+    connection: sqlite3.Connection, chosen: str, condition: str, *values: str | int | None
+) -> list[LinkRow]:
+    """Return links by key. `chosen` is what follows FROM, and has the table `link` last."""
+    if "ORDER BY" not in condition:
+        condition = f"{condition} ORDER BY link.key"
+    statement = _SELECT.format(chosen=chosen, condition=condition)
+    with translated():
+        rows = connection.execute(statement, values).fetchall()
+    return [LinkRow(key, path, LinkKind(kind), *rest) for key, path, kind, *rest in rows]
+
+
 def outgoing(
-    connection: sqlite3.Connection, rowid: int, wanted: LinkFilter, *, start: int, limit: int
-) -> list[OutgoingLink]:
+    connection: sqlite3.Connection,
+    rowid: int,
+    wanted: LinkFilter | None = None,
+    *,
+    start: int = 0,
+    limit: int = -1,
+) -> list[LinkRow]:
     """Return the links of a note in order, from its link number `start` on."""
     first, end = keys_of(rowid)
-    condition, values = wanted.condition()
-    with translated():
-        rows = connection.execute(
-            _OUTGOING.format(condition=condition), (first + start, end, *values, limit)
-        ).fetchall()
-    return [OutgoingLink._make((row[0], LinkKind(row[1]), *row[2:])) for row in rows]
+    condition, values = (wanted or LinkFilter()).condition()
+    condition = f"link.key >= ? AND link.key < ? AND {condition} ORDER BY link.key LIMIT ?"
+    return rows_of(connection, "link", condition, first + start, end, *values, limit)
+
+
+def with_keys(connection: sqlite3.Connection, keys: Iterable[int]) -> list[LinkRow]:
+    """Return the links with these keys."""
+    return rows_of(connection, f"{ASKED} link.key = asked.value", "TRUE", json_array(keys))
+
+
+def to_names(
+    connection: sqlite3.Connection,
+    lookups: Iterable[int],
+    *,
+    after: int = -1,
+    limit: int = -1,
+) -> list[LinkRow]:
+    """Return the links with one of these names (hashes) in their target, after a key."""
+    chosen = f"{ASKED} link.lookup = asked.value"
+    condition = "link.key > ? ORDER BY link.key LIMIT ?"
+    return rows_of(connection, chosen, condition, json_array(lookups), after, limit)
+
+
+def of_notes(connection: sqlite3.Connection, rowids: Iterable[int]) -> list[LinkRow]:
+    """Return the links of these notes."""
+    return rows_of(connection, f"{ASKED} {_OF_ASKED}", "TRUE", json_array(rowids))
+
+
+def every(connection: sqlite3.Connection, *, after: int) -> list[LinkRow]:
+    """Return the next page of all links, after a key."""
+    condition = "link.key > ? ORDER BY link.key LIMIT ?"
+    return rows_of(connection, "link", condition, after, PAGE)
+
+
+def places(
+    connection: sqlite3.Connection, handle: int, rowids: Iterable[int], *, limit: int
+) -> dict[int, list[LinkRow]]:
+    """Return the first `limit` links to a file in each of some notes, by the note's rowid."""
+    chosen = f"""{ASKED} link.dest = ? AND link.key IN (
+        SELECT key FROM link AS own
+        WHERE dest = ? AND key >= asked.value << {CHUNK_BITS}
+            AND key < (asked.value + 1) << {CHUNK_BITS}
+        ORDER BY key LIMIT ?
+    )"""
+    found: dict[int, list[LinkRow]] = {}
+    for row in rows_of(connection, chosen, "TRUE", json_array(rowids), handle, handle, limit):
+        found.setdefault(row.key >> CHUNK_BITS, []).append(row)
+    return found
+
+
+def doubtful(connection: sqlite3.Connection) -> list[LinkRow]:
+    """Return the links that may lead nowhere: unresolved, ambiguous, or with a fragment."""
+    condition = "link.dest IS NULL OR link.ambiguous OR link.fragment IS NOT NULL"
+    return rows_of(connection, "link", condition)
 
 
 def external(
@@ -103,6 +168,23 @@ def external(
     with translated():
         rows = connection.execute(_EXTERNAL, (first + start, end, limit)).fetchall()
     return [WebLink(*row) for row in rows]
+
+
+def count_links(connection: sqlite3.Connection, rowid: int) -> int:
+    """Return how many links a note has, including links to attachments."""
+    with translated():
+        [(count,)] = connection.execute(_COUNT_LINKS, keys_of(rowid)).fetchall()
+    return int(count)
+
+
+def unresolved(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
+    """Return every unresolved link as (rowid of its note, kind, target)."""
+    with translated():
+        rows = connection.execute(_UNRESOLVED).fetchall()
+    return [(rowid, kind, target) for rowid, kind, target in rows]
+
+
+# --- which notes are linked ----------------------------------------------------------------------
 
 
 def linking(connection: sqlite3.Connection, handle: int) -> list[tuple[int, int, str]]:
@@ -119,17 +201,91 @@ def linking_rowids(connection: sqlite3.Connection, handle: int) -> set[int]:
     return {rowid for (rowid,) in rows}
 
 
-def places(
-    connection: sqlite3.Connection, handle: int, rowids: Iterable[int], *, limit: int
-) -> dict[int, list[LinkPlace]]:
-    """Return the first `limit` links to a file in each of some notes, by the note's rowid."""
-    found: dict[int, list[LinkPlace]] = {}
+def edges(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
+    """Return the sources and the destinations of all links between notes, as rowids."""
     with translated():
-        rows = connection.execute(_PLACES, (json_array(rowids), handle, handle, limit)).fetchall()
-    for row in rows:
-        place = LinkPlace(*row)
-        found.setdefault(place.key >> CHUNK_BITS, []).append(place)
+        [(sources, targets)] = connection.execute(_EDGES).fetchall()
+    return orjson.loads(sources), orjson.loads(targets)
+
+
+def neighbours(connection: sqlite3.Connection, note: StoredNote) -> dict[int, int]:
+    """Return the rowids of notes that `note` links to or is linked from, with how many links."""
+    counts: dict[int, int] = {}
+    with translated():
+        outgoing = connection.execute(_NEIGHBOURS_OF, keys_of(note.rowid)).fetchall()
+        incoming = connection.execute(_NEIGHBOURS_TO, (note.handle,)).fetchall()
+    for rowid, count in (*outgoing, *incoming):
+        if rowid != note.rowid:
+            counts[rowid] = counts.get(rowid, 0) + count
+    return counts
+
+
+def circles(
+    connection: sqlite3.Connection,
+    rowids: Sequence[int],
+    within: Collection[int] | None = None,
+) -> dict[int, set[int]]:
+    """Return the notes of `within`, or all, that each of some notes links to or is linked from.
+
+    Of `rowids`, it takes the first 2,000, and of these the ones with the fewest links, as long as
+    they have at most 3,000 links in all. The others are left out.
+    """
+    asked = json_array(rowids[:MAX_NEIGHBOURS])
+    inside = "" if within is None else _INSIDE
+    known = () if within is None else (json_array(within),)
+    chosen: list[int] = []
+    with translated():
+        counts = connection.execute(_COUNTS.format(inside=inside), (*known, asked)).fetchall()
+        left = MAX_LINKS
+        for count, rowid in sorted((count, rowid) for rowid, count in counts):
+            left -= count
+            if left < 0:
+                break
+            chosen.append(rowid)
+        walked = json_array(chosen)
+        links = connection.execute(_OUTGOING, (walked,)).fetchall()
+        links += connection.execute(_INCOMING.format(inside=inside), (walked, *known)).fetchall()
+    found: dict[int, set[int]] = {rowid: set() for rowid in chosen}
+    for rowid, other in links:
+        if rowid != other and (within is None or other in within):
+            found[rowid].add(other)
     return found
+
+
+def connected(connection: sqlite3.Connection, within: Collection[int] | None = None) -> set[int]:
+    """Return the notes that link to another note, or that another note links to.
+
+    Of links with notes outside `within`, none counts.
+    """
+    with translated():
+        rows = connection.execute(*all_connections(within)).fetchall()
+    return {rowid for rowid, _ in rows}
+
+
+def count_connections(
+    connection: sqlite3.Connection,
+    rowids: Sequence[int],
+    within: Collection[int] | None = None,
+) -> dict[int, int]:
+    """Return how many other notes each of these notes links to, or is linked from.
+
+    Of notes outside `within`, none counts.
+    """
+    asked = json_array(rowids)
+    known = () if within is None else (json_array(within),)
+    statement = _CONNECTIONS_OF.format(more="" if within is None else f"AND other {_LISTED}")
+    with translated():
+        rows = connection.execute(statement, (asked, asked, *known)).fetchall()
+    return {rowid: count for rowid, count in rows}  # noqa: C416 - dict() can't be typed from rows
+
+
+def all_connections(within: Collection[int] | None) -> tuple[str, tuple[str, ...]]:
+    """Return the statement for the connections of all notes, with its arguments."""
+    if within is None:
+        return _CONNECTIONS.format(more=""), ()
+    known = json_array(within)
+    more = f"AND link.key >> {CHUNK_BITS} {_LISTED} AND note.rowid {_LISTED}"
+    return _CONNECTIONS.format(more=more), (known, known)
 
 
 def anchors(
@@ -159,14 +315,20 @@ _STATUS = {
     "unresolved": "link.dest IS NULL",
 }
 
-_OUTGOING = """
-SELECT link.key, link.kind, link.target, link.fragment, link.text, link.line, link.col,
-       link.lookup, link.ambiguous, note.rowid, note.path, note.title, attachment.path
-FROM link
-LEFT JOIN note ON note.handle = link.dest
+ASKED = "json_each(?) AS asked CROSS JOIN link ON"
+_OF_ASKED = f"""link.key >= asked.value << {CHUNK_BITS}
+    AND link.key < (asked.value + 1) << {CHUNK_BITS}"""
+
+# Cross joins keep SQLite from reading another table first.
+_SELECT = f"""
+SELECT link.key, note.path, link.kind, link.target, link.fragment, link.text, link.line, link.col,
+       link.chunk, link.lookup, link.dest, link.ambiguous,
+       there.rowid, there.path, there.title, attachment.path
+FROM {{chosen}}
+CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
+LEFT JOIN note AS there ON there.handle = link.dest
 LEFT JOIN attachment ON attachment.handle = link.dest
-WHERE link.key >= ? AND link.key < ? AND {condition}
-ORDER BY link.key LIMIT ?
+WHERE {{condition}}
 """
 
 _EXTERNAL = """
@@ -183,17 +345,6 @@ SELECT note.rowid, source.links, note.path FROM (
 
 _LINKING_ROWIDS = f"SELECT DISTINCT key >> {CHUNK_BITS} FROM link WHERE dest = ?"
 
-_PLACES = f"""
-SELECT link.key, link.line, link.col, link.chunk FROM json_each(?) AS asked
-CROSS JOIN link ON link.dest = ? AND link.key IN (
-    SELECT key FROM link
-    WHERE dest = ? AND key >= asked.value << {CHUNK_BITS}
-        AND key < (asked.value + 1) << {CHUNK_BITS}
-    ORDER BY key LIMIT ?
-)
-ORDER BY link.key
-"""
-
 _READ = """
 SELECT rowid FROM note
 WHERE rowid IN (SELECT value FROM json_each(?)) AND (chunk_count > 0 OR size <= ?)
@@ -204,4 +355,76 @@ SELECT asked.value, anchor.level, anchor.name, anchor.line FROM json_each(?) AS 
 CROSS JOIN anchor ON anchor.key >= asked.value << {CHUNK_BITS}
     AND anchor.key < (asked.value + 1) << {CHUNK_BITS}
 ORDER BY anchor.key LIMIT ?
+"""
+
+_EDGES = f"""
+SELECT json_group_array(link.key >> {CHUNK_BITS}), json_group_array(note.rowid)
+FROM link JOIN note ON note.handle = link.dest
+WHERE link.dest IS NOT NULL
+"""
+
+_UNRESOLVED = f"SELECT key >> {CHUNK_BITS}, kind, target FROM link WHERE dest IS NULL ORDER BY key"
+
+_COUNT_LINKS = "SELECT count(*) FROM link WHERE key >= ? AND key < ?"
+
+_NEIGHBOURS_OF = """
+SELECT note.rowid, count(*) FROM link JOIN note ON note.handle = link.dest
+WHERE link.key >= ? AND link.key < ? GROUP BY note.rowid
+"""
+
+_NEIGHBOURS_TO = f"""
+SELECT key >> {CHUNK_BITS} AS source, count(*) FROM link WHERE dest = ? GROUP BY source
+"""
+
+_LAST_PLACE = (1 << CHUNK_BITS) - 1
+_OF = f"link.key >= each.value << {CHUNK_BITS} AND link.key < (each.value + 1) << {CHUNK_BITS}"
+
+_INSIDE = f"AND link.key >> {CHUNK_BITS} IN (SELECT value FROM json_each(?))"
+
+# The links of a note are numbered from 0, so its last key tells their number without reading them.
+_COUNTS = f"""
+SELECT each.value,
+    coalesce((SELECT (max(key) & {_LAST_PLACE}) + 1 FROM link WHERE {_OF}), 0)
+    + (SELECT count(*) FROM (
+        SELECT 1 FROM link WHERE dest = note.handle {{inside}} LIMIT {MAX_LINKS + 1}
+    ))
+FROM json_each(?) AS each CROSS JOIN note ON note.rowid = each.value
+"""
+
+_OUTGOING = f"""
+SELECT each.value, note.rowid FROM json_each(?) AS each
+CROSS JOIN link ON {_OF} CROSS JOIN note ON note.handle = link.dest
+"""
+
+_INCOMING = f"""
+SELECT each.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS each
+CROSS JOIN note ON note.rowid = each.value
+CROSS JOIN link ON link.dest = note.handle {{inside}}
+"""
+
+_PAIRS = f"""
+SELECT link.key >> {CHUNK_BITS} AS one, note.rowid AS other
+FROM link JOIN note ON note.handle = link.dest
+WHERE link.key >> {CHUNK_BITS} <> note.rowid
+"""
+
+_LISTED = "IN (SELECT value FROM json_each(?))"
+
+_CONNECTIONS = f"""
+WITH pair AS ({_PAIRS} {{more}})
+SELECT note, count(*) AS number FROM (
+    SELECT one AS note, other FROM pair UNION SELECT other, one FROM pair
+) GROUP BY note
+"""
+
+_CONNECTIONS_OF = f"""
+SELECT note, count(*) FROM (
+    SELECT asked.value AS note, note.rowid AS other FROM json_each(?) AS asked
+    CROSS JOIN link ON link.key >= asked.value << {CHUNK_BITS}
+        AND link.key < (asked.value + 1) << {CHUNK_BITS}
+    CROSS JOIN note ON note.handle = link.dest
+    UNION
+    SELECT asked.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS asked
+    CROSS JOIN note ON note.rowid = asked.value CROSS JOIN link ON link.dest = note.handle
+) WHERE other <> note {{more}} GROUP BY note
 """

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import json_array, translated
+from vault_agent.store.index.links import all_connections
 
 if TYPE_CHECKING:
     import sqlite3
@@ -79,7 +80,7 @@ def _most_connected(
 ) -> list[SortedNote]:
     """Do the same in the order of connections. A join would compare all notes with all counts."""
     with translated():
-        counted = connection.execute(*_connections(within)).fetchall()
+        counted = connection.execute(*all_connections(within)).fetchall()
         rows = connection.execute("SELECT rowid, path FROM note").fetchall()
     counts: dict[int, int] = {rowid: count for rowid, count in counted}  # noqa: C416
     wanted = None if among is None else set(among)
@@ -107,13 +108,6 @@ def title_of(connection: sqlite3.Connection, path: str) -> str | None:
     return next((title for (title,) in rows), None)
 
 
-def paths_of(connection: sqlite3.Connection) -> list[tuple[int, str]]:
-    """Return the rowid and path of every note."""
-    with translated():
-        rows = connection.execute("SELECT rowid, path FROM note").fetchall()
-    return [(rowid, path) for rowid, path in rows]
-
-
 def count_types(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the number of notes of each type, most frequent first; "" for notes without one."""
     with translated():
@@ -126,42 +120,6 @@ def with_open_tasks(connection: sqlite3.Connection) -> set[int]:
     with translated():
         rows = connection.execute(_WITH_OPEN_TASKS).fetchall()
     return {rowid for (rowid,) in rows}
-
-
-def connected(connection: sqlite3.Connection, within: Collection[int] | None = None) -> set[int]:
-    """Return the notes that link to another note, or that another note links to.
-
-    Of links with notes outside `within`, none counts.
-    """
-    with translated():
-        rows = connection.execute(*_connections(within)).fetchall()
-    return {rowid for rowid, _ in rows}
-
-
-def count_connections(
-    connection: sqlite3.Connection,
-    rowids: Sequence[int],
-    within: Collection[int] | None = None,
-) -> dict[int, int]:
-    """Return how many other notes each of these notes links to, or is linked from.
-
-    Of notes outside `within`, none counts.
-    """
-    asked = json_array(rowids)
-    known = () if within is None else (json_array(within),)
-    statement = _CONNECTIONS_OF.format(more="" if within is None else f"AND other {_LISTED}")
-    with translated():
-        rows = connection.execute(statement, (asked, asked, *known)).fetchall()
-    return {rowid: count for rowid, count in rows}  # noqa: C416 - dict() can't be typed from rows
-
-
-def _connections(within: Collection[int] | None) -> tuple[str, tuple[str, ...]]:
-    """Return the statement for the connections of all notes, with its arguments."""
-    if within is None:
-        return _CONNECTIONS.format(more=""), ()
-    known = json_array(within)
-    more = f"AND link.key >> {CHUNK_BITS} {_LISTED} AND note.rowid {_LISTED}"
-    return _CONNECTIONS.format(more=more), (known, known)
 
 
 def tasks_from(
@@ -213,21 +171,6 @@ _VALUES = {
 }
 """The value of each order, and whether it is descending. Notes of one value are in path order."""
 
-_PAIRS = f"""
-SELECT link.key >> {CHUNK_BITS} AS one, note.rowid AS other
-FROM link JOIN note ON note.handle = link.dest
-WHERE link.key >> {CHUNK_BITS} <> note.rowid
-"""
-
-_LISTED = "IN (SELECT value FROM json_each(?))"
-
-_CONNECTIONS = f"""
-WITH pair AS ({_PAIRS} {{more}})
-SELECT note, count(*) AS number FROM (
-    SELECT one AS note, other FROM pair UNION SELECT other, one FROM pair
-) GROUP BY note
-"""
-
 _UPDATED_OF = f"""
 SELECT rowid, {UPDATED} FROM note WHERE rowid IN (SELECT value FROM json_each(?))
 """
@@ -245,18 +188,6 @@ GROUP BY type ORDER BY number DESC, type LIMIT ?
 
 _WITH_OPEN_TASKS = f"""
 SELECT DISTINCT key >> {CHUNK_BITS} FROM task WHERE symbol NOT IN ('x', 'X', '-')
-"""
-
-_CONNECTIONS_OF = f"""
-SELECT note, count(*) FROM (
-    SELECT asked.value AS note, note.rowid AS other FROM json_each(?) AS asked
-    CROSS JOIN link ON link.key >= asked.value << {CHUNK_BITS}
-        AND link.key < (asked.value + 1) << {CHUNK_BITS}
-    CROSS JOIN note ON note.handle = link.dest
-    UNION
-    SELECT asked.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS asked
-    CROSS JOIN note ON note.rowid = asked.value CROSS JOIN link ON link.dest = note.handle
-) WHERE other <> note {{more}} GROUP BY note
 """
 
 _TASKS_FROM = f"""

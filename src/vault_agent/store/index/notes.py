@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS, identify
-from vault_agent.model.notes import FileEntry, LinkKind, Metadata
-from vault_agent.model.retrieval import LinkSummary
+from vault_agent.model.notes import FileEntry, Metadata
 from vault_agent.store.database import json_array, translated
-from vault_agent.store.index.rows import handle_of_id, keys_of, metadata_from
+from vault_agent.store.index.rows import handle_of_id, metadata_from
 from vault_agent.text.names import is_key
 
 if TYPE_CHECKING:
@@ -69,6 +68,15 @@ class ChunkText(NamedTuple):
     title: str
     heading_path: tuple[str, ...]
     text: str
+
+
+class NoteColumns(NamedTuple):
+    """What the graph shows of a note."""
+
+    rowid: int
+    path: str
+    title: str
+    metadata: str | None  # JSON
 
 
 def files(connection: sqlite3.Connection) -> list[StoredFile]:
@@ -153,46 +161,30 @@ def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[
     return [_chunk_text(row) for row in rows]
 
 
-def count_links(connection: sqlite3.Connection, rowid: int) -> int:
-    """Return how many links a note has, including links to attachments."""
+def order(connection: sqlite3.Connection) -> list[tuple[int, str]]:
+    """Return every note as (rowid, path), by path."""
     with translated():
-        [(count,)] = connection.execute(_COUNT_LINKS, keys_of(rowid)).fetchall()
-    return int(count)
+        rows = connection.execute("SELECT rowid, path FROM note ORDER BY path").fetchall()
+    return [(rowid, path) for rowid, path in rows]
 
 
-def links_of(connection: sqlite3.Connection, rowid: int, *, limit: int = -1) -> list[LinkSummary]:
-    """Return a note's links in the order they are written, with their destinations.
-
-    Returns the first `limit` links; all if it is negative.
-    """
+def columns(
+    connection: sqlite3.Connection, rowids: Iterable[int] | None = None
+) -> list[NoteColumns]:
+    """Return all notes, or those with these rowids, in no particular order."""
     with translated():
-        rows = connection.execute(_LINKS, (*keys_of(rowid), limit)).fetchall()
-    return [
-        LinkSummary(
-            kind=LinkKind(kind),
-            target=target,
-            fragment=fragment,
-            text=text,
-            line=line,
-            resolved=dest is not None,
-            ambiguous=bool(ambiguous),
-            path=note_path or attachment_path,
-            note_id=identify(note_path) if note_path else None,
-        )
-        for kind, target, fragment, text, line, dest, ambiguous, note_path, attachment_path in rows
-    ]
+        if rowids is None:
+            rows = connection.execute(_COLUMNS).fetchall()
+        else:
+            rows = connection.execute(_COLUMNS + _AMONG, (json_array(rowids),)).fetchall()
+    return [NoteColumns(*row) for row in rows]
 
 
-def neighbours(connection: sqlite3.Connection, note: StoredNote) -> dict[int, int]:
-    """Return the rowids of notes that `note` links to or is linked from, with how many links."""
-    counts: dict[int, int] = {}
+def tags(connection: sqlite3.Connection) -> list[tuple[str, str, int]]:
+    """Return every tag of every note as (folded name, spelling, rowid)."""
     with translated():
-        outgoing = connection.execute(_OUTGOING, keys_of(note.rowid)).fetchall()
-        incoming = connection.execute(_INCOMING, (note.handle,)).fetchall()
-    for rowid, count in (*outgoing, *incoming):
-        if rowid != note.rowid:
-            counts[rowid] = counts.get(rowid, 0) + count
-    return counts
+        rows = connection.execute(_TAGS).fetchall()
+    return [(name, written, rowid) for name, written, rowid in rows]
 
 
 def note_of(row: sqlite3.Row) -> StoredNote:
@@ -234,23 +226,7 @@ SELECT chunk.key, note.title, chunk.heading_path, chunk.text
 FROM chunk JOIN note ON note.rowid = chunk.key >> {CHUNK_BITS}
 """
 
-_LINKS = """
-SELECT link.kind, link.target, link.fragment, link.text, link.line, link.dest, link.ambiguous,
-       note.path, attachment.path
-FROM link
-LEFT JOIN note ON note.handle = link.dest
-LEFT JOIN attachment ON attachment.handle = link.dest
-WHERE link.key >= ? AND link.key < ?
-ORDER BY link.key LIMIT ?
-"""
+_COLUMNS = "SELECT rowid, path, title, metadata FROM note"
+_AMONG = " WHERE rowid IN (SELECT value FROM json_each(?))"
 
-_COUNT_LINKS = "SELECT count(*) FROM link WHERE key >= ? AND key < ?"
-
-_OUTGOING = """
-SELECT note.rowid, count(*) FROM link JOIN note ON note.handle = link.dest
-WHERE link.key >= ? AND link.key < ? GROUP BY note.rowid
-"""
-
-_INCOMING = f"""
-SELECT key >> {CHUNK_BITS} AS source, count(*) FROM link WHERE dest = ? GROUP BY source
-"""
+_TAGS = f"SELECT name, written, key >> {CHUNK_BITS} FROM tag"

@@ -46,20 +46,21 @@ def symlinks(connection: sqlite3.Connection) -> dict[str, str | None]:
     return {path: target for path, target in rows}  # noqa: C416 - dict() can't be typed from rows
 
 
-def notes_named(
+def files_named(
     connection: sqlite3.Connection, lookups: Iterable[int]
-) -> list[tuple[str, tuple[str, ...]]]:
-    """Return path, aliases and keys of every note with one of these names (hashes)."""
-    with translated():
-        rows = connection.execute(_NOTES_NAMED, (json_array(lookups),)).fetchall()
-    return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
+) -> tuple[list[tuple[str, tuple[str, ...]]], list[str]]:
+    """Return the files with one of these names (hashes), for a resolver of links.
 
-
-def attachments_named(connection: sqlite3.Connection, lookups: Iterable[int]) -> list[str]:
-    """Return the path of every attachment with one of these names (hashes)."""
+    Notes are returned as their path with their aliases and keys, attachments as their path.
+    """
+    asked = (json_array(lookups),)
     with translated():
-        rows = connection.execute(_ATTACHMENTS_NAMED, (json_array(lookups),)).fetchall()
-    return [path for (path,) in rows]
+        notes = connection.execute(_NOTES_NAMED, asked).fetchall()
+        attachments = connection.execute(_ATTACHMENTS_NAMED, asked).fetchall()
+    return (
+        [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in notes],
+        [path for (path,) in attachments],
+    )
 
 
 def _at(

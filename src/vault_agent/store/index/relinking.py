@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.notes import Link, LinkKind
+from vault_agent.model.notes import Link
 from vault_agent.store.database import json_array, translated
+from vault_agent.store.index import links
+from vault_agent.store.index.places import files_named
 from vault_agent.store.index.rows import handle_of, name_hash
 
 if TYPE_CHECKING:
@@ -45,19 +47,23 @@ class LinkReader:
 
     def files_named(self, names: Iterable[str]) -> list[NamedFile]:
         """Return the files with one of these names, which are as `names_of` returns them."""
-        return self._files(_NOTES_NAMED, _ATTACHMENTS_NAMED, _hashes(names))
+        notes, attachments = files_named(self._connection, map(name_hash, names))
+        found = [NamedFile(path, aliases) for path, aliases in notes]
+        return found + [NamedFile(path, None) for path in attachments]
 
     def links_to(self, names: Iterable[str]) -> list[LinkFrom]:
         """Return the links with one of these names in their target, by note and place."""
-        return self._links(_LINKS_TO, _hashes(names))
+        return _plain(links.to_names(self._connection, map(name_hash, names)))
 
     def links_of(self, paths: Iterable[str]) -> list[LinkFrom]:
         """Return the links of the notes at these paths, by note and place."""
-        return self._links(_LINKS_OF, json_array(paths))
+        handles = json_array(map(handle_of, paths))
+        return _plain(links.rows_of(self._connection, _OF_FILES, "TRUE", handles))
 
     def links_into(self, path: str) -> list[LinkFrom]:
         """Return the links of other notes that lead to the file at `path`, by note and place."""
-        return [row for row in self._links(_LINKS_INTO, handle_of(path)) if row.source != path]
+        rows = links.rows_of(self._connection, "link", "link.dest = ?", handle_of(path))
+        return _plain(row for row in rows if row.source != path)
 
     def notes_with_fragments(self, path: str) -> list[str]:
         """Return the paths of the notes with a link to a part of the note at `path`."""
@@ -74,19 +80,16 @@ class LinkReader:
         ]
         return found + [NamedFile(path, None) for (path,) in self._rows(attachments, value)]
 
-    def _links(self, statement: str, value: str | int) -> list[LinkFrom]:
-        return [
-            LinkFrom(path, Link(LinkKind(kind), target, fragment, line=line))
-            for path, kind, target, fragment, line in self._rows(statement, value)
-        ]
-
     def _rows(self, statement: str, value: str | int) -> list[tuple[Any, ...]]:
         with translated():
             return self._connection.execute(statement, (value,)).fetchall()
 
 
-def _hashes(names: Iterable[str]) -> str:
-    return json_array(name_hash(name) for name in names)
+def _plain(rows: Iterable[links.LinkRow]) -> list[LinkFrom]:
+    return [
+        LinkFrom(row.source, Link(row.kind, row.target, row.fragment, line=row.line))
+        for row in rows
+    ]
 
 
 # "0" is the character after "/".
@@ -100,34 +103,10 @@ SELECT path FROM attachment
 WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0') ORDER BY path
 """
 
-_NOTES_NAMED = """
-SELECT DISTINCT note.path, note.aliases FROM json_each(?) AS asked
-CROSS JOIN name ON name.lookup = asked.value CROSS JOIN note ON note.handle = name.handle
-"""
-
-_ATTACHMENTS_NAMED = """
-SELECT DISTINCT attachment.path FROM json_each(?) AS asked
-CROSS JOIN name ON name.lookup = asked.value
-CROSS JOIN attachment ON attachment.handle = name.handle
-"""
-
-_LINKS_TO = f"""
-SELECT note.path, link.kind, link.target, link.fragment, link.line FROM json_each(?) AS asked
-CROSS JOIN link ON link.lookup = asked.value
-CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS} ORDER BY link.key
-"""
-
-_LINKS_OF = f"""
-SELECT note.path, link.kind, link.target, link.fragment, link.line FROM json_each(?) AS asked
-CROSS JOIN note ON note.path = asked.value
-CROSS JOIN link ON link.key >= note.rowid << {CHUNK_BITS}
-    AND link.key < (note.rowid + 1) << {CHUNK_BITS} ORDER BY link.key
-"""
-
-_LINKS_INTO = f"""
-SELECT note.path, link.kind, link.target, link.fragment, link.line FROM link
-CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS} WHERE link.dest = ? ORDER BY link.key
-"""
+_OF_FILES = f"""json_each(?) AS asked
+CROSS JOIN note AS own ON own.handle = asked.value
+CROSS JOIN link ON link.key >= own.rowid << {CHUNK_BITS}
+    AND link.key < (own.rowid + 1) << {CHUNK_BITS}"""
 
 _WITH_FRAGMENTS = f"""
 SELECT DISTINCT note.path FROM link

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed
-from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import script, translated
 from vault_agent.store.index.meta import SCHEMA_VERSION
 from vault_agent.store.index.rows import PARTS, handle_of, keys_of
@@ -18,30 +17,18 @@ if TYPE_CHECKING:
     import aiosqlite
 
     from vault_agent.model.notes import FileEntry
+    from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.index.rows import NoteRows, Row
 
-_PAGE = 20_000  # links
 MAX_WAITING = 200_000
 """Links that a new generation keeps in memory until all names are known."""
-
-
-class StoredLink(NamedTuple):
-    """A link to be resolved, with its previous destination."""
-
-    key: int
-    source: str  # path of the note that contains it
-    target: str
-    kind: str
-    lookup: int  # hash of the name in its target
-    dest: int | None
-    ambiguous: int
 
 
 class ResolvedLink(NamedTuple):
     """A link with its new destination."""
 
-    link: StoredLink
+    link: LinkRow
     dest: int | None  # handle of a note or attachment
     ambiguous: bool
 
@@ -222,28 +209,7 @@ class NoteWriter:
                 "INSERT INTO symlink VALUES (?, ?)", list(added.items())
             )
 
-    async def links(self, *, after: int, lookups: Sequence[int] | None) -> list[StoredLink]:
-        """Return the next page of links by key: all links, or those to a name in `lookups`."""
-        with translated():
-            if lookups is None:
-                rows = await self._connection.execute_fetchall(_ALL_LINKS, (after, _PAGE))
-            else:
-                marks = ",".join("?" * len(lookups))
-                rows = await self._connection.execute_fetchall(
-                    _LINKS_BY_LOOKUP.format(marks=marks), (*lookups, after, _PAGE)
-                )
-        return list(map(StoredLink._make, rows))
-
-    async def links_of(self, rowids: Iterable[int]) -> list[StoredLink]:
-        """Return the links in these notes."""
-        found: list[StoredLink] = []
-        with translated():
-            for rowid in rowids:
-                rows = await self._connection.execute_fetchall(_LINKS_OF_NOTE, keys_of(rowid))
-                found.extend(map(StoredLink._make, rows))
-        return found
-
-    async def resolve(self, resolved: Iterable[ResolvedLink]) -> list[StoredLink]:
+    async def resolve(self, resolved: Iterable[ResolvedLink]) -> list[LinkRow]:
         """Record the destinations of links, and return the links whose destination has changed."""
         changed = [
             (link, dest, ambiguous)
@@ -289,20 +255,6 @@ _INSERT_NAME = "INSERT OR IGNORE INTO name VALUES (?, ?)"
 
 _PATH = 2  # in the row of a note
 _CHUNK, _LINK = (list(PARTS).index(table) for table in ("chunk", "link"))
-
-_LINKS = f"""
-SELECT link.key, note.path, link.target, link.kind, link.lookup, link.dest, link.ambiguous
-FROM link JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
-"""
-
-# Read in pages by key, so that a million links are never in memory at once.
-_ALL_LINKS = _LINKS + "WHERE link.key > ? ORDER BY link.key LIMIT ?"
-
-_LINKS_BY_LOOKUP = (
-    _LINKS + "WHERE link.lookup IN ({marks}) AND link.key > ? ORDER BY link.key LIMIT ?"
-)
-
-_LINKS_OF_NOTE = _LINKS + "WHERE link.key >= ? AND link.key < ?"
 
 # An attachment linked twice counts once: it is one file to fetch.
 _COUNT_ATTACHMENTS = """
