@@ -25,8 +25,9 @@ async def of_note(client: Client, note_id: str, part: str, **parameters: Paramet
 
 
 async def graph(client: Client, **parameters: Parameter) -> Reply[Any]:
-    """Return the whole graph."""
-    return await client.get("/graph", "graph.WholeGraph", **parameters)
+    """Return the whole graph, as columns or with `format="objects"`."""
+    model = "graph.GraphObjects" if parameters.get("format") == "objects" else "graph.WholeGraph"
+    return await client.get("/graph", model, **parameters)
 
 
 async def path(client: Client, start: str, end: str, **parameters: Parameter) -> Reply[Any]:
