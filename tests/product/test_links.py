@@ -178,6 +178,8 @@ def test_commands_show_links(linked: Program):
     assert "FOLDER_NOT_FOUND" in linked.run("graph", "orphans", "--path", "none").stderr
     export = linked.run("graph", "export", "--output", "-", "--objects")
     assert len(json.loads(export.stdout)["data"]["nodes"]) == 4
+    tagged = linked.run("graph", "export", "--output", "-", "--objects", "--tag", "#baking")
+    assert len(json.loads(tagged.stdout)["data"]["nodes"]) == 1
     written = linked.vault.parent / "graph.json"
     assert linked.run("graph", "export", "--output", str(written)).returncode == 0
     assert json.loads(written.read_text())["data"]["counts"]["notes"] == 4

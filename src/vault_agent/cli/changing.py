@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import asyncclick as click
 
 from vault_agent.cli.asking import agreed, can_ask
+from vault_agent.cli.filters import with_options
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import (
     clean,
@@ -74,13 +75,7 @@ def how_options(*, asks: bool = False) -> Callable[[_Function], _Function]:
     ]
     if asks:
         options.append(click.option("-y", "--yes", is_flag=True, help="Do not ask."))
-
-    def add(function: _Function) -> _Function:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return add
+    return with_options(*options)
 
 
 def how(options: dict[str, Any]) -> How:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.filters import note_filters
 from vault_agent.cli.here import client_here, name_rest
 from vault_agent.cli.linking import (
     degrees,
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
     from vault_agent.cli.paged import Page
 
-_Function = TypeVar("_Function", bound="Callable[..., Any]")
-
 _FIRST = 20
 """Entries of a list that has the best first."""
 
@@ -49,19 +48,7 @@ def command() -> None:
     """Explore how notes are linked."""
 
 
-def _filters(function: _Function) -> _Function:
-    options = (
-        click.option("--path", "paths", multiple=True, help="Only under this folder or glob."),
-        click.option(
-            "--tag", "tags", multiple=True, help="Only with this tag. Repeat to require several."
-        ),
-        click.option("--type", "types", multiple=True, help="Only with this frontmatter `type`."),
-        click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
-        click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
+_filters = note_filters("paths", "tags", "types", "after", "before")
 
 
 @command.command("local")

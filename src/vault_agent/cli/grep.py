@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.filters import note_filters
 from vault_agent.cli.paged import MAX_PAGE, Listing, Page, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
 
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("grep", cls=Command)
 @click.argument("pattern")
-@click.option("--path", "paths", multiple=True, help="Only under this folder or glob.")
-@click.option(
-    "--tag", "tags", multiple=True, help="Only with this tag. Repeat to require several tags."
-)
+@note_filters("paths", "tags")
 @click.option("-i", "--ignore-case", is_flag=True, help="Ignore letter case.")
 @click.option(
     "-C", "--context", type=int, default=0, metavar="N", help="Lines around each line, 0 to 3."
@@ -42,12 +40,11 @@ async def command(invocation: Invocation, /, pattern: str, **options: Any) -> No
     """  # noqa: D301 - \\b tells the parser to keep these lines
     from vault_agent.client.lists import given
 
-    tags = [tag.removeprefix("#") for tag in options["tags"]]
     body = {
         "pattern": pattern,
         "ignoreCase": options["ignore_case"],
         "context": options["context"],
-        "filters": given({"paths": options["paths"], "tags": tags}),
+        "filters": given({"paths": options["paths"], "tags": options["tags"]}),
     }
     lines = _Lines()
     async with invocation.client() as client:

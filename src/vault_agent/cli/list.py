@@ -8,6 +8,7 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.filters import note_filters
 from vault_agent.cli.paged import Listing, Page, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
 
@@ -17,17 +18,7 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 @click.command("list", cls=Command)
 @click.argument("paths", nargs=-1, metavar="[FOLDER]...")
 @click.option("--flat", is_flag=True, help="Without the folders below.")
-@click.option(
-    "--tag", "tags", multiple=True, help="Only with this tag. Repeat to require several tags."
-)
-@click.option("--type", "types", multiple=True, help="Only with this frontmatter `type`.")
-@click.option(
-    "--property",
-    "properties",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Only with this frontmatter property. Repeat to require several.",
-)
+@note_filters("tags", "types", "properties")
 @click.option(
     "--file", "files", multiple=True, help="Only about this file or folder, by their `files`."
 )
@@ -36,8 +27,7 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 @click.option("--session", "sessions", multiple=True, help="Only with this `session`.")
 @click.option("--agent", "agents", multiple=True, help="Only with this `agent`.")
 @click.option("--promoted/--not-promoted", default=None, help="Only promoted notes, or others.")
-@click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD.")
-@click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD.")
+@note_filters("after", "before")
 @click.option("--linked/--orphans", default=None, help="Only with, or without, links of notes.")
 @click.option("--open-tasks", is_flag=True, help="Only with open tasks.")
 @click.option(
@@ -55,15 +45,13 @@ async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: 
     vault-agent list Projects --property status=active
     vault-agent list --sort updated -n 10
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    from vault_agent.cli.results import named_value
-
     linked, promoted = options["linked"], options["promoted"]
     arguments = {
         "path": paths,
         "recursive": "false" if options["flat"] else None,
-        "tag": tuple(tag.removeprefix("#") for tag in options["tags"]),
+        "tag": options["tags"],
         "type": options["types"],
-        "property": tuple(":".join(named_value(text)) for text in options["properties"]),
+        "property": tuple(map(":".join, options["properties"])),
         "file": options["files"],
         "status": options["statuses"],
         "project": options["projects"],

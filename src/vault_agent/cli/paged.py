@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import asyncclick as click
 
 from vault_agent.cli.each import address, label, over
+from vault_agent.cli.filters import with_options
 from vault_agent.cli.here import listed, name_others, scope
 from vault_agent.cli.terminal import envelope, is_terminal, pass_on, tell, warn
 from vault_agent.config.registry import DEFAULT
@@ -38,17 +39,10 @@ _VAULT_END = "/"
 def page_options(noun: str, *, short: bool = True) -> Callable[[_Function], _Function]:
     """Return a decorator that adds `--limit` and `--cursor`."""
     what = f"{noun}. Default: {SCREENFUL} at a terminal and with --json, else all."
-    options = (
+    return with_options(
         click.option(*(["-n"] * short), "--limit", type=click.IntRange(1), help=what),
         click.option("--cursor", help="Continue a reply of --json, with the same other options."),
     )
-
-    def add(function: _Function) -> _Function:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return add
 
 
 @dataclass

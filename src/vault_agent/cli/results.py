@@ -6,10 +6,11 @@ Results are printed from the reply's plain JSON, so that a search need not impor
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import asyncclick as click
 
+from vault_agent.cli.filters import note_filters, with_options
 from vault_agent.cli.local import LocalVault, local_vault, note_address, remember
 from vault_agent.cli.terminal import (
     clean,
@@ -28,13 +29,12 @@ from vault_agent.config.registry import DEFAULT
 from vault_agent.model.search import Filters, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Client, Reply
     from vault_agent.model.search import Answer
 
-_Function = TypeVar("_Function", bound="Callable[..., Any]")
 _MARGIN = " " * 6
 EVERY_NOTE = "path:**"
 """A query that matches every note, for a search by filters only."""
@@ -49,41 +49,21 @@ class Ranking(TypedDict):
     explain: bool
 
 
-def ranking_options(function: _Function) -> _Function:
-    """Add the options that `search` and `related` share."""
-    options = (
-        click.option(
-            "-m",
-            "--mode",
-            type=click.Choice([mode.value for mode in Mode]),
-            help="Search mode. Default: the best available.",
-        ),
-        click.option(
-            "-n", "--limit", type=int, default=10, show_default=True, help="Results, 1 to 50."
-        ),
-        click.option("--path", "paths", multiple=True, help="Only under this folder or glob."),
-        click.option(
-            "--tag",
-            "tags",
-            multiple=True,
-            help="Only with this tag. Repeat to require several tags.",
-        ),
-        click.option("--type", "types", multiple=True, help="Only with this frontmatter `type`."),
-        click.option(
-            "--property",
-            "properties",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="Only with this frontmatter property. Repeat to require several.",
-        ),
-        click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
-        click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
-        click.option("--explain", is_flag=True, help="Show how each score is made."),
-        click.option("--all-vaults", is_flag=True, help="In every vault of the server, as one."),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
+ranking_options = with_options(
+    click.option(
+        "-m",
+        "--mode",
+        type=click.Choice([mode.value for mode in Mode]),
+        help="Search mode. Default: the best available.",
+    ),
+    click.option(
+        "-n", "--limit", type=int, default=10, show_default=True, help="Results, 1 to 50."
+    ),
+    note_filters("paths", "tags", "types", "properties", "after", "before"),
+    click.option("--explain", is_flag=True, help="Show how each score is made."),
+    click.option("--all-vaults", is_flag=True, help="In every vault of the server, as one."),
+)
+"""The options that `search` and `related` share."""
 
 
 def ranking(
@@ -93,7 +73,7 @@ def ranking(
     paths: Iterable[str],
     tags: Iterable[str],
     types: Iterable[str],
-    properties: Iterable[str],
+    properties: Iterable[tuple[str, str]],
     after: str | None,
     before: str | None,
     explain: bool,
@@ -101,9 +81,9 @@ def ranking(
     """Return the options as arguments of the client. The server validates them."""
     filters = Filters(
         paths=tuple(paths),
-        tags=tuple(tag.removeprefix("#") for tag in tags),
+        tags=tuple(tags),
         types=tuple(types),
-        properties=tuple(map(named_value, properties)),
+        properties=tuple(properties),
         after=after,
         before=before,
     )
@@ -123,14 +103,6 @@ def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
     if all_vaults and invocation.vault is not None:
         raise click.UsageError("--vault and --all-vaults exclude each other")
     return every() if all_vaults else vaults_here(invocation)
-
-
-def named_value(text: str) -> tuple[str, str]:
-    """Return the name and value of `NAME=VALUE`."""
-    name, separator, value = text.partition("=")
-    if not separator or not name.strip():
-        raise click.UsageError("--property takes NAME=VALUE")
-    return name.strip(), value.strip()
 
 
 def show(

@@ -10,6 +10,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.filters import note_filters
 from vault_agent.cli.here import client_here
 from vault_agent.cli.local import forget_task, local_vault, recalled_task, remember_tasks
 from vault_agent.cli.names import find, known_folder
@@ -37,9 +38,7 @@ def command() -> None:
     show_default=True,
     help="Only with this status.",
 )
-@click.option(
-    "--tag", "tags", multiple=True, help="Only with this tag. Repeat to require several tags."
-)
+@note_filters("tags")
 @click.option("--due-after", metavar="DATE", help="Only due from this day, YYYY-MM-DD.")
 @click.option("--due-before", metavar="DATE", help="Only due to this day, YYYY-MM-DD.")
 @page_options("Tasks")
@@ -49,7 +48,7 @@ async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: An
     arguments = {
         "path": paths,
         "status": options["status"],
-        "tag": tuple(tag.removeprefix("#") for tag in options["tags"]),
+        "tag": options["tags"],
         "dueAfter": options["due_after"],
         "dueBefore": options["due_before"],
     }

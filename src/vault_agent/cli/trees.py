@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.each import ask_each
+from vault_agent.cli.filters import with_options
 from vault_agent.cli.linking import printed
 from vault_agent.cli.terminal import clean, envelope, is_terminal, say, style, tell, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from vault_agent.cli.command import Invocation
 
-_Function = TypeVar("_Function", bound="Callable[..., Any]")
-
-
-def tree_options(function: _Function) -> _Function:
-    """Add the options of both commands."""
-    options = (
-        click.option("--prefix", help="Only names that begin with this text."),
-        click.option("--depth", type=int, help="Levels, 1 to 20. Default: all."),
-        click.option("-n", "--limit", type=int, help="Entries, 1 to 1,000, the default."),
-        click.option(
-            "-s",
-            "--sort",
-            type=click.Choice(("name", "count")),
-            help="Order. Default: tags by count at a terminal, else by name.",
-        ),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
+tree_options = with_options(
+    click.option("--prefix", help="Only names that begin with this text."),
+    click.option("--depth", type=int, help="Levels, 1 to 20. Default: all."),
+    click.option("-n", "--limit", type=int, help="Entries, 1 to 1,000, the default."),
+    click.option(
+        "-s",
+        "--sort",
+        type=click.Choice(("name", "count")),
+        help="Order. Default: tags by count at a terminal, else by name.",
+    ),
+)
+"""The options of both commands."""
 
 
 async def show_tree(

@@ -1,0 +1,72 @@
+"""The options that choose notes, for all commands that filter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import asyncclick as click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds several options, the first one on top."""
+
+    def add(function: _Function) -> _Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+def note_filters(*names: str) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds these filters: `paths`, `tags`, `properties` and so on."""
+    return with_options(*(_FILTERS[name] for name in names))
+
+
+def _tags(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Return tags without the `#` that people type."""
+    del context, option
+    return tuple(tag.removeprefix("#") for tag in value)
+
+
+def _pairs(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Return the names and values of properties."""
+    del context, option
+    return tuple(map(_named_value, value))
+
+
+def _named_value(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise click.UsageError("--property takes NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+_FILTERS = {
+    "paths": click.option("--path", "paths", multiple=True, help="Only under this folder or glob."),
+    "tags": click.option(
+        "--tag",
+        "tags",
+        multiple=True,
+        callback=_tags,
+        help="Only with this tag. Repeat to require several tags.",
+    ),
+    "types": click.option(
+        "--type", "types", multiple=True, help="Only with this frontmatter `type`."
+    ),
+    "properties": click.option(
+        "--property",
+        "properties",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_pairs,
+        help="Only with this frontmatter property. Repeat to require several.",
+    ),
+    "after": click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
+    "before": click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
+}
