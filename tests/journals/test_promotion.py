@@ -14,7 +14,7 @@ from vault_agent.api.links import LINKS
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
-from vault_agent.markdown.keys import read_keys
+from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import RecallQuery
 from vault_agent.model.search import SearchQuery

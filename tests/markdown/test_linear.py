@@ -15,13 +15,13 @@ from vault_agent.markdown.address import Address
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import append, overwrite, prepend
 from vault_agent.markdown.heading_links import RenamedHeading
-from vault_agent.markdown.keys import set_keys
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section, section_ends_with
 from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import Status, Wanted, set_status
 from vault_agent.markdown.unlink import whole_links
+from vault_agent.markdown.yaml.edit import set_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ import pytest
 from tests.product.program import Program
 from tests.product.test_promotion import KEY, NOTE, Projects
 
-from vault_agent.markdown.keys import read_keys
+from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from vault_agent.api.operation import perform
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest
-from vault_agent.markdown.keys import read_keys
+from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.wire.requests import NoParams
 from vault_agent.wire.writing import TemplateBody, WriteNoteBody
 

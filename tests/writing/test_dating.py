@@ -16,7 +16,7 @@ from vault_agent.api.operation import perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.markdown import edit
 from vault_agent.markdown.edit import spliced
-from vault_agent.markdown.keys import read_keys, set_keys
+from vault_agent.markdown.yaml.edit import read_keys, set_keys
 from vault_agent.writing.dating import dating
 
 if TYPE_CHECKING:

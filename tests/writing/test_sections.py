@@ -59,9 +59,9 @@ async def test_an_edit_parses_the_note_once_and_its_result_once(
     parsed: list[str] = []
     parse = structure._parse
 
-    def counted(source: str, written: str) -> structure.Structure:
+    def counted(source: str, written: str, with_parts: bool) -> structure.Structure:
         parsed.append(source)
-        return parse(source, written)
+        return parse(source, written, with_parts)
 
     monkeypatch.setattr(structure, "_parse", counted)
     address = Address(block_id="id") if heading == "^id" else Address((heading,))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault_agent.journals.collected import Collected
     from vault_agent.journals.extract import Draft
     from vault_agent.journals.related import Related
-    from vault_agent.markdown.yaml_values import Json
+    from vault_agent.markdown.yaml.values import Json
 
 FOLDER: Final = "journals"
 COMPLETE: Final = "complete"

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Conflict, IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.journals.note_text import Named, another, named
 from vault_agent.journals.session_facts import journal_of
-from vault_agent.markdown import edit, keys
+from vault_agent.markdown import edit
 from vault_agent.markdown.address import Address
+from vault_agent.markdown.yaml import edit as keys
 from vault_agent.model.writing import Right, Write
 from vault_agent.writing.sections import edit_section
 

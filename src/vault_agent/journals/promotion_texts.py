@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.markdown import frontmatter, links
 from vault_agent.markdown.edit import editable, spliced
-from vault_agent.markdown.keys import keys_of, read_keys, set_keys
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.unlink import replaced, whole_links
+from vault_agent.markdown.yaml.edit import keys_of, read_keys, set_keys
 from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, type_of_folder
 from vault_agent.model.notes import LinkKind
 from vault_agent.text.names import slug, stem
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from vault_agent.markdown.edit import Splice
     from vault_agent.markdown.unlink import WholeLink
-    from vault_agent.markdown.yaml_values import Json
+    from vault_agent.markdown.yaml.values import Json
 
     Properties: TypeAlias = dict[str, Json]
 

@@ -13,6 +13,8 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_agent.model.notes import ExternalLink, Link
+
 from . import frontmatter, links, tags
 from .blocks import find_blocks
 from .chunk import MAX_CHUNKS, chunk_body
@@ -25,7 +27,7 @@ from .tasks import PlacedTask, task_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.model.notes import Chunk, ExternalLink, Link
+    from vault_agent.model.notes import Chunk
 
     from .frontmatter import Frontmatter
     from .links import BodyLinks
@@ -80,9 +82,13 @@ class Tag(NamedTuple):
 class Document:
     """A note's text without its byte order mark. Nothing in it raises; all is linear."""
 
-    def __init__(self, text: str, origin: int | None = 0) -> None:
-        """Take the text, and the number of bytes before it in its file (None if unknown)."""
+    def __init__(self, text: str, origin: int | None = 0, *, has_blocks: bool = False) -> None:
+        """Take the text, and the number of bytes before it in its file (None if unknown).
+
+        With `has_blocks`, what `blocks` needs is kept of the one parse; else it is parsed again.
+        """
         self.text = text
+        self._has_blocks = has_blocks
         self._whole = with_line_ends(text)
         self.lines = Lines(self._whole, origin)
 
@@ -116,7 +122,7 @@ class Document:
     @cached_property
     def structure(self) -> Structure:
         """The parts of the body that a CommonMark parser finds."""
-        return scan(self.source)
+        return scan(self.source, parts=self._has_blocks)
 
     @cached_property
     def masked(self) -> str:
@@ -164,6 +170,7 @@ class Document:
     @cached_property
     def blocks(self) -> list[Block]:
         """The blocks that have an ID."""
+        structure = self.structure if self._has_blocks else scan(self.source, parts=True)
         return [
             Block(
                 block.name,
@@ -175,7 +182,7 @@ class Document:
                 self.lines.line(self.body + block.start),
                 self.lines.line(self.body + max(block.start, block.end - 1)),
             )
-            for block in find_blocks(self.source, self.masked, self.structure.parts)
+            for block in find_blocks(self.source, self.masked, structure.parts)
         ]
 
     @cached_property
@@ -213,20 +220,15 @@ class Document:
     @cached_property
     def links(self) -> list[Link]:
         """The first links to other files, first those of the frontmatter."""
+        written = self.body_links.links
         found = [*links.frontmatter_links(self.front, self.lines, self.text)]
-        found += (
-            links.placed(link, self.lines, self.body, self.chunk_at(link[0]))
-            for link in self.body_links.links
-        )
-        return found
+        return found + links.placed(written, Link._make, self.lines, self.body, self._chunk_ends)
 
     @cached_property
     def web_links(self) -> list[ExternalLink]:
         """The first links to web addresses."""
-        return [
-            links.placed_external(link, self.lines, self.body, self.chunk_at(link[0]))
-            for link in self.body_links.external
-        ]
+        written, make = self.body_links.external, ExternalLink._make
+        return links.placed(written, make, self.lines, self.body, self._chunk_ends)
 
     @cached_property
     def _chunk_ends(self) -> list[int]:

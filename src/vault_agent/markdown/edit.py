@@ -52,7 +52,7 @@ class Text:
     @cached_property
     def document(self) -> Document:
         """What is in the text."""
-        return Document(self.text, self.origin)
+        return Document(self.text, self.origin, has_blocks=True)
 
     def after(self, splices: Sequence[Splice]) -> Text:
         """Return the text of the note after an edit."""

@@ -3,9 +3,6 @@
 We split it off ourselves, because offsets must be exact: python-frontmatter strips the body and
 loses text between two thematic breaks. Every scalar stays the string in the file (`12:30`, `010`
 and dates as typed).
-
-Most frontmatter is flat, and `flat_yaml` reads it without the YAML parser. `any_yaml` reads
-the rest.
 """
 
 from __future__ import annotations
@@ -15,8 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from .flat_yaml import load_flat
-from .scalars import Scalar, Value
+from .yaml.read import load as load_yaml
+from .yaml.values import Scalar, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -119,12 +116,7 @@ def read(text: str, found: Bounds | None = None) -> Frontmatter:
 
 def load(block: str) -> tuple[dict[str, Value], str | None]:
     """Read the YAML of one block, of at most `MAX_BYTES`. Return its values and the problem."""
-    flat = load_flat(block)
-    if flat is not None:
-        return flat, _impossible_date(flat)
-    from .any_yaml import load_any  # imports the YAML parser, which most vaults hardly need
-
-    value, problem = load_any(block)
+    value, problem = load_yaml(block)
     if isinstance(value, dict):
         return value, problem or _impossible_date(value)
     return {}, problem or "not a list of keys and values"

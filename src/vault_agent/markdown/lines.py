@@ -41,7 +41,7 @@ class Lines:
         """The offset of each line."""
         pieces = self._text.split("\n")
         starts = [0, *accumulate([len(piece) + 1 for piece in pieces[:-1]])]
-        if len(starts) > 1 and starts[-1] == len(self._text):
+        if len(starts) > 1 and not pieces[-1]:
             starts.pop()  # the text ends with a line end
         return starts
 
@@ -80,5 +80,7 @@ class Lines:
         """Return a range of characters as a range of the file's bytes, or None if unknown."""
         if self._origin is None or start < 0:
             return None
+        if self._text.isascii():
+            return self._origin + start, self._origin + end
         first = self._origin + self.byte(start)
         return first, first + len(self._text[start:end].encode())

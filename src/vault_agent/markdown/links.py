@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_right
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote
 
-from vault_agent.model.notes import ExternalLink, Link, LinkKind
+from vault_agent.model.notes import Link, LinkKind
 
 from .frontmatter import texts_of
+from .yaml.write import DOUBLE, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from .frontmatter import Frontmatter
     from .lines import Lines
-    from .scalars import Scalar
     from .structure import MarkdownLink, Structure
+    from .yaml.values import Scalar
 
 MASK = "\0"  # replaces code, HTML and comments; never in a note's text
 MAX_TARGET_CHARS = 1000
@@ -32,7 +34,7 @@ _NO_TARGET = re.compile(r"`|%%|<!--|\n")  # but a target may contain HTML: [[Lis
 _BRACKET = re.compile(r"[\[\]]")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*+:(?=\S)|//|\\\\")
 _ADDRESS = re.compile(
-    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*+:)?//(?:[^/?#]*@)?(?P<host>[^/?#@]*+)(?P<path>[^?#]*+)"
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*+:)?//(?:[^/?#@]*+@)*+(?P<host>[^/?#@]*+)(?P<path>[^?#]*+)"
 )
 _PORT = re.compile(r":\d*\Z")
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -49,6 +51,7 @@ _DEFINITION = re.compile(
 _WHOLE_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*+)\]\(<?([^()<>]*+)>?\)\Z")
 
 
+_Placed = TypeVar("_Placed")
 Written: TypeAlias = tuple[int, LinkKind, str, str | None, str | None, int, int]
 """A link in the body: offset, kind, target, fragment, text, range of the target.
 
@@ -96,20 +99,28 @@ def body_links(source: str, text: str, structure: Structure) -> BodyLinks:
     return BodyLinks(found, count + more_count, external, external_count, ranges)
 
 
-def placed(link: Written, lines: Lines, body: int, chunk: int | None) -> Link:
-    """Return a link of the body that starts at an offset of a text, with its place there."""
-    at, kind, target, fragment, text, start, end = link
-    span = lines.span(body + start, body + end) if start >= 0 else None
-    return Link(kind, target, fragment, text, *lines.place(body + at), span, chunk)
+def placed(
+    written: Iterable[Written | WrittenExternal],
+    make: Callable[[Iterable[Any]], _Placed],
+    lines: Lines,
+    body: int,
+    chunk_ends: Sequence[int],
+) -> list[_Placed]:
+    """Return links of the body that starts at an offset of a text, with their places there.
 
-
-def placed_external(
-    link: WrittenExternal, lines: Lines, body: int, chunk: int | None
-) -> ExternalLink:
-    """Return an external link of the body that starts at an offset of a text."""
-    at, url, host, text, start, end = link
-    span = lines.span(body + start, body + end) if start >= 0 else None
-    return ExternalLink(url, host, text, *lines.place(body + at), span, chunk)
+    `make` makes a link of its fields. `chunk_ends` are where the chunks of the body end. One loop,
+    because a vault has ten links a note.
+    """
+    starts, chunks = lines.starts, len(chunk_ends)
+    found = []
+    for link in written:
+        at, start, end = link[0], link[-2], link[-1]
+        line, chunk = bisect_right(starts, body + at), bisect_right(chunk_ends, at)
+        span = lines.span(body + start, body + end) if start >= 0 else None
+        column = body + at - starts[line - 1] + 1
+        number = chunk if chunk < chunks else None
+        found.append(make((*link[1:-2], line, column, span, number)))
+    return found
 
 
 def wikilinks(source: str, text: str) -> tuple[list[Written], list[tuple[int, int]]]:
@@ -414,20 +425,17 @@ def _written_in(
     A quoted scalar may be written differently from its value. One of several lines is not located.
     """
     first, last = front.block + scalar.start, front.block + scalar.end
-    for written in (str, _single_quoted, _double_quoted):
-        at = text.find(written(scalar), first, last) if scalar else -1
+    at = text.find(scalar, first, last) if scalar else -1
+    if at >= 0:
+        return at + start, at + end
+    for quote in ("'", DOUBLE) if scalar else ():
+        before, target, after = (
+            within(part, quote) or "" for part in (scalar[:start], scalar[start:end], scalar[end:])
+        )
+        at = text.find(f"{before}{target}{after}", first, last)
         if at >= 0:
-            at += len(written(scalar[:start]))
-            return at, at + len(written(scalar[start:end]))
+            return at + len(before), at + len(before) + len(target)
     return -1, -1
-
-
-def _single_quoted(value: str) -> str:
-    return value.replace("'", "''")
-
-
-def _double_quoted(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def target_of(text: str) -> str | None:

@@ -24,8 +24,8 @@ from .tasks import MAX_TEXT_CHARS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from .scalars import Value
     from .structure import Structure
+    from .yaml.values import Value
 
 MAX_ANCHORS = 10_000
 MAX_TASKS = 10_000

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.model.notes import Property, PropertyType
 
-from .scalars import Scalar
+from .yaml.values import Scalar, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from .scalars import Value
+    from .yaml.values import Value
 
 MAX_PROPERTIES = 1_000
 MAX_NAME_CHARS = 200
 MAX_VALUE_CHARS = 500
-
-_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*+(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\Z")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[Tt ]\d{1,2}:\d{2}.{0,24})?\Z")
-_BOOLEANS = frozenset(("true", "false"))
 
 _Waiting: TypeAlias = "tuple[str, Value, bool]"
 
@@ -38,7 +33,9 @@ def properties(values: Mapping[str, Value]) -> Iterator[Property]:
         if isinstance(value, Scalar):
             line = value.line
             text = " ".join(value.split())[:MAX_VALUE_CHARS]
-            yield Property(name[:MAX_NAME_CHARS], _type(value, text), text, listed, line)
+            yield Property(
+                name[:MAX_NAME_CHARS], type_of(text, plain=value.plain), text, listed, line
+            )
         elif isinstance(value, list):
             waiting.extend((name, item, True) for item in reversed(value))
         elif isinstance(value, dict):
@@ -48,19 +45,3 @@ def properties(values: Mapping[str, Value]) -> Iterator[Property]:
             )
         elif value is None:
             yield Property(name[:MAX_NAME_CHARS], PropertyType.EMPTY, "", listed, line)
-
-
-def _type(value: Scalar, text: str) -> PropertyType:
-    if not text:
-        return PropertyType.EMPTY
-    if not value.plain:
-        return PropertyType.TEXT
-    first = text[0]
-    if first.isdecimal() or first in "+-.":
-        if _NUMBER.match(text):
-            return PropertyType.NUMBER
-        if _DATE.match(text):
-            return PropertyType.DATE
-    elif text.lower() in _BOOLEANS:
-        return PropertyType.BOOLEAN
-    return PropertyType.TEXT

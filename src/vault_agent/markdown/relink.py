@@ -18,6 +18,7 @@ from vault_agent.model.notes import LinkKind
 from vault_agent.text.names import fold, is_note
 
 from .links import target_of_destination, target_of_wikilink
+from .yaml.write import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,8 +42,6 @@ _ENCODED_CHARACTER = re.compile(r"%(?=[0-9A-Fa-f]{2})")
 _UNSAFE = re.compile(r"[\s<>?\"`|\\\x00-\x1f\x7f\u00a0]")
 _UNSAFE_IN_ANGLES = re.compile(r"[<>`|\\\x00-\x1f\x7f]")
 _DOUBLED = re.compile(r"(?<=\[)\[|(?<=\])\]|(?<=\{)\{|(?<=\})\}")
-# An unquoted scalar of YAML that must not become anything else.
-_NOT_PLAIN = re.compile(r": |:\Z| #|\A[\s\-?:,\[\]{}#&*!|>'\"%@`]|\s\Z")
 _FLOW = re.compile(r"[,\[\]{}]")
 
 
@@ -291,12 +290,4 @@ class _Yaml:
     flow: bool  # whether the scalar may stand in a list of one line
 
     def of(self, text: str | None) -> str | None:
-        if text is None:
-            return None
-        if self.quote == '"':
-            return text.replace("\\", "\\\\").replace('"', '\\"')
-        if self.quote == "'":
-            return text.replace("'", "''")
-        if _NOT_PLAIN.search(text) or (self.flow and _FLOW.search(text)):
-            return None
-        return text
+        return None if text is None else within(text, self.quote, flow=self.flow)

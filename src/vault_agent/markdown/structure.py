@@ -101,7 +101,7 @@ class Structure:
     comments: list[tuple[int, int]] = field(default_factory=list)
     links: list[MarkdownLink] = field(default_factory=list)
     autolinks: list[MarkdownLink] = field(default_factory=list)  # `<https://…>`
-    parts: list[Part] = field(default_factory=list)  # if a block may have an ID
+    parts: list[Part] = field(default_factory=list)  # if asked for, and if a block may have an ID
 
     @property
     def opaque(self) -> list[tuple[int, int]]:
@@ -120,49 +120,50 @@ class Structure:
         return [source.rfind("\n", 0, start) + 1 for start in starts]
 
 
-def scan(source: str) -> Structure:
+def scan(source: str, *, parts: bool = False) -> Structure:
     """Return the structure of a body whose lines end in LF or CR LF. Linear; never raises."""
+    parts = parts and _BLOCK_ID.search(source) is not None
     if "%%" not in source:
-        return _parsed(source)
+        return _parsed(source, parts=parts)
     # Mostly no comment opens in code, so that one parse is enough.
     comments = find_comments(source, ())
     if all(keeps_code(source, start, end) for start, end in comments):
-        structure = _parsed(without_comments(source, comments))
+        structure = _parsed(without_comments(source, comments), parts=parts)
         if not structure.code or find_comments(source, structure.code) == comments:
             structure.comments = comments
             return structure
     # A comment may contain text like a fence, and a fence text like a comment. So blank the
     # comments out and parse again, until nothing changes.
-    structure = _parsed(source)
+    structure = _parsed(source, parts=parts)
     comments = []
     for _ in range(_COMMENT_PASSES):
         found = find_comments(source, structure.code)
         if found == comments:
             break
         comments = found
-        structure = _parsed(without_comments(source, comments))
+        structure = _parsed(without_comments(source, comments), parts=parts)
     structure.comments = comments
     return structure
 
 
-def _parsed(source: str) -> Structure:
+def _parsed(source: str, *, parts: bool) -> Structure:
     """Parse with the brackets of wikilinks replaced by braces, which CommonMark ignores.
 
     With brackets, the parser splits each wikilink into five pieces of text. If braces would become
     part of a destination, the brackets are kept.
     """
     if "[[" not in source:
-        return _parse(source, source)
+        return _parse(source, source, parts)
     pieces = _BRACKETED.split(source)
     pieces[1::2] = [f"{{{{{inner}}}}}" for inner in pieces[1::2]]
-    structure = _parse("".join(pieces), source)
+    structure = _parse("".join(pieces), source, parts)
     if any("{{" in link.destination for link in (*structure.links, *structure.autolinks)):
-        return _parse(source, source)
+        return _parse(source, source, parts)
     return structure
 
 
 # One loop is three times faster than calls for each event.
-def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
+def _parse(source: str, written: str, with_parts: bool) -> Structure:  # noqa: PLR0912, PLR0915
     """Collect the structure from the parser's events.
 
     `written` is `source` with the original brackets. It has the same length and supplies the texts.
@@ -179,7 +180,6 @@ def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
     texts: list[str] = []  # the pieces of text since the outermost of them opened
     inner_end = 0  # the end of the last piece within a link
     parts = structure.parts
-    with_parts = "^" in source and _BLOCK_ID.search(source) is not None
     parents: list[int | None] = []  # for each open tag, the part around it
     parent: int | None = None
     last: dict[int | None, int] = {}  # the last part of each parent

@@ -10,14 +10,14 @@ from vault_agent.text.names import fold
 
 from . import tags
 from .edit import Change, before, editable, insertable, not_proven
-from .keys import Head, changed_keys
+from .yaml.edit import Head, changed_keys
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
     from .document import Tag
     from .edit import Splice, Text
-    from .yaml_values import Json
+    from .yaml.values import Json
 
 Where: TypeAlias = Literal["frontmatter", "inline", "both"]
 

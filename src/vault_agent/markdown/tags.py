@@ -12,7 +12,7 @@ from .frontmatter import texts_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from .scalars import Value
+    from .yaml.values import Value
 
 # A tag consists of letters, digits, "_", "-", "/" and all other characters, such as emoji, that are
 # not punctuation. Spaces and the punctuation of Latin, general and CJK blocks end a tag. The two

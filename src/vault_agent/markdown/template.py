@@ -13,8 +13,8 @@ from vault_agent.errors import Conflict, InvalidRequest
 
 from . import frontmatter
 from .edit import insertable
-from .keys import read_keys
-from .yaml_values import written
+from .yaml.edit import read_keys
+from .yaml.write import DOUBLE, within, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -181,8 +181,8 @@ def _in_quotes(content: str, quote: str, filled: Callable[[re.Match[str]], str])
     values = [filled(match) for match in _PLACE.finditer(content)]
     if quote == "'" and any(written(each, quote=quote)[0] != quote for each in values):
         # Single quotes can't escape: such a value needs double ones, and the text between does too.
-        plain = content[1:-1].replace("''", "'").replace("\\", "\\\\").replace('"', '\\"')
-        content, quote = f'"{plain}"', '"'
+        plain = within(content[1:-1].replace("''", "'"), DOUBLE)
+        content, quote = f'"{plain}"', DOUBLE
     return _PLACE.sub(lambda match: written(filled(match), quote=quote)[1:-1], content)
 
 

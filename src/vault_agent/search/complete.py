@@ -195,7 +195,7 @@ async def _parts(
             file = read_file(root, path, MAX_OUTLINE_BYTES)
         if isinstance(file, int):
             return [], []
-        document = Document(file.text)
+        document = Document(file.text, has_blocks=kind == "block")
         if kind == "block":
             every = [(f"^{each.id}", each.line) for each in document.blocks]
             return every, NameIndex([text for text, _ in every]).find(fragment.removeprefix("^"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import TooLarge
 from vault_agent.markdown.document import Document, section_hash
-from vault_agent.markdown.keys import keys_of
+from vault_agent.markdown.yaml.edit import keys_of
 from vault_agent.model.reading import NoteFrontmatter, NoteOutline, OutlineBlock, OutlineHeading
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.fetch import read_file
@@ -80,7 +80,7 @@ async def _read(
 
 
 def _outline(note_id: str, path: str, file: NoteFile) -> NoteOutline:
-    found = Document(file.text)
+    found = Document(file.text, has_blocks=True)
     if (count := len(found.sections) + len(found.blocks)) > MAX_PARTS:
         raise TooLarge(
             "NOTE_TOO_LARGE",

@@ -76,7 +76,7 @@ def too_costly() -> Iterator[None]:
 
 
 def _part(stored: StoredNote, file: NoteFile, query: PartQuery, max_bytes: int) -> NotePart:
-    found = Document(file.text)
+    found = Document(file.text, has_blocks=True)
     if query.view == "outline":
         return _page(
             stored, file, found, query, _outline_text(found), max_bytes=max_bytes, listed=True

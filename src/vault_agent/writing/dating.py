@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.edit import overwrite, spliced
-from vault_agent.markdown.keys import read_keys, set_keys
+from vault_agent.markdown.yaml.edit import read_keys, set_keys
 from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:

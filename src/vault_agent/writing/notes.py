@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import explained
-from vault_agent.markdown import edit, keys
+from vault_agent.markdown import edit
 from vault_agent.markdown import replace as replacing
 from vault_agent.markdown.edit import spliced
+from vault_agent.markdown.yaml import edit as keys
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.vault.naming import note_path
 from vault_agent.writing.costly import Costly
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
-    from vault_agent.markdown.yaml_values import Json
+    from vault_agent.markdown.yaml.values import Json
     from vault_agent.model.writing import Write, Written
     from vault_agent.writing.write import Writing
 

@@ -12,7 +12,7 @@ from vault_agent.markdown.edit import insertable
 from vault_agent.markdown.frontmatter import read as read_frontmatter
 from vault_agent.markdown.frontmatter import text_of
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.yaml_values import written as as_yaml
+from vault_agent.markdown.yaml.write import written as as_yaml
 from vault_agent.model.authoring import DecisionRecord
 from vault_agent.model.identifiers import identify
 from vault_agent.system.cancelling import in_thread

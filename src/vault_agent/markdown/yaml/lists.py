@@ -6,15 +6,16 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from .edit import Change
-from .yaml_values import identity, written
+from vault_agent.markdown.edit import Change
+
+from .values import identity
+from .write import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .yaml_block import Block
-    from .yaml_nodes import Node
-    from .yaml_values import Json
+    from .read import Block, Node
+    from .values import Json
 
 _MOST_COMPARED = 200
 _DASH = re.compile(r"([ \t]*)-([ \t]*)\Z")

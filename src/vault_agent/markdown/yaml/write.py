@@ -1,6 +1,5 @@
-"""Values of frontmatter: how they are written, and what a written one means.
+"""Writes values of frontmatter. All text that becomes YAML is quoted here.
 
-A plain scalar is read by the core schema of YAML 1.2, as Obsidian reads it, but dates stay text.
 Text is written plain only if YAML 1.1 and 1.2 read it back as the same text.
 """
 
@@ -8,74 +7,37 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from yaml.resolver import Resolver
 
 from vault_agent.errors import InvalidRequest
 
-from .scalars import NULLS
+from .values import scalar_value
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+if TYPE_CHECKING:
+    from .values import Json
 
 MAX_DEPTH = 32
+DOUBLE = '"'
 
-_TRUE = frozenset(("true", "True", "TRUE"))
-_FALSE = frozenset(("false", "False", "FALSE"))
-_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
-_OCTAL = re.compile(r"0o[0-7]+\Z")
-_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+\Z")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _NOT_FINITE = re.compile(r"(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
-_NUMBER_STARTS = frozenset("+-.0123456789")
-_MOST_DIGITS = 4_000  # Python refuses to convert more
 # The spec of YAML 1.1 has these too, but PyYAML does not.
 _OLD_BOOLEANS = frozenset(("y", "Y", "n", "N"))
 _STRING = "tag:yaml.org,2002:str"
+# Dates are written as Obsidian writes them. Other programs may read them as dates.
+_PLAIN_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?\Z", re.ASCII)
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?\Z", re.ASCII)
 # Written as escapes in double quotes: controls, breaks that only some parsers know, the byte order
 # mark and what is no character.
 _ESCAPED = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff"\\\\]')
 _SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r", '"': r"\"", "\\": r"\\"}
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`=<~. ")
 _NEVER_PLAIN = re.compile(r": |:\Z| #| \Z|[^\S ]")
+_NOT_PLAIN = re.compile(r": |:\Z| #|\A[\s\-?:,\[\]{}#&*!|>'\"%@`]|\s\Z")
+_BRACKETS = re.compile(r"[,\[\]{}]")
 _NEVER_IN_FLOW = re.compile(r"[,\[\]{}:#]")
-
-
-def scalar_value(text: str, *, plain: bool) -> Json:
-    """Return what a scalar means. Anything but null, booleans and finite numbers is text."""
-    if not plain:
-        return text
-    if text in NULLS:
-        return None
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
-    if text[0] not in _NUMBER_STARTS or len(text) > _MOST_DIGITS:
-        return text
-    if _INTEGER.match(text):
-        return int(text)  # also with zeros before it
-    if _OCTAL.match(text) or _HEXADECIMAL.match(text):
-        return int(text, 0)
-    if _FLOAT.match(text):
-        value = float(text)
-        return value if abs(value) != float("inf") else text
-    return text
-
-
-def same(one: Json, other: Json) -> bool:
-    """Whether two values are equal as JSON: 1 is 1.0, but not true."""
-    return identity(one) == identity(other)
-
-
-def identity(value: Json) -> object:
-    """Return a hashable object that is equal for equal values."""
-    if isinstance(value, list):
-        return ("list", tuple(map(identity, value)))
-    if isinstance(value, dict):
-        return ("map", frozenset((key, identity(each)) for key, each in value.items()))
-    return (isinstance(value, bool), value)
 
 
 def check_value(value: Json, depth: int = 0) -> None:
@@ -131,11 +93,32 @@ def written_key(name: str) -> str:
     Raises:
         InvalidRequest: `INVALID_REQUEST` if it is empty, over 200 characters, or has controls.
     """
-    if not 1 <= len(name) <= 200 or _ESCAPED.search(name.replace('"', "").replace("\\", "")):
+    if not 1 <= len(name) <= 200 or _has_controls(name):
         raise InvalidRequest(
             "INVALID_REQUEST", "A key must be one line of 1 to 200 characters without controls."
         )
     return _text(name, None, flow=False, date=False)
+
+
+def within(text: str, quote: str, *, flow: bool = False) -> str | None:
+    """Return text as a part of a scalar in quotation marks, or without if `quote` is empty.
+
+    Return None if it cannot be written there. `flow` is whether a scalar without quotation marks
+    may be within brackets.
+    """
+    if quote == DOUBLE:
+        return _ESCAPED.sub(_escape, text)
+    if _has_controls(text):
+        return None
+    if quote:
+        return text.replace("'", "''")
+    if _NOT_PLAIN.search(text) or (flow and _BRACKETS.search(text)):
+        return None
+    return text
+
+
+def _has_controls(text: str) -> bool:
+    return _ESCAPED.search(text.replace('"', "").replace("\\", "")) is not None
 
 
 def _encodes(text: str) -> bool:
@@ -156,9 +139,8 @@ def _float(value: float) -> str:
 def _text(text: str, quote: str | None, *, flow: bool, date: bool = True) -> str:
     if quote is None and _is_plain(text, flow=flow, date=date):
         return text
-    if quote == "'" and _ESCAPED.search(text.replace('"', "").replace("\\", "")) is None:
-        return "'" + text.replace("'", "''") + "'"
-    return '"' + _ESCAPED.sub(_escape, text) + '"'
+    inside = None if quote != "'" else within(text, quote)
+    return f'"{within(text, DOUBLE)}"' if inside is None else f"'{inside}'"
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -172,7 +154,7 @@ def _is_plain(text: str, *, flow: bool, date: bool) -> bool:
         return False
     if flow and _NEVER_IN_FLOW.search(text):
         return False
-    if date and _DATE.match(text):
+    if date and _PLAIN_DATE.match(text):
         return True
     return (
         isinstance(scalar_value(text, plain=True), str)

@@ -7,29 +7,32 @@ were asked for, and the body is the same. Otherwise nothing is returned.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Conflict, InvalidRequest
+from vault_agent.markdown import frontmatter
+from vault_agent.markdown.edit import Change, editable, no_frontmatter, not_proven
 
-from . import frontmatter
-from .edit import Change, editable, no_frontmatter, not_proven
-from .lines import line_ends
-from .yaml_block import Block
-from .yaml_spans import deletion, setting
-from .yaml_values import check_value, same, written, written_key
+from .lists import edited_list
+from .read import Block
+from .values import same
+from .write import check_value, written, written_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .edit import Splice, Text
-    from .frontmatter import Bounds
-    from .yaml_block import Entry
-    from .yaml_values import Json
+    from vault_agent.markdown.edit import Splice, Text
+    from vault_agent.markdown.frontmatter import Bounds
+
+    from .read import Entry
+    from .values import Json
 
 MAX_LINES = 20
 """Lines that an error lists."""
+_EMPTY_LINES = re.compile("(?:[ \t]*(?:\r\n|[\n\r]))*")
 _TOO_LARGE = "The frontmatter is larger than 64 KiB."
 
 
@@ -116,7 +119,7 @@ class Head:
         self.yaml = "" if self.bounds.block is None else self.text[self.start : self.bounds.fence]
         if len(self.yaml.encode()) > frontmatter.MAX_BYTES:
             raise Conflict("FRONTMATTER_INVALID", _TOO_LARGE, {"line": 1})
-        self.block = Block(self.yaml, 1 + line_ends(self.text[: self.start]))
+        self.block = Block(self.yaml)
         self.line_end = line_end
         opening = self.text[: self.start]
         if self.line_end == "\r" and opening.endswith("\n"):
@@ -177,9 +180,9 @@ def _changes(head: Head, edits: Sequence[_Edit], *, minimal: bool) -> list[Chang
             indent = head.block.indent()
             lines += f"{indent}{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
         elif edit.deleted:
-            found.append(deletion(head.block, edit.entry, minimal=minimal))
+            found.append(_deletion(head.block, edit.entry, minimal=minimal))
         else:
-            found += setting(head.block, edit.entry, edit.value, head.line_end, minimal=minimal)
+            found += _setting(head.block, edit.entry, edit.value, head.line_end, minimal=minimal)
     found = [Change(head.start + each.start, head.start + each.end, each.text) for each in found]
     found.sort()
     if lines and head.bounds.fence is None:
@@ -209,7 +212,7 @@ def _is_proven(head: Head, edits: Sequence[_Edit], changes: Sequence[Change]) ->
     entries = None
     if bounds.block is not None and after[bounds.end :] == body:
         with suppress(Conflict):
-            entries = Block(yaml, 1).entries
+            entries = Block(yaml).entries
     if entries is None:
         if all(edit.deleted for edit in edits):
             raise Conflict(
@@ -237,3 +240,84 @@ def _is_expected(entry: Entry, expected: Entry | _Edit) -> bool:
     else:
         named = entry.name == expected.name
     return named and same(entry.value.value(), expected.value)
+
+
+# --- where to change the block ------------------------------------------------------------------
+
+
+def _deletion(block: Block, entry: Entry, *, minimal: bool) -> Change:
+    """Return the change that deletes the lines of a key and its value.
+
+    If not `minimal`, the empty lines after them go, too: a text before the key that keeps its empty
+    lines (`|+`) would take them.
+
+    Raises:
+        Conflict: `FRONTMATTER_INVALID` if they cannot be edited.
+    """
+    _refuse_anchors(block, entry)
+    end = max(block.colon(entry), block.content_end(entry.value))
+    start = block.line_start(entry.key_start)
+    # What keeps its empty lines ends at the start of a line.
+    end = end if block.line_start(end) == end else block.next_line(end)
+    empty = None if minimal else _EMPTY_LINES.match(block.text, end)
+    return Change(start, empty.end() if empty else end, "")
+
+
+def _setting(
+    block: Block, entry: Entry, value: Json, line_end: str, *, minimal: bool
+) -> list[Change]:
+    """Return the changes that give a key another value.
+
+    Of a list only the items that differ change if `minimal`; otherwise it is written as a whole.
+
+    Raises:
+        Conflict: `FRONTMATTER_INVALID` if the old value cannot be edited.
+    """
+    node = entry.value
+    _refuse_anchors(block, entry)
+    colon = block.colon(entry)
+    if minimal and node.is_list and isinstance(value, list) and value and node.children:
+        changes = edited_list(block, node, value, line_end)
+        if changes is not None:
+            return changes
+    quote = node.style if node.style in ("'", '"') else None
+    text = written(value, quote=quote)
+    if node.in_lines:
+        if node.tag is not None or node.start < block.line_end(colon):
+            block.refuse("This value is written in a way that cannot be edited", node.start)
+        return [
+            *_inserted(block, colon, text),
+            Change(block.line_end(colon), block.line_end(block.content_end(node)), ""),
+        ]
+    if node.start == node.end:
+        return _inserted(block, colon, text)
+    if node.style in ("|", ">"):
+        return _instead_of_lines(block, node.start, block.content_end(node), text)
+    return [Change(node.start, node.end, text)]
+
+
+def _inserted(block: Block, colon: int, text: str) -> list[Change]:
+    """Return the change that puts a value behind a colon, before a comment."""
+    if not text:
+        return []
+    rest = block.text[colon : block.line_end(colon)]
+    if rest and not rest.strip(" \t"):
+        return [Change(colon + 1, colon + 1, text)]
+    return [Change(colon, colon, f" {text}")]
+
+
+def _instead_of_lines(block: Block, start: int, end: int, text: str) -> list[Change]:
+    """Return the changes that put a value in place of a block of text, and keep its comment."""
+    header_end = block.line_end(start)
+    header = block.text[start:header_end]
+    end = max(header_end, end)
+    if block.line_start(end) == end > header_end:
+        end -= len(block.text[header_end:end]) - len(block.text[header_end:end].rstrip("\r\n"))
+    indicator = len(header.split("#", 1)[0].rstrip(" \t"))
+    return [Change(start, start + indicator, text), Change(header_end, end, "")]
+
+
+def _refuse_anchors(block: Block, entry: Entry) -> None:
+    for node in (entry.key, *entry.value.nodes()):
+        if node.has_anchor and not (node is entry.value and node.is_alias):
+            block.refuse("This value has an anchor or an alias", node.start)

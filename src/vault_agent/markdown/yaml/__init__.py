@@ -1,0 +1,1 @@
+"""YAML of frontmatter: values and their types, reading, writing, and edits by spans."""
