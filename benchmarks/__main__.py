@@ -23,6 +23,7 @@ NAMES = (
     "memory.foreign",
     "memory.hooks",
     "memory.speed",
+    "harm",
     "versus",
     "exactness",
     "vault",

@@ -79,6 +79,36 @@ async def test_abandoned_work_ends_and_holds_nobody_up(tmp_path):
         assert await allowance.run(LARGE, process_of, "x") != os.getpid()
 
 
+@pytest.mark.fault(
+    "Note contents",
+    "several large hostile notes are shown or edited at once, or given up and asked for again",
+    "work of over a second goes on apart; other large notes are handled meanwhile",
+)
+async def test_slow_work_holds_up_no_quick_work(tmp_path):
+    """Not even if there is more of it than processes, or if it is given up and asked for again."""
+    async with Allowance(cpu_seconds=PATIENCE) as allowance:
+        places = [tmp_path / str(number) for number in range(4)]
+        tasks = [asyncio.create_task(allowance.run(LARGE, spin, str(each))) for each in places]
+        async with asyncio.timeout(PATIENCE):
+            for each in places:
+                await started(each)
+            assert await allowance.run(LARGE, process_of, "x") != os.getpid()
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            for each in places:
+                each.unlink()
+            again = [asyncio.create_task(allowance.run(LARGE, spin, str(each))) for each in places]
+            while sum(each.exists() for each in places) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            for number in range(4):
+                await allowance.run(LARGE, process_of, f"x{number}")
+            assert sum(each.exists() for each in places) == 2  # the slow ones take turns
+        for task in again:
+            task.cancel()
+        await asyncio.wait(again)
+
+
 async def test_a_stop_waits_for_no_work(tmp_path):
     async with Allowance(cpu_seconds=PATIENCE) as allowance:
         task = asyncio.create_task(allowance.run(LARGE, spin, str(tmp_path / "spin")))

@@ -13,11 +13,12 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery, TypeCount
 from vault_agent.ranking.names import Hit, NameIndex
-from vault_agent.search.fetch import read_file
+from vault_agent.search.fetch import NoteFile, read_file
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index import places, stats
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
+from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.names import is_note, stem
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.stats import NamedFile
+    from vault_agent.system.allowance import Allowance
     from vault_agent.vault.root import VaultRoot
 
 MAX_OUTLINE_BYTES = 4 << 20
@@ -82,18 +84,23 @@ def _folders(path: str) -> list[str]:
 
 
 async def suggest(
-    snapshot: Snapshot, known: Names, query: SuggestQuery, open_vault: Callable[[], VaultRoot]
+    snapshot: Snapshot,
+    known: Names,
+    query: SuggestQuery,
+    open_vault: Callable[[], VaultRoot],
+    allowance: Allowance,
 ) -> list[Suggestion]:
     """Return suggestions for what was typed, best first.
 
-    After `#` the headings of a note are suggested, after `#^` its blocks.
+    After `#` the headings of a note are suggested, after `#^` its blocks: none of a note in which
+    they cannot be found within the allowance.
     """
     source = ""
     if query.source is not None:
         note = await snapshot.read(reading.note_by_id, query.source)
         source = note.path if note is not None else ""
     if "#" in query.text and {"heading", "block"} & set(query.kinds):
-        return await _parts(snapshot, query, source, open_vault)
+        return await _parts(snapshot, query, source, open_vault, allowance)
     return await snapshot.read(_matching, known, query, source)
 
 
@@ -176,6 +183,7 @@ async def _parts(
     query: SuggestQuery,
     source: str,
     open_vault: Callable[[], VaultRoot],
+    allowance: Allowance,
 ) -> list[Suggestion]:
     """Return the headings or blocks of the note that is named before the `#`."""
     name, _, fragment = query.text.partition("#")
@@ -190,29 +198,40 @@ async def _parts(
     if kind not in query.kinds:
         return []
 
-    def read() -> tuple[list[tuple[str, int]], list[Hit]]:
+    def read() -> NoteFile | int:
         with open_vault() as root:
-            file = read_file(root, path, MAX_OUTLINE_BYTES)
-        if isinstance(file, int):
-            return [], []
-        document = Document(file.text, has_blocks=kind == "block")
-        if kind == "block":
-            every = [(f"^{each.id}", each.line) for each in document.blocks]
-            return every, NameIndex([text for text, _ in every]).find(fragment.removeprefix("^"))
-        every = [(each.text, each.line) for each in document.sections]
-        return every, heading_hits(document.headings, fragment)
+            return read_file(root, path, MAX_OUTLINE_BYTES)
 
-    every, hits = await in_thread(read)
-    if not fragment.strip("^ "):
-        hits = [Hit(number, 0, ()) for number in range(len(every))]
+    file = await in_thread(read)
+    if isinstance(file, int):
+        return []
+    try:
+        parts = await allowance.run(file.size, _parts_of, file.text, fragment, kind, query.limit)
+    except WorkerCrashed:
+        return []
     found = []
-    for hit in hits[: query.limit]:
-        text, line = every[hit.number]
+    for text, line, ranges in parts:
         insert = f"#{text}" if kind == "block" else f"#{_linkable(text)}"
-        found.append(Suggestion(kind, text, path, insert, hit.ranges, identify(path), path, line))
+        found.append(Suggestion(kind, text, path, insert, ranges, identify(path), path, line))
     if not name.strip():
         return found  # a link within the note needs no name
     return await snapshot.read(_with_links, found, source)
+
+
+def _parts_of(
+    text: str, fragment: str, kind: str, limit: int
+) -> list[tuple[str, int, tuple[tuple[int, int], ...]]]:
+    """Return the headings or blocks to offer for a fragment: texts, lines, and what matches."""
+    document = Document(text, has_blocks=kind == "block")
+    if kind == "block":
+        every = [(f"^{each.id}", each.line) for each in document.blocks]
+        hits = NameIndex([name for name, _ in every]).find(fragment.removeprefix("^"))
+    else:
+        every = [(each.text, each.line) for each in document.sections]
+        hits = heading_hits(document.headings, fragment)
+    if not fragment.strip("^ "):
+        hits = [Hit(number, 0, ()) for number in range(len(every))]
+    return [(*every[hit.number], hit.ranges) for hit in hits[:limit]]
 
 
 def heading_hits(headings: Headings, fragment: str) -> list[Hit]:

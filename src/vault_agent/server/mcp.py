@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 VAULT_HEADER = "Vault-Agent-Vault"  # as in the relay, whose room is imported only when needed
 IN_FLIGHT = 64
-IN_FLIGHT_EACH = 8
+IN_FLIGHT_EACH = 4
 """Requests of one caller that run at once. The others of that caller wait for them."""
 WAITING = 256
 """Requests of one caller that wait."""

@@ -6,6 +6,9 @@ has an allowance of processor time and ends when its caller is cancelled.
 
 from __future__ import annotations
 
+import asyncio
+import pickle
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from vault_agent.errors import VaultAgentError, error_of
@@ -29,6 +32,7 @@ QUICK_SECONDS = 1.0
 """Processor time after which work starts again among the slow, so that it holds up no other."""
 
 _PROCESSES = 2
+_MOST_KNOWN = 1_000
 
 
 class Allowance:
@@ -39,6 +43,7 @@ class Allowance:
         self._small_bytes = small_bytes
         self._threads = Threads(_PROCESSES, "text")
         self._quick: WorkerPool[Any, Any] = WorkerPool(_handler, size=_PROCESSES)
+        self._known_slow: dict[bytes, None] = {}
         self._slow: WorkerPool[Any, Any] = WorkerPool(_handler, size=_PROCESSES)
 
     async def __aenter__(self) -> Self:
@@ -79,16 +84,27 @@ class Allowance:
         return done
 
     async def _result(self, task: tuple[object, ...]) -> Any:
+        key = sha256(pickle.dumps(task)).digest()
         quick = min(QUICK_SECONDS, self._cpu_seconds)
-        try:
-            result = await self._quick.run(task, cpu_seconds=quick)
-            self._quick.trim(1)
-        except WorkerTimedOut:
-            if quick == self._cpu_seconds:
-                raise
-            result = await self._slow.run(task, cpu_seconds=self._cpu_seconds)
-            self._slow.trim(0)
+        if key not in self._known_slow:
+            try:
+                result = await self._quick.run(task, cpu_seconds=quick)
+            except (WorkerTimedOut, asyncio.CancelledError) as error:
+                self._remember(key)
+                if quick == self._cpu_seconds or isinstance(error, asyncio.CancelledError):
+                    raise
+            else:
+                self._quick.trim(1)
+                return result
+        result = await self._slow.run(task, cpu_seconds=self._cpu_seconds)
+        self._slow.trim(0)
         return result
+
+    def _remember(self, key: bytes) -> None:
+        """Let the same work begin among the slow: it took long, or its caller did not wait."""
+        self._known_slow[key] = None
+        if len(self._known_slow) > _MOST_KNOWN:
+            del self._known_slow[next(iter(self._known_slow))]
 
 
 class _Refused:

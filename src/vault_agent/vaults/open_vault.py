@@ -95,7 +95,7 @@ class OpenVault:
             vault.background,
         )
         self.runs.on_refresh(self._forget_older)
-        self.typing = TypingHelp(self.read, vault.open_root, vault.background)
+        self.typing = TypingHelp(self.read, vault.open_root, vault.background, shared.texts)
         self.pages = Pages(
             self.read, vault.open_root, self.secret, self.identity, address, allowance=shared.texts
         )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery
     from vault_agent.search.complete import Names
     from vault_agent.store.current import Snapshot
+    from vault_agent.system.allowance import Allowance
     from vault_agent.vault.root import VaultRoot
 
     Read = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
@@ -28,11 +29,16 @@ class TypingHelp:
     """
 
     def __init__(
-        self, read: Read, open_vault: Callable[[], VaultRoot], background: Background
+        self,
+        read: Read,
+        open_vault: Callable[[], VaultRoot],
+        background: Background,
+        allowance: Allowance,
     ) -> None:
         self._read = read
         self._open_vault = open_vault
         self._background = background
+        self._allowance = allowance
         self._names: Names | None = None
         self._stats: Stats | None = None
         self._reading = anyio.Lock()
@@ -41,7 +47,8 @@ class TypingHelp:
         """Return suggestions for what was typed, best first."""
 
         async def answer(now: Snapshot) -> list[Suggestion]:
-            return await suggest(now, await self._known(now), query, self._open_vault)
+            known = await self._known(now)
+            return await suggest(now, known, query, self._open_vault, self._allowance)
 
         found: list[Suggestion] = await self._read(answer)
         return found
