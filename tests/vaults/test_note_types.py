@@ -17,6 +17,8 @@ from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery
 from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
+from vault_agent.search.lists import list_notes
+from vault_agent.search.resolve import resolve
 from vault_agent.wire.base import parse_strings, parse_values
 from vault_agent.wire.lists import NotesRequest
 from vault_agent.wire.requests import NoteRequest, RelatedBody, SearchBody
@@ -70,7 +72,7 @@ async def targets(vault: OpenVault, path: str) -> list[str | None]:
 async def test_a_note_without_a_type_gets_that_of_its_folder(world: World):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
-        found = await vault.lists.notes(ListQuery())
+        found = await vault.answer(list_notes, ListQuery(), None)
         assert {note.path: note.type for note in found.notes} == {
             "journals/2026-02-13-session-abc12345.md": "journal",
             "modules/cost-tracker.md": "module",
@@ -100,7 +102,7 @@ async def test_other_vaults_keep_what_is_written(world: World):
             (app.vaults.default, "decisions/parsing.md"),
             (other, "decisions/a.md"),
         ):
-            found = await vault.lists.notes(ListQuery())
+            found = await vault.answer(list_notes, ListQuery(), None)
             assert {note.path: note.type for note in found.notes}[path] is None
         assert await targets(other, "b.md") == [None]
         assert await targets(app.vaults.default, "notes/plain.md") == [None, None, None]
@@ -121,7 +123,7 @@ async def test_links_find_a_note_by_its_id_and_by_type_and_name(world: World):
             "bugs/crash.md",
             "modules/cost-tracker.md",
         ]
-        named = await vault.lists.resolve("[[module-cost-tracker]]")
+        named = await vault.read(resolve, "[[module-cost-tracker]]", roots=vault.roots)
         assert [each.path for each in named.notes] == ["modules/cost-tracker.md"]
         shown = await vault.texts.note(identify(journal), allow_large=False)
         assert shown.metadata.aliases == ()

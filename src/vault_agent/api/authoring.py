@@ -20,6 +20,7 @@ from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.authoring import DecisionList, Devlog, DevlogKind, TemplateList, TemplateRow
 from vault_agent.model.writing import Right
+from vault_agent.search.resolve import resolve
 from vault_agent.vaults.typed_notes import NewNote
 from vault_agent.wire.requests import NoParams
 from vault_agent.wire.writing import (
@@ -61,7 +62,7 @@ async def _set_task(vault: OpenVault, caller: Caller, sent: SetTaskBody) -> Foun
         note_id = sent.note_id or ""
         wanted = Wanted(sent.line or 0, text=sent.text, only_this_line=sent.only_this_line)
     if sent.path is None:
-        resolved = await vault.lists.resolve(note_id, caller.scope)
+        resolved = await vault.read(resolve, note_id, roots=vault.roots, scope=caller.scope)
         path = caller.scope.outer(resolved.notes[0].path)
     else:
         path = sent.path

@@ -18,6 +18,7 @@ from vault_agent.model.graph import (
     Mentions,
     TagTree,
 )
+from vault_agent.search import links, mentions, trees
 from vault_agent.wire.links import (
     BROKEN,
     BacklinksRequest,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 async def _links(vault: OpenVault, _: Caller, sent: LinksRequest) -> Found:
     """List the links of a note in the order in which they are written."""
     page = page_of(vault, sent, positions=2)
-    found = await vault.links.links(sent.note_id, page, status=sent.status, kinds=sent.kind)
+    found = await vault.answer(links.links, sent.note_id, page, status=sent.status, kinds=sent.kind)
     entries, fields = shown(vault, sent, found)
     data = LinksPage(links=await _across(vault, entries), **fields)
     return Found(data, found.warnings)
@@ -64,7 +65,7 @@ async def _across(vault: OpenVault, links: tuple[NoteLink, ...]) -> tuple[NoteLi
 async def _backlinks(vault: OpenVault, _: Caller, sent: BacklinksRequest) -> Found:
     """List the notes that link to a note, with the places of the links."""
     page = page_of(vault, sent)
-    found = await vault.links.backlinks(sent.note_id, page, contexts=sent.contexts)
+    found = await vault.answer(links.backlinks, sent.note_id, page, contexts=sent.contexts)
     entries, fields = shown(vault, sent, found)
     data = BacklinksPage(backlinks=entries, total=found.total or 0, **fields)
     return Found(data, found.warnings)
@@ -72,7 +73,9 @@ async def _backlinks(vault: OpenVault, _: Caller, sent: BacklinksRequest) -> Fou
 
 async def _mentions(vault: OpenVault, _: Caller, sent: MentionsRequest) -> Found:
     """List the notes that name a note without a link to it."""
-    found = await vault.links.mentions(sent.note_id, limit=sent.limit, linked=sent.linked)
+    found = await vault.answer(
+        mentions.mentions, sent.note_id, limit=sent.limit, linked=sent.linked
+    )
     data = Mentions(found.revision, found.total or 0, found.more, found.entries)
     return Found(data, found.warnings)
 
@@ -92,13 +95,13 @@ async def _broken(vault: OpenVault, _: Caller, sent: BrokenLinksRequest) -> Foun
 
 async def _tags(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
     """Return the tree of tags with the number of notes of each."""
-    tree = await vault.links.tags(sent.to_query(caller.scope))
+    tree = await vault.read(trees.tags, sent.to_query(caller.scope))
     return Found(tree, vault.links.warnings())
 
 
 async def _folders(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
     """Return the tree of folders with the number of notes in each."""
-    tree = await vault.links.folders(sent.to_query(caller.scope))
+    tree = await vault.read(trees.folders, sent.to_query(caller.scope))
     return Found(tree, vault.links.warnings())
 
 

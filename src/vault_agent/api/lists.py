@@ -14,6 +14,11 @@ from vault_agent.model.context import Context
 from vault_agent.model.grep import GrepAnswer, Place
 from vault_agent.model.lists import ListPlace, NoteList, Sort, TaskList, TaskPlace
 from vault_agent.model.names import NamedNotes
+from vault_agent.search.context import gather
+from vault_agent.search.grep import grep
+from vault_agent.search.lists import list_notes
+from vault_agent.search.resolve import resolve
+from vault_agent.search.tasks import list_tasks
 from vault_agent.wire.context import ContextBody
 from vault_agent.wire.lists import GrepBody, NotesRequest, ResolveRequest, TasksRequest
 
@@ -27,7 +32,9 @@ _MAX_NUMBER = 1 << 53
 
 async def _resolve(vault: OpenVault, caller: Caller, sent: ResolveRequest) -> Found:
     """Find the notes that a path, name, title, link or ID means."""
-    found = await vault.lists.resolve(sent.name, caller.scope, source=sent.from_)
+    found = await vault.read(
+        resolve, sent.name, roots=vault.roots, scope=caller.scope, source=sent.from_
+    )
     if found.heading is not None:
         found = replace(found, anchor=anchor(found.heading))
     return Found(found)
@@ -40,7 +47,7 @@ async def _notes(vault: OpenVault, caller: Caller, sent: NotesRequest) -> Found:
         kind = int if sent.sort is Sort.CONNECTIONS else str
         position = _position(vault, sent, sent.cursor, kind, str)
         start = ListPlace(position[0], str(position[1]))
-    found = await vault.lists.notes(sent.to_query(caller.scope), start)
+    found = await vault.answer(list_notes, sent.to_query(caller.scope), start)
     rows = found.notes
     if (name := vault.name) is not None:
         rows = tuple(replace(row, vault=name) for row in rows)
@@ -61,7 +68,7 @@ async def _tasks(vault: OpenVault, caller: Caller, sent: TasksRequest) -> Found:
     if sent.cursor is not None:
         position = _position(vault, sent, sent.cursor, str, int)
         start = TaskPlace(str(position[0]), int(position[1]))
-    found = await vault.lists.tasks(sent.to_query(caller.scope), start)
+    found = await vault.answer(list_tasks, sent.to_query(caller.scope), start)
     kept = entries_that_fit(found.tasks)
     more = found.has_more or kept < len(found.tasks)
     data = replace(
@@ -90,7 +97,14 @@ def _next(vault: OpenVault, sent: Model, place: tuple[int | str, ...]) -> str:
 async def _context(vault: OpenVault, caller: Caller, sent: ContextBody) -> Found:
     """Gather excerpts of notes for a prompt, within a number of tokens."""
     queries = [each.to_query(caller.scope) for each in sent.queries]
-    found = await vault.lists.context(queries, max_tokens=sent.max_tokens)
+    found = await vault.answer(
+        gather,
+        queries,
+        max_tokens=sent.max_tokens,
+        roots=vault.roots,
+        embedder=vault.embedder,
+        indexing=vault.jobs.is_indexing,
+    )
     return Found(found, found.warnings)
 
 
@@ -100,7 +114,9 @@ async def _grep(vault: OpenVault, caller: Caller, sent: GrepBody) -> Found:
     if sent.cursor is not None:
         position = _position(vault, sent, sent.cursor, str, int, int)
         start = Place(str(position[0]), int(position[1]), int(position[2]))
-    found = await vault.lists.grep(sent.to_query(caller.scope), start)
+    seconds = vault.config.search.regex_seconds
+    async with vault.scans:
+        found = await vault.answer(grep, sent.to_query(caller.scope), seconds=seconds, start=start)
     if found.place is not None:
         found = replace(found, has_more=True, next_cursor=_next(vault, sent, found.place))
     return Found(found, found.warnings)

@@ -13,6 +13,7 @@ from vault_agent.api.encoding import encoded
 from vault_agent.api.shown import shown_warnings
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
 from vault_agent.model.reply import Reply
+from vault_agent.search.named import note_with_id
 from vault_agent.wire.base import Model
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ async def _with_note_ids(vault: OpenVault, caller: Caller, sent: Sent) -> Sent:
     if not asked:
         return sent
     found = {
-        name: await vault.lists.note_id_of(value.removeprefix(_BY_ID), caller.scope)
+        name: await vault.read(note_with_id, value.removeprefix(_BY_ID), caller.scope)
         for name, value in asked.items()
     }
     return sent.model_copy(update=found)

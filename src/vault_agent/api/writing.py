@@ -15,6 +15,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.reading import NoteFrontmatter, NoteOutline
 from vault_agent.model.writing import Appended, Right, Write, Written
+from vault_agent.search.resolve import resolve
 from vault_agent.wire.base import dump
 from vault_agent.wire.writing import (
     FrontmatterBody,
@@ -85,7 +86,7 @@ async def path_of(vault: OpenVault, caller: Caller, sent: NoteBody) -> str:
     """
     path = sent.path
     if path is None:
-        found = await vault.lists.resolve(sent.note_id or "", caller.scope)
+        found = await vault.read(resolve, sent.note_id or "", roots=vault.roots, scope=caller.scope)
         path = caller.scope.outer(found.notes[0].path)
     return visible_path(caller, path)
 

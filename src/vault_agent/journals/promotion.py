@@ -30,6 +30,7 @@ from vault_agent.model.promotion import Demoted, GlobalCopy, Interrupted, Promot
 from vault_agent.model.writing import Right, Write, WriteState
 from vault_agent.redaction.redact import redact
 from vault_agent.search.html import resolved
+from vault_agent.search.resolve import resolve
 from vault_agent.store.index import facts, fields
 from vault_agent.system.cancelling import in_thread
 from vault_agent.vaults.reads import ask, ready
@@ -337,7 +338,7 @@ class Promotion:
             raise Forbidden("VAULT_READ_ONLY", "Only notes of a project's vault are promoted.")
         writing = vault.writes.by_itself
         await ready(vault, writing)
-        path = (await vault.lists.resolve(note_id)).notes[0].path
+        path = (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
         note = await writing.read(path, _write(PROMOTE, Right.EDIT, writer))
         return _Here(
             vault,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from vault_agent.search.tasks import open_tasks_of
 from vault_agent.system.cancelling import in_thread
 from vault_agent.writing.devlog import add_entry, last_entries
 from vault_agent.writing.records import Records
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
     from vault_agent.model.writing import Write, Written
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.vaults.lists import Lists
+    from vault_agent.vaults.shared import Read
     from vault_agent.writing.templates import Template
     from vault_agent.writing.write import Writing
 
@@ -33,7 +34,7 @@ class Authoring:
 
     Args:
         writing: returns what writes, if that is on.
-        lists: finds tasks in the index.
+        read: reads the index.
         open_root: opens the vault.
         settings: `[write]` of the configuration.
     """
@@ -41,12 +42,12 @@ class Authoring:
     def __init__(
         self,
         writing: Callable[[], Writing],
-        lists: Lists,
+        read: Read,
         open_root: Callable[[], VaultRoot],
         settings: WriteSettings,
     ) -> None:
         self._writing = writing
-        self._lists = lists
+        self._read = read
         self._open_root = open_root
         self._settings = settings
         self._records = Records(open_root)
@@ -77,7 +78,8 @@ class Authoring:
         """Complete, cancel or open a task. Raises as `vault_agent.writing.tasks.set_task`."""
 
         async def open_tasks(ids: Sequence[str]) -> Sequence[str]:
-            return await self._lists.open_tasks(ids, scope)
+            found: list[str] = await self._read(lambda now: open_tasks_of(now, ids, scope))
+            return found
 
         return await set_task(
             self._writing(),

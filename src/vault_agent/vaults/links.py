@@ -9,7 +9,7 @@ import anyio
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.protocol import Clustered, Refused
-from vault_agent.search import broken, columns, graph, links, mentions, trees
+from vault_agent.search import broken, columns, graph
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.system.cancelling import in_thread
 
@@ -18,18 +18,12 @@ if TYPE_CHECKING:
 
     from vault_agent.indexing.protocol import Answer
     from vault_agent.model.graph import (
-        Backlink,
         Community,
         Finding,
-        FolderTree,
         GraphNote,
         Listed,
         LocalGraph,
-        Mention,
-        NoteLink,
         Page,
-        TagTree,
-        TreeQuery,
         Wanted,
     )
     from vault_agent.model.search import Filters
@@ -80,26 +74,6 @@ class Links:
 
         found: str = await self._read(answer)
         return found
-
-    async def links(
-        self, note_id: str, page: Page, *, status: str | None, kinds: tuple[str, ...] | None
-    ) -> Listed[NoteLink]:
-        """Return the links of a note, in order."""
-        return await self._listed(
-            lambda now: links.links(now, note_id, page, status=status, kinds=kinds)
-        )
-
-    async def backlinks(self, note_id: str, page: Page, *, contexts: int) -> Listed[Backlink]:
-        """Return the notes that link to a note."""
-        return await self._listed(
-            lambda now: links.backlinks(now, note_id, page, contexts=contexts)
-        )
-
-    async def mentions(self, note_id: str, *, limit: int, linked: bool) -> Listed[Mention]:
-        """Return the notes that name a note without a link."""
-        return await self._listed(
-            lambda now: mentions.mentions(now, note_id, limit=limit, linked=linked)
-        )
 
     async def local(self, note_id: str, *, depth: int, limit: int) -> LocalGraph:
         """Return the notes near a note."""
@@ -170,22 +144,6 @@ class Links:
         return await self._listed_of_graph(
             lambda now, whole: self._broken.by_target(now, whole, page, faults)
         )
-
-    async def tags(self, query: TreeQuery) -> TagTree:
-        """Return the tree of tags."""
-        found: TagTree = await self._read(lambda now: trees.tags(now, query))
-        return found
-
-    async def folders(self, query: TreeQuery) -> FolderTree:
-        """Return the tree of folders."""
-        found: FolderTree = await self._read(lambda now: trees.folders(now, query))
-        return found
-
-    async def _listed(
-        self, answer: Callable[[Snapshot], Awaitable[Listed[Entry]]]
-    ) -> Listed[Entry]:
-        found: Listed[Entry] = await self._read(answer)
-        return replace(found, warnings=(*self.warnings(), *found.warnings))
 
     async def _listed_of_graph(
         self, answer: Callable[[Snapshot, Graph], Awaitable[Listed[Entry]]]

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import anyio
+
 from vault_agent.config.registry import DEFAULT
 from vault_agent.freshness.checks import Checks
 from vault_agent.freshness.embeddings import Embeddings
@@ -24,7 +26,6 @@ from vault_agent.vaults.files import LinksOfVault
 from vault_agent.vaults.graph_layout import GraphLayout
 from vault_agent.vaults.health import health
 from vault_agent.vaults.links import Links
-from vault_agent.vaults.lists import Lists
 from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.reading import Reading
 from vault_agent.vaults.secret import Secret
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from vault_agent.vaults.shared import Shared
     from vault_agent.writing.files import Files
     from vault_agent.writing.write import Writing
+
+_SCANS = 2
+"""Scans of the whole vault at once. Others wait."""
 
 
 class OpenVault:
@@ -84,7 +88,8 @@ class OpenVault:
 
         # Reads and writes.
         reading = Reading(vault, self.runs, self.jobs, self.checks, self.watch)
-        self.read, self.snapshot, self.warnings = reading.read, reading.snapshot, reading.warnings
+        self.read, self.answer, self.snapshot = reading.read, reading.answer, reading.snapshot
+        self.warnings = reading.warnings
         links = LinksOfVault(self.runs, reading)
         self.writes = Writes(vault, following, links, shared.texts, config.write)
         self.links = Links(self.read, partial(vault.ask, Cluster(vault.task)), self.checks.warnings)
@@ -100,15 +105,9 @@ class OpenVault:
             self.read, vault.open_root, self.secret, self.identity, address, allowance=shared.texts
         )
         self.texts = Texts(self.read, vault.open_root, shared.texts, warnings=self.warnings)
-        self.lists = Lists(
-            self.read,
-            (vault.task.root, str(config.vault.root)),
-            warnings=self.checks.warnings,
-            regex_seconds=config.search.regex_seconds,
-            embedder=shared.embedder,
-            indexing=lambda: self.jobs.is_indexing,
-        )
-        self.authoring = Authoring(lambda: self.writing, self.lists, vault.open_root, config.write)
+        self.roots = (vault.task.root, str(config.vault.root))
+        self.scans = anyio.Semaphore(_SCANS)
+        self.authoring = Authoring(lambda: self.writing, self.read, vault.open_root, config.write)
 
     @property
     def identity(self) -> str:

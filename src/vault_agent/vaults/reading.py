@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 
 from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.store.current import SnapshotOutdated
@@ -23,6 +24,19 @@ Reply = TypeVar("Reply")
 Options = ParamSpec("Options")
 
 MAX_ATTEMPTS = 5
+
+
+class HasWarnings(Protocol):
+    """A dataclass with warnings."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What is to be known about it."""
+
+
+Warned = TypeVar("Warned", bound=HasWarnings)
 
 
 class Reading:
@@ -64,6 +78,16 @@ class Reading:
                     raise
             await self._runs.refresh()
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
+
+    async def answer(
+        self,
+        function: Callable[Concatenate[Snapshot, Options], Awaitable[Warned]],
+        *args: Options.args,
+        **options: Options.kwargs,
+    ) -> Warned:
+        """Return as `read`, with the warnings of every reply from the index before its own."""
+        found = await self.read(function, *args, **options)
+        return replace(found, warnings=(*self._checks.warnings(), *found.warnings))
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:

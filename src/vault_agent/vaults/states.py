@@ -13,12 +13,14 @@ from vault_agent.config.trust import is_trusted
 from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.model.vaults import VaultReadiness, VaultState
 from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index.lists import count_types
 from vault_agent.system.files import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.config.registry import Registered
+    from vault_agent.store.current import Snapshot
     from vault_agent.vaults.hosted import HostedVault
     from vault_agent.vaults.open_vault import OpenVault
 
@@ -46,7 +48,7 @@ async def state_of(
         return VaultState(address, role, entry.identity, open=False, state=state)
     types, code = None, None
     try:
-        types = await vault.lists.types()
+        types = await vault.read(_types)
     except IndexUnavailable as error:
         code = error.code
     except SnapshotOutdated:  # the next request sees the new revision
@@ -88,3 +90,8 @@ def with_counts(state: VaultState, folder: Path) -> VaultState:
     except (OSError, ValueError, KeyError, TypeError):
         return state
     return replace(state, notes=notes, types=types, last_indexed=at)
+
+
+async def _types(now: Snapshot) -> dict[str, int]:
+    """Return the number of notes of each type; "" for notes without one."""
+    return await now.read(count_types)
