@@ -15,12 +15,9 @@ import random
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.server import PROGRAM, Server, cpu_of, cpu_seconds
 from benchmarks.vault import Vault, queries
