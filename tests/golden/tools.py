@@ -179,7 +179,7 @@ SYNK = {
         use("get_vault_graph", project=True),
         use("get_agent_memory", project=True, prompt="round prices in src/costs.py"),
         use("create_vault_note", project=True, type="bug", title="Twice", content="# Twice\n"),
-        use("update_vault_note", project=True, noteId="bugs/twice.md", title="Two"),
+        use("update_vault_note", project=True, noteId="modules/Cost tracker.md", title="Costs"),
         use("delete_vault_note", project=True, noteId="bugs/twice.md"),
         use("promote_note_to_global", project=True, path="decisions/Round prices.md"),
         use("generate_session_journal", project=True, title="Mine", sections={"Goal": "Prices."},
