@@ -112,4 +112,4 @@ def test_a_picture_that_is_mostly_known_stays_alike():
 
 
 def test_the_time_grows_with_the_number_of_notes():
-    assert_linear(lambda times: graph(10_000 * times), lambda made: lay_out(*made))
+    assert_linear(lambda times: graph(3_000 * times), lambda made: lay_out(*made))

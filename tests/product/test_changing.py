@@ -10,6 +10,7 @@ import pytest
 from tests.product.conftest import small_vault
 from tests.product.program import Program
 from tests.product.written import KEY, Written
+from tests.waiting import eventually
 
 from vault_agent.server.routes import ROUTES
 
@@ -36,11 +37,12 @@ def sha(text: str) -> str:
 # --- commands ---------------------------------------------------------------------------------
 
 
-def test_a_new_note_is_found_at_once(server: Written):
+def test_a_new_note_is_found(server: Written):
     shown = server.done("write", "Inbox/Zebra", "-t", "# Zebra\n\nStripes.\n", "--set", "a=[1]")
     assert shown.startswith("created Inbox/Zebra.md  +6 -0  ")
     assert server.text("Inbox/Zebra.md") == "---\na: [1]\n---\n# Zebra\n\nStripes.\n"
-    assert server.search("stripes").data["results"][0]["path"] == "Inbox/Zebra.md"
+    found = eventually(lambda: server.search("stripes").data["results"])  # `write` waits for 2 s
+    assert found[0]["path"] == "Inbox/Zebra.md"
     again = server.run("write", "Inbox/Zebra", "-t", "x")
     assert (again.returncode, again.stderr.split(":")[0]) == (1, "NOTE_EXISTS")
 
