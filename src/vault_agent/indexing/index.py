@@ -353,7 +353,8 @@ class _Run:
         self._touched += paths
         rowids = [self._known[path].rowid for path in paths]
         names: list[tuple[int, int]] = []
-        for note in await within(target.connection, reading.notes_by_rowid, rowids):
+        known = await within(target.connection, reading.by_rowid, rowids)
+        for note in known.values():
             self._names_before[note.path] = names_of(note.path, (*note.aliases, *note.keys))
             names += name_rows(note.path, self._names_before[note.path])
         await target.writer.change_names((), names)

@@ -333,7 +333,7 @@ async def chunks_of(
     async with vault.snapshot() as snapshot:
         found = await snapshot.read(reading.chunks, keys)
     chunks: dict[int, list[StoredChunk]] = {rowid: [] for rowid in rows}
-    for chunk in sorted(found, key=lambda each: each.key):
+    for chunk in sorted(found.values()):
         chunks[chunk.key >> CHUNK_BITS].append(chunk)
     return chunks
 

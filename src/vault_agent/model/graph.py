@@ -76,6 +76,21 @@ class Page:
     start: tuple[int, ...] = ()  # from a cursor; () is the beginning
     revision: str | None = None  # that the cursor belongs to
 
+    @property
+    def first(self) -> int:
+        """The place of its first entry in the whole list."""
+        return self.start[0] if self.start else 0
+
+    def of(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Return the part of a whole list."""
+        return tuple(entries[self.first : self.first + self.limit])
+
+    def listed(self, revision: str, entries: Sequence[Entry], total: int) -> Listed[Entry]:
+        """Return the entries of this part of a list of `total` entries."""
+        end = self.first + len(entries)
+        ends = tuple((place,) for place in range(self.first + 1, end + 1))
+        return Listed(revision, tuple(entries), ends, end < total, total)
+
 
 @dataclass(frozen=True, slots=True)
 class Listed(Generic[Entry]):

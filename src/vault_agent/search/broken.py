@@ -63,8 +63,7 @@ class BrokenLinks:
         check_revision(snapshot, page)
         known = await self._of(snapshot, graph)
         found = _chosen(known, wanted)
-        start = page.start[0] if page.start else 0
-        shown = found[start : start + page.limit]
+        shown = page.of(found)
 
         def read(connection: Connection) -> tuple[Finding, ...]:
             written = links_reading.with_keys(connection, {key for key, _ in shown})
@@ -76,9 +75,7 @@ class BrokenLinks:
             )
 
         entries = await snapshot.read_unchanged(read)
-        ends = tuple((start + index + 1,) for index in range(len(entries)))
-        more = start + len(entries) < len(found)
-        return Listed(snapshot.revision, entries, ends, more, len(found))
+        return page.listed(snapshot.revision, entries, len(found))
 
     async def by_target(
         self, snapshot: Snapshot, graph: Graph, page: Page, wanted: Collection[str]
@@ -92,11 +89,7 @@ class BrokenLinks:
         known = await self._of(snapshot, graph)
         found = _chosen(known, wanted)
         groups = await snapshot.read_unchanged(_grouped, found)
-        start = page.start[0] if page.start else 0
-        entries = tuple(groups[start : start + page.limit])
-        ends = tuple((start + index + 1,) for index in range(len(entries)))
-        more = start + len(entries) < len(groups)
-        return Listed(snapshot.revision, entries, ends, more, len(groups))
+        return page.listed(snapshot.revision, page.of(groups), len(groups))
 
     async def _of(self, snapshot: Snapshot, graph: Graph) -> _Known:
         async with self._finding:

@@ -157,7 +157,7 @@ def _note_and_chunks(
         raise SnapshotOutdated
     first = note.rowid << CHUNK_BITS
     keys = range(first + start, first + min(start + count, max(note.chunk_count, start)))
-    return note, sorted(reading.chunks(connection, keys))
+    return note, sorted(reading.chunks(connection, keys).values())
 
 
 def section_chunks(

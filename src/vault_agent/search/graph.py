@@ -183,10 +183,9 @@ async def central(
     """
     check_revision(snapshot, page)
     scores = await in_thread(_scores, graph.links, by)
-    start = page.start[0] if page.start else 0
     order = await in_thread(
         nsmallest,
-        start + page.limit,
+        page.first + page.limit,
         range(graph.links.size),
         lambda position: (-scores[position], position),
     )
@@ -230,10 +229,9 @@ async def communities(
     check_revision(snapshot, page)
     if clusters.revision != graph.revision:
         raise SnapshotOutdated
-    start = page.start[0] if page.start else 0
     inside: dict[int, list[int]] = {}
     for position, community in enumerate(clusters.members):
-        if start <= community < start + page.limit:
+        if page.first <= community < page.first + page.limit:
             inside.setdefault(community, []).append(position)
     shown = {
         community: nsmallest(
@@ -255,8 +253,7 @@ async def communities(
         )
         for community, members in shown.items()
     )
-    ends = tuple((entry.id + 1,) for entry in entries)
-    return Listed(graph.revision, entries, ends, start + len(entries) < total, total)
+    return page.listed(graph.revision, entries, total)
 
 
 async def admit(snapshot: Snapshot, filters: Filters) -> set[int] | None:
@@ -277,11 +274,9 @@ async def _listed(
     page: Page,
     scores: Sequence[float] | None = None,
 ) -> Listed[GraphNote]:
-    start = page.start[0] if page.start else 0
     total = len(found) if scores is None else len(scores)
-    entries = await _notes(snapshot, graph, found[start : start + page.limit], scores)
-    ends = tuple((start + index + 1,) for index in range(len(entries)))
-    return Listed(graph.revision, entries, ends, start + len(entries) < total, total)
+    entries = await _notes(snapshot, graph, page.of(found), scores)
+    return page.listed(graph.revision, entries, total)
 
 
 async def _notes(

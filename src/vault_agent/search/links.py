@@ -169,25 +169,22 @@ async def backlinks(
         NotFound: `NOTE_NOT_FOUND`.
     """
     check_revision(snapshot, page)
-    start = page.start[0] if page.start else 0
 
     def read(connection: Connection) -> tuple[tuple[Backlink, ...], int]:
         note = named_note(connection, note_id)
         found = reading.linking(connection, note.handle)
         others = [each for each in found if each[0] != note.rowid]
         others.sort(key=lambda each: (-each[1], each[2]))
-        shown = others[start : start + page.limit]
+        shown = page.of(others)
         rowids = [rowid for rowid, _, _ in shown]
-        titles = {
-            each.rowid: each.title for each in notes_reading.notes_by_rowid(connection, rowids)
-        }
+        found_notes = notes_reading.by_rowid(connection, rowids)
         at = reading.places(connection, note.handle, rowids, limit=contexts) if contexts else {}
         chunks = _chunks(connection, at)
         entries = tuple(
             Backlink(
                 identify(path),
                 path,
-                titles[rowid],
+                found_notes[rowid].title,
                 count,
                 tuple(_place(place, chunks) for place in at.get(rowid, ())),
             )
@@ -196,13 +193,7 @@ async def backlinks(
         return entries, len(others)
 
     entries, total = await snapshot.read_unchanged(read)
-    return Listed(
-        snapshot.revision,
-        entries,
-        tuple((start + index + 1,) for index in range(len(entries))),
-        more=total > start + page.limit,
-        total=total,
-    )
+    return page.listed(snapshot.revision, entries, total)
 
 
 def _chunks(connection: Connection, at: Mapping[int, Sequence[LinkRow]]) -> dict[int, StoredChunk]:
@@ -212,7 +203,7 @@ def _chunks(connection: Connection, at: Mapping[int, Sequence[LinkRow]]) -> dict
         for place in found
         if place.chunk is not None
     }
-    return {chunk.key: chunk for chunk in notes_reading.chunks(connection, keys)}
+    return notes_reading.chunks(connection, keys)
 
 
 def _place(place: LinkRow, chunks: Mapping[int, StoredChunk]) -> Place:

@@ -136,11 +136,12 @@ def _rows(
     connection: Connection, shown: Sequence[SortedNote], within: set[int] | None
 ) -> list[ListedNote]:
     rowids = [each.rowid for each in shown]
-    notes = {note.rowid: note for note in reading.notes_by_rowid(connection, rowids)}
+    notes = reading.by_rowid(connection, rowids)
     if len(notes) < len(rowids):
         raise SnapshotOutdated
     first = [rowid << CHUNK_BITS for rowid in rowids]
-    texts = {chunk.key: chunk.text for chunk in reading.chunks(connection, first)}
+    chunks = reading.chunks(connection, first)
+    texts = {key: chunk.text for key, chunk in chunks.items()}
     counts = links.count_connections(connection, rowids, within)
     ids, statuses, files, promoted = [
         fields.values_of(connection, rowids, name) for name in ("id", "status", "files", "promoted")

@@ -78,15 +78,15 @@ async def mentions(
     read = wanted[:MAX_READ]
 
     def find(connection: Connection) -> tuple[list[Mention], int]:
-        notes = {each.rowid: each for each in notes_reading.notes_by_rowid(connection, read)}
-        others = notes_reading.notes_by_rowid(connection, search.similar - {note.rowid})
+        notes = notes_reading.by_rowid(connection, read)
+        others = notes_reading.by_rowid(connection, search.similar - {note.rowid})
         keys = [
             rowid << CHUNK_BITS | index
             for rowid in read
             for index in range(notes[rowid].chunk_count)
         ]
-        chunks = notes_reading.chunks(connection, keys[:MAX_READ_CHUNKS])
-        finder = Mentions((name for name, _ in search.names), _words(others))
+        chunks = notes_reading.chunks(connection, keys[:MAX_READ_CHUNKS]).values()
+        finder = Mentions((name for name, _ in search.names), _words(others.values()))
         return _find(finder, notes, chunks, linking), len(keys)
 
     found, chunk_count = await snapshot.read_unchanged(find)

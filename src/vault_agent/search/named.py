@@ -46,7 +46,8 @@ async def note_with_id(snapshot: Snapshot, value: str, scope: Scope = EVERYTHING
     """
     filters = Filters(properties=(("id", value),), scope=scope)
     rowids = await snapshot.threads.run(snapshot.fulltext.admitted, filters)
-    notes = await snapshot.read(reading.notes_by_rowid, sorted(rowids)[:MAX_NOTES])
+    found = await snapshot.read(reading.by_rowid, sorted(rowids)[:MAX_NOTES])
+    notes = list(found.values())
     if len(notes) > 1:
         listed = [{"noteId": note.id, "path": note.path} for note in notes]
         listed.sort(key=lambda each: each["path"])
@@ -63,7 +64,8 @@ def named_chunk(connection: Connection, note: StoredNote, index: int) -> StoredC
         NotFound: `CHUNK_NOT_FOUND`.
     """
     if 0 <= index < MAX_CHUNKS:
-        for chunk in reading.chunks(connection, [note.rowid << CHUNK_BITS | index]):
+        key = note.rowid << CHUNK_BITS | index
+        if (chunk := reading.chunks(connection, [key]).get(key)) is not None:
             return chunk
     raise NotFound(
         "CHUNK_NOT_FOUND",

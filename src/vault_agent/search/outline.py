@@ -9,9 +9,8 @@ from vault_agent.markdown.document import Document, section_hash
 from vault_agent.markdown.yaml.edit import keys_of
 from vault_agent.model.reading import NoteFrontmatter, NoteOutline, OutlineBlock, OutlineHeading
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.search.fetch import read_file
 from vault_agent.search.named import named_note
-from vault_agent.search.part import MAX_BYTES, too_costly
+from vault_agent.search.part import read_whole, too_costly
 from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
@@ -68,14 +67,7 @@ async def _read(
     snapshot: Snapshot, root: VaultRoot, note_id: str, scope: Scope
 ) -> tuple[str, NoteFile]:
     stored = await snapshot.read(named_note, note_id, scope)
-    file = await in_thread(read_file, root, stored.path, MAX_BYTES)
-    if isinstance(file, int):
-        raise TooLarge(
-            "NOTE_TOO_LARGE",
-            "The note is larger than 16 MiB.",
-            {"size": file, "limit": MAX_BYTES},
-            remedy="Search in it instead.",
-        )
+    file = await in_thread(read_whole, root, stored.path)
     return stored.path, file
 
 

@@ -50,7 +50,19 @@ async def part(
         TooLarge: `NOTE_TOO_LARGE` over 16 MiB, or if its headings take too long to find.
     """
     stored = await snapshot.read(named_note, note_id, query.scope)
-    file = await in_thread(read_file, root, stored.path, MAX_BYTES)
+    file = await in_thread(read_whole, root, stored.path)
+    with too_costly():
+        return await allowance.run(file.size, _part, stored, file, query, max_bytes)
+
+
+def read_whole(root: VaultRoot, path: str) -> NoteFile:
+    """Read a note that is read in parts. Call it in a thread.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND` if the file is missing or no longer readable as a note.
+        TooLarge: `NOTE_TOO_LARGE` over 16 MiB.
+    """
+    file = read_file(root, path, MAX_BYTES)
     if isinstance(file, int):
         raise TooLarge(
             "NOTE_TOO_LARGE",
@@ -58,8 +70,7 @@ async def part(
             {"size": file, "limit": MAX_BYTES},
             remedy="Search in it instead.",
         )
-    with too_costly():
-        return await allowance.run(file.size, _part, stored, file, query, max_bytes)
+    return file
 
 
 @contextmanager

@@ -150,7 +150,7 @@ def _represented(connection: Connection, note_id: str, index: str | None, scope:
         first = note.rowid << CHUNK_BITS
         keys = [first | place for place in range(note.chunk_count)]
         # MAX_CHARACTERS at 2,000 per chunk, times two because some chunks are short.
-        chunks = sorted(reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]))
+        chunks = sorted(reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]).values())
     return _Asked(note, chunks, keys, links.neighbours(connection, note))
 
 

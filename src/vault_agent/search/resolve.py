@@ -265,6 +265,6 @@ def _by_title(
     folded = fold(title)
     # A title may end in what looks like a suffix of notes.
     wanted = {folded, *(folded.removesuffix(suffix) for suffix in NOTE_SUFFIXES)}
-    notes = reading.notes_by_rowid(connection, rowids)
+    notes = reading.by_rowid(connection, rowids).values()
     found = [note for note in notes if fold(note.title) in wanted]
     return sorted(found, key=lambda note: (len(note.path), note.path))

@@ -111,7 +111,7 @@ def _fitting(
 
 def _rows(connection: Connection, found: Sequence[tuple[TaskRow, TaskFields]]) -> list[ListedTask]:
     keys = {row.rowid << CHUNK_BITS | row.chunk for row, _ in found if row.chunk is not None}
-    chunks = {chunk.key: chunk for chunk in reading.chunks(connection, keys)}
+    chunks = reading.chunks(connection, keys)
     tasks = []
     for row, fields in found:
         chunk = chunks.get(row.rowid << CHUNK_BITS | row.chunk) if row.chunk is not None else None
@@ -144,10 +144,10 @@ def _line(connection: Connection, row: TaskRow, chunk: StoredChunk | None) -> st
         return row.text
     pieces = [lines[place]]
     while place == len(lines) - 1:  # a very long line goes on in the next chunk
-        following = reading.chunks(connection, {chunk.key + 1})
-        if not following:
+        following = reading.chunks(connection, [chunk.key + 1]).get(chunk.key + 1)
+        if following is None:
             break
-        chunk, place = following[0], 0
+        chunk, place = following, 0
         lines = _lines(chunk.text)
         pieces.append(lines[0])
     return "".join(pieces)

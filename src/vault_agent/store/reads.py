@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from vault_agent.store.index import candidates, links, notes, text
+from vault_agent.store.index import links, notes, text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,17 +30,17 @@ class Reads(ABC):
     def notes(self, rowids: Iterable[int]) -> dict[int, StoredNote]:
         """Return the notes with these rowids. Missing ones are left out."""
         with self.connection() as connection:
-            return candidates.notes(connection, rowids)
+            return notes.by_rowid(connection, rowids)
 
     def headings(self, keys: Iterable[int]) -> dict[int, str | None]:
         """Return the innermost heading of each of these chunks."""
         with self.connection() as connection:
-            return candidates.headings(connection, keys)
+            return notes.headings(connection, keys)
 
     def chunks(self, keys: Iterable[int]) -> dict[int, StoredChunk]:
         """Return the chunks with these keys. Missing ones are left out."""
         with self.connection() as connection:
-            return candidates.chunks(connection, keys)
+            return notes.chunks(connection, keys)
 
     def circles(
         self, rowids: Sequence[int], within: Collection[int] | None = None

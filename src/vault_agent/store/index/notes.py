@@ -1,14 +1,19 @@
-"""Reads notes, chunks and links of a generation by their keys."""
+"""Reads notes and chunks of a generation.
+
+Python's SQLite module releases the interpreter's lock at every row, and another thread may then
+hold it for a while. So the reads of a search return all their rows as one text.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.notes import FileEntry, Metadata
 from vault_agent.store.database import json_array, translated
+from vault_agent.store.failures import damaged
 from vault_agent.store.index.rows import handle_of_id, metadata_from
 from vault_agent.text.names import is_key
 
@@ -131,18 +136,20 @@ def note_by_id(connection: sqlite3.Connection, note_id: str) -> StoredNote | Non
     return None
 
 
-def notes_by_rowid(connection: sqlite3.Connection, rowids: Iterable[int]) -> list[StoredNote]:
-    """Return the notes with these rowids, in no particular order. Missing ones are left out."""
-    with translated():
-        rows = connection.execute(_NOTES_BY_ROWID, (json_array(rowids),)).fetchall()
-    return [note_of(row) for row in rows]
+def by_rowid(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, StoredNote]:
+    """Return the notes with these rowids. Missing ones are left out."""
+    return {row[0]: note_of(row) for row in _rows(connection, _NOTES, rowids)}
 
 
-def chunks(connection: sqlite3.Connection, keys: Iterable[int]) -> list[StoredChunk]:
-    """Return the chunks with these keys, in no particular order. Missing ones are left out."""
-    with translated():
-        rows = connection.execute(_CHUNKS_BY_KEY, (json_array(keys),)).fetchall()
-    return [chunk_of(row) for row in rows]
+def headings(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, str | None]:
+    """Return the innermost heading of each of these chunks, without reading their text."""
+    rows = _rows(connection, _HEADINGS, keys)
+    return {key: orjson.loads(path)[-1] if path else None for key, path in rows}
+
+
+def chunks(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, StoredChunk]:
+    """Return the chunks with these keys. Missing ones are left out."""
+    return {row[0]: chunk_of(row) for row in _rows(connection, _CHUNKS, keys)}
 
 
 def chunk_keys(connection: sqlite3.Connection) -> list[int]:
@@ -187,6 +194,22 @@ def tags(connection: sqlite3.Connection) -> list[tuple[str, str, int]]:
     return [(name, written, rowid) for name, written, rowid in rows]
 
 
+def _rows(connection: sqlite3.Connection, statement: str, numbers: Iterable[int]) -> list[Any]:
+    with translated():
+        [(rows,)] = connection.execute(statement, (json_array(numbers),))
+    try:
+        return orjson.loads(rows)  # type: ignore[no-any-return]
+    except orjson.JSONDecodeError:
+        raise damaged() from None
+
+
+def _as_one(columns: str, table: str, key: str) -> str:
+    return (
+        f"SELECT json_group_array(json_array({columns})) FROM {table}"
+        f" WHERE {key} IN (SELECT value FROM json_each(?))"
+    )
+
+
 def note_of(row: sqlite3.Row) -> StoredNote:
     """Return a note from its columns, in the order of `_NOTE`."""
     rowid, handle, path, title, chunk_count, aliases, shown, attachment_count = row
@@ -214,12 +237,11 @@ SELECT rowid, handle, path, title, chunk_count, aliases, metadata, attachment_co
 FROM note
 """
 
-_NOTES_BY_ROWID = _NOTE + "WHERE rowid IN (SELECT value FROM json_each(?))"
-
-_CHUNKS_BY_KEY = """
-SELECT key, heading_path, start_line, end_line, text FROM chunk
-WHERE key IN (SELECT value FROM json_each(?))
-"""
+_NOTES = _as_one(
+    "rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count", "note", "rowid"
+)
+_HEADINGS = _as_one("key, heading_path", "chunk", "key")
+_CHUNKS = _as_one("key, heading_path, start_line, end_line, text", "chunk", "key")
 
 _CHUNK_TEXT = f"""
 SELECT chunk.key, note.title, chunk.heading_path, chunk.text
