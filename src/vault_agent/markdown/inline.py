@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _BARE = re.compile(r"(?:https?://|(?<![\w./])www\.)[^\s<\ufdd3]++", re.IGNORECASE)
 _PUNCTUATION = "?!.,:*_~'\";"
 _ROUNDS = 5
-_HOST = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*+:)?//(?:[^/?#@]*+@)?(\[[^\]]*+\]|[^/?#@:\[\]]*+)")
 _MARK = re.compile(r"(?<!=)==(?!=)")
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
 from vault_agent.text.pattern import compile_re2
 
-from . import frontmatter
 from .edit import Change, editable, insertable
+from .lines import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,7 +71,7 @@ def replace(
     if not search:
         raise InvalidRequest("INVALID_REQUEST", "The text to search for is empty.")
     text = editable(note)
-    start = 0 if in_frontmatter else frontmatter.bounds(text.text).end
+    start = 0 if in_frontmatter else text.document.body
     plain = _Plain(text.text, start)
     find = _regex if regex else _literal
     found = find(
@@ -149,14 +149,15 @@ def _regex(
     template = _template(replacement, compiled)
     pieces = [text.own(each) if isinstance(each, str) else each for each in template]
     numbers = {each for each in pieces if isinstance(each, int)}
-    data = plain.text.encode()
-    offset = _Characters(data)
+    lines = Lines(plain.text)
 
     def span(match: Any, group: int) -> tuple[int, int]:
         start, end = match.span(group)
-        return (0, 0) if start < 0 else (plain.back(offset.at(start)), plain.back(offset.at(end)))
+        if start < 0:
+            return 0, 0
+        return plain.back(lines.character(start)), plain.back(lines.character(end))
 
-    for match in compiled.finditer(data):
+    for match in compiled.finditer(plain.text.encode()):
         start, end = span(match, 0)
         if start == end:
             raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
@@ -167,35 +168,6 @@ def _regex(
         if sum(map(len, content)) > MAX_NEW_CHARS:
             raise _too_large()
         yield Change(start, end, "".join(content))
-
-
-class _Characters:
-    """Converts offsets of bytes to offsets of characters."""
-
-    _BLOCK = 1024
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._ascii = data.isascii()
-        self._before = [0]  # for each block, the characters before it
-        if not self._ascii:
-            for start in range(0, len(data), self._BLOCK):
-                block = data[start : start + self._BLOCK]
-                self._before.append(self._before[-1] + _characters(block))
-
-    def at(self, offset: int) -> int:
-        if self._ascii:
-            return offset
-        block = offset // self._BLOCK
-        return self._before[block] + _characters(self._data[block * self._BLOCK : offset])
-
-
-_CONTINUATION = bytes(range(0x80, 0xC0))
-
-
-def _characters(data: bytes) -> int:
-    """Return how many characters start in these bytes."""
-    return len(data.translate(None, _CONTINUATION))
 
 
 def _template(replacement: str, compiled: Any) -> list[Piece]:

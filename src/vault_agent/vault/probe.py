@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,8 +20,6 @@ class Probe:
     """What the file system of a folder can do."""
 
     way: Way
-    folds_case: bool  # `A.md` and `a.md` are one file
-    folds_forms: bool  # as are two Unicode spellings of one name
     durable: bool  # what was synced survives a power cut
 
 
@@ -33,7 +30,6 @@ def probe(folder: Folder) -> Probe:
         Unavailable: `WRITE_UNSUPPORTED_HERE` if files cannot be created safely.
     """
     first, second = temporary_name(), temporary_name()
-    odd = temporary_name().replace(".tmp", "\u00e9.tmp")
     try:
         folder.make(first, b"1")
         _expect(not _replaces(folder, first), "a new file can replace another one")
@@ -41,19 +37,12 @@ def probe(folder: Folder) -> Probe:
         _expect(folder.read(second).data == b"1", "a renamed file has other bytes")
         folder.make(first, b"2")
         way = _way(folder, first, second)
-        folder.make(odd, b"3")
-        folds_forms = folder.exists(unicodedata.normalize("NFD", odd))
         folder.sync()
-        return Probe(
-            way,
-            folds_case=folder.exists(first.upper()),
-            folds_forms=folds_forms,
-            durable=is_durable(file_system(folder.call_path("."), folder.fd)),
-        )
+        return Probe(way, is_durable(file_system(folder.call_path("."), folder.fd)))
     except OSError as error:
         raise _unsupported(error.strerror or "it failed") from None
     finally:
-        for name in (first, second, odd):
+        for name in (first, second):
             with suppress(OSError):
                 remove_temporary(folder, name)
 
