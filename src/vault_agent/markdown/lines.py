@@ -72,7 +72,7 @@ class Lines:
         """Return the number of characters before a byte."""
         if self._text.isascii():
             return byte
-        block = bisect_right(self._sizes, byte) - 1
+        block = min(bisect_right(self._sizes, byte), len(self._sizes) - 1) - 1
         text = self._text[block * _BLOCK : (block + 1) * _BLOCK]
         return block * _BLOCK + len(text.encode()[: byte - self._sizes[block]].decode())
 
