@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import change, how, how_options, text_of, text_options
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here
-from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
+from vault_agent.cli.terminal import clean, say, style, tell, warn
 
 
 @click.group("adr", cls=Group)
@@ -41,8 +41,7 @@ async def list_(invocation: Invocation) -> None:
     """List the records in the order of their numbers."""
     async with client_here(invocation) as client:
         reply = await client.writing.decisions()
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     decisions = reply.envelope["data"]["decisions"]
     for each in decisions:

@@ -18,7 +18,6 @@ from vault_agent.cli.terminal import (
     clean,
     counted,
     is_terminal,
-    pass_on,
     say,
     style,
     tell,
@@ -225,8 +224,7 @@ async def _tell_changes(client: Client, data: Mapping[str, Any], before: str) ->
 
 
 def _report(invocation: Invocation, reply: Reply[Written], *, with_warnings: bool = True) -> None:
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     if data["dryRun"]:

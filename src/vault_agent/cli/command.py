@@ -12,13 +12,13 @@ import asyncclick as click
 
 from vault_agent import __version__
 from vault_agent.cli.completing import complete_names
-from vault_agent.cli.terminal import clean, complain
+from vault_agent.cli.terminal import clean, complain, pass_on
 from vault_agent.errors import Misconfigured, Unavailable, explained
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
 
-    from vault_agent.client.client import Client
+    from vault_agent.client.client import Client, Reply
     from vault_agent.config.layers import Layer
 
 _SERVERS = ("vault.root", "server.endpoint")
@@ -52,6 +52,12 @@ class Invocation:
         from vault_agent.config.layers import read_layers
 
         return read_layers(self.flags(more), self.config)
+
+    def passed_on(self, reply: Reply[Any]) -> bool:
+        """Print the reply itself if JSON is wanted. Return whether it was."""
+        if self.json:
+            pass_on(reply.body)
+        return self.json
 
     @asynccontextmanager
     async def client(self, *, changes_index: bool = False) -> AsyncIterator[Client]:

@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here
-from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
+from vault_agent.cli.terminal import clean, say, style, tell, warn
 
 _KINDS = ("impl", "problem", "insight", "verify")
 
@@ -52,8 +52,7 @@ async def tail(invocation: Invocation, topic: str | None, lines: int) -> None:
     """Print the last lines of the devlog of a topic, or of all."""
     async with client_here(invocation) as client:
         reply = await client.writing.devlog({"topic": topic, "limit": lines})
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     entries = reply.envelope["data"]["entries"]
     for each in entries:

@@ -105,8 +105,7 @@ async def attachment(
                 tell(f"{counted(written, 'byte')} written.")
             return
         reply = await client.attachment(path)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     data = reply.data
     size = counted(data.size, "byte")

@@ -15,7 +15,6 @@ from vault_agent.cli.here import client_here, name_rest
 from vault_agent.cli.linking import (
     degrees,
     limit_option,
-    printed,
     show_notes,
 )
 from vault_agent.cli.names import find
@@ -66,7 +65,7 @@ async def local(invocation: Invocation, note: str, depth: int | None, limit: int
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
         reply = await links.of_note(client, chosen, "graph", depth=depth, limit=limit)
-    if printed(reply, as_json=invocation.json):
+    if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     for node in data["nodes"]:
@@ -97,7 +96,7 @@ async def path(
     async with invocation.client() as client:
         ends = [(await find(invocation, client, name)).note_id for name in (start, end)]
         reply = await links.path(client, *ends, directed=directed or None, max=longest)
-    if printed(reply, as_json=invocation.json):
+    if invocation.passed_on(reply):
         return
     for step, note in enumerate(reply.envelope["data"]["notes"]):
         say(f"{step}  {style(clean(note['path']), 'strong')}")

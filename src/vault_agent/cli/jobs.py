@@ -10,7 +10,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here, name_rest, vaults_here
-from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell
+from vault_agent.cli.terminal import clean, counted, say, style, tell
 from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fitted
 from vault_agent.errors import NotFound
@@ -50,8 +50,7 @@ async def show(invocation: Invocation, job_id: str | None) -> None:
 
     async with _asked(invocation, job_id) as (client, chosen):
         reply = await client.job(chosen)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     job = reply.data.job
     _say_line(job)
@@ -78,8 +77,7 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
     """Cancel a job. The default is the newest. The last complete index, if any, still serves."""
     async with _asked(invocation, job_id) as (client, chosen):
         reply = await client.cancel(chosen)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     job = replace(reply.data.job, warning_count=0)  # they are not about this
     _say_line(job)
@@ -90,8 +88,7 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
 async def _list(invocation: Invocation) -> None:
     async with client_here(invocation) as client:
         reply = await client.jobs()
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     for job in reply.data.jobs:
         _say_line(job)

@@ -10,7 +10,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
-from vault_agent.cli.terminal import clean, envelope, is_terminal, pass_on, say, tell, warn
+from vault_agent.cli.terminal import clean, envelope, is_terminal, say, tell, warn
 from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ async def list_(invocation: Invocation, everything: bool, state: str | None, lim
     async with client_here(invocation, only_trusted=True) as client:
         reply = await client.journals.page(asked)
     warn(reply.warnings)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     found = reply.envelope["data"]["journals"]
     for each in found:
@@ -153,8 +152,7 @@ async def _review_one(
 ) -> None:
     if answer is None:
         draft = await client.journals.draft(session_id)
-        if invocation.json:
-            pass_on(draft.body)
+        if invocation.passed_on(draft):
             return
         warn(draft.warnings)
         say(clean(draft.envelope["data"]["text"], lines=True))
@@ -171,8 +169,7 @@ async def _review_one(
 
 def _show_one(invocation: Invocation, reply: Any) -> None:
     warn(reply.warnings)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     journal = reply.envelope["data"]["journal"]
     if journal is None:

@@ -10,7 +10,6 @@ from vault_agent.cli.results import marked
 from vault_agent.cli.terminal import (
     clean,
     counted,
-    pass_on,
     say,
     style,
 )
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.cli.paged import Page
-    from vault_agent.client.client import Reply
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 MARGIN = " " * 6
@@ -77,10 +75,3 @@ def show_notes(page: Page) -> None:
 def degrees(note: dict[str, Any]) -> str:
     """Return how many notes link to a note, and how many it links to."""
     return style(f"{note['in']} in, {note['out']} out", "faint")
-
-
-def printed(reply: Reply[Any], *, as_json: bool) -> bool:
-    """Print the reply itself if JSON is wanted. Return whether it was."""
-    if as_json:
-        pass_on(reply.body)
-    return as_json

@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
-from vault_agent.cli.terminal import clean, counted, envelope, pass_on, say, style, tell, warn
+from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell, warn
 from vault_agent.cli.times import ago
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
             reply = await client.lists.memory_session(await _whole(client, session))
         else:
             reply = await client.lists.memory_sessions(options)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     if session is not None:
@@ -134,8 +133,7 @@ async def forget(
         if session is not None:
             body["sessionId"] = await _whole(client, session)
         reply = await client.lists.forget_memory(body)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     say(f"{counted(reply.envelope['data']['forgotten'], 'session')} forgotten.")
 

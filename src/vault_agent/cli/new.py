@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import assignments, change, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
-from vault_agent.cli.terminal import clean, pass_on, say, style, tell
+from vault_agent.cli.terminal import clean, say, style, tell
 
 
 @click.command("new", cls=Command)
@@ -55,8 +55,7 @@ async def command(
 async def _list(invocation: Invocation) -> None:
     async with client_here(invocation) as client:
         reply = await client.writing.templates()
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     templates = reply.envelope["data"]["templates"]
     width = max((len(clean(each["name"])) for each in templates), default=0)

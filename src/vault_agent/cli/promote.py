@@ -8,7 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, pass_on, say, tell, warn
+from vault_agent.cli.terminal import clean, say, tell, warn
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
@@ -42,8 +42,7 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
             return
         body = {name: value for name, value in options.items() if value}
         reply: Reply[Promoted] = await client.vaults.promote(place.note_id, body)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     path = clean(data["global"]["path"])
@@ -56,8 +55,7 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
 
 async def _undo(invocation: Invocation, client: Client, note_id: str, *, keep: bool) -> None:
     reply: Reply[Demoted] = await client.vaults.demote(note_id, keep=keep)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     if not data["changed"]:

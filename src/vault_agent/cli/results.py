@@ -17,7 +17,6 @@ from vault_agent.cli.terminal import (
     has_links,
     is_terminal,
     linked,
-    pass_on,
     say,
     style,
     tell,
@@ -118,8 +117,7 @@ def show(
     At a terminal those of a search are `numbered`: `open` and other commands take the numbers,
     until the next search. Elsewhere, and if the notes are not on this computer, they have IDs.
     """
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     results = data["results"]

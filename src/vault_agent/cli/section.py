@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import change, existing, how, how_options, text_of, text_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
+from vault_agent.cli.terminal import clean, say, style, tell, warn
 
 _ACTIONS = {
     "append": "append",
@@ -64,8 +64,7 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> int |
 async def _list(invocation: Invocation, note: str) -> None:
     async with invocation.client() as client:
         reply = await client.writing.outline((await find(invocation, client, note)).note_id)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     for each in data["headings"]:

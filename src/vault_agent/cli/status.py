@@ -20,7 +20,7 @@ from vault_agent.cli.state import (
     say_rows,
     watch_state,
 )
-from vault_agent.cli.terminal import clean, counted, pass_on, say, style, warn
+from vault_agent.cli.terminal import clean, counted, say, style, warn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +41,7 @@ async def command(invocation: Invocation) -> None:
         vault = local_vault(layers, client.vault)
         here = vaults_here(invocation) if not invocation.json else ()
         each = await ask_each(invocation, client, client.health) if here else []
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     health = reply.data
     root = root_of(invocation.vault) or (vault.root if vault is not None else None)

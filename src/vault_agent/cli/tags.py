@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, pass_on, say, tell, warn
+from vault_agent.cli.terminal import clean, say, tell, warn
 from vault_agent.cli.trees import show_tree, tree_options
 
 _WHERE = click.option(
@@ -69,8 +69,7 @@ async def list_(invocation: Invocation, note: str) -> None:
     async with invocation.client() as client:
         place = await find(invocation, client, note)
         reply = await client.note(place.note_id, allow_large=True)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     tags = reply.envelope["data"]["metadata"]["tags"]
     for tag in tags:

@@ -9,7 +9,6 @@ import asyncclick as click
 
 from vault_agent.cli.each import ask_each
 from vault_agent.cli.filters import with_options
-from vault_agent.cli.linking import printed
 from vault_agent.cli.terminal import clean, envelope, is_terminal, say, style, tell, warn
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ async def show_tree(
     async with invocation.client() as client:
         replies = await ask_each(invocation, client, lambda: links.tree(client, name, **options))
     first, *others = replies
-    if not others and printed(first.reply, as_json=invocation.json):
+    if not others and invocation.passed_on(first.reply):
         return
     trees = [one.reply.envelope["data"] for one in replies]
     if name == "tags":

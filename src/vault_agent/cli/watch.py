@@ -10,7 +10,7 @@ import orjson
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.index import run_job
-from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell, warn
+from vault_agent.cli.terminal import clean, counted, say, style, tell, warn
 from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fitted
 from vault_agent.errors import Unavailable
@@ -72,8 +72,7 @@ async def follow_news(invocation: Invocation) -> None:
 async def _status(invocation: Invocation) -> None:
     async with invocation.client() as client:
         reply = await client.watch()
-        if invocation.json:
-            pass_on(reply.body)
+        if invocation.passed_on(reply):
             return
         health = await client.health()
     data = reply.envelope["data"]

@@ -8,7 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here
-from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell, warn
+from vault_agent.cli.terminal import clean, counted, say, style, tell, warn
 from vault_agent.cli.times import ago
 
 
@@ -25,8 +25,7 @@ async def command(context: click.Context, /, **options: Any) -> None:
     invocation: Invocation = context.obj
     async with client_here(invocation) as client:
         reply = await client.writing.writes(options)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     for each in data["writes"]:
@@ -64,8 +63,7 @@ async def show(invocation: Invocation, write_id: str) -> None:
     """Show one write, and whether somebody has changed the note since."""
     async with invocation.client() as client:
         reply = await client.writing.logged(write_id)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     entry = data["write"]
@@ -96,7 +94,6 @@ async def forget(
         raise click.UsageError("give an ID, --older-than or --all")
     async with invocation.client() as client:
         reply = await client.writing.forget(body)
-    if invocation.json:
-        pass_on(reply.body)
+    if invocation.passed_on(reply):
         return
     say(f"The bytes of {counted(reply.envelope['data']['forgotten'], 'write')} are deleted.")
