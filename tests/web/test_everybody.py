@@ -90,6 +90,11 @@ def show(page: Page, theme: str) -> None:
     """Change the computer's theme, and wait until all colors have followed."""
     page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     expect(page.locator("html")).to_have_attribute("data-theme", theme)
+    settle(page)
+
+
+def settle(page: Page) -> None:
+    """Wait until the next frame is shown and all animations have ended."""
     page.evaluate(
         "() => new Promise(requestAnimationFrame)"
         ".then(() => Promise.allSettled(document.getAnimations().map(each => each.finished)))"
@@ -106,7 +111,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     found = {}
     for name, reach in states(page, note_id("Frost alarm")):
         reach()
-        page.wait_for_timeout(150)
+        settle(page)
         wrong = violations(page, RULES) + too_wide(page)
         show(page, "dark")
         wrong += violations(page, ["color-contrast"])
