@@ -12,7 +12,7 @@ import pytest
 from tests.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest, NotFound
-from vault_agent.model.graph import Page, TreeQuery
+from vault_agent.model.graph import Page, TagBranch, TreeQuery
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters
 from vault_agent.search import columns, graph, trees
@@ -277,22 +277,26 @@ async def test_the_graph_has_columns_and_objects(vault: Vault):
 
 async def test_tags_and_folders_are_trees_with_counts(vault: Vault):
     def shown(branch) -> tuple:
-        return branch.name, branch.count, branch.total, [shown(each) for each in branch.children]
+        below = [shown(each) for each in branch.children]
+        return name_of(branch), branch.count, branch.total, below
+
+    def name_of(branch) -> str:
+        return branch.tag if isinstance(branch, TagBranch) else branch.folder
 
     async with opened(vault) as now:
         tags = await trees.tags(now, TreeQuery("", depth=20, limit=1_000))
         below = await trees.tags(now, TreeQuery("GARDEN/", depth=20, limit=1_000))
         one = await trees.tags(now, TreeQuery("", depth=1, limit=1))
         folders = await trees.folders(now, TreeQuery("", depth=20, limit=1_000))
-    assert [shown(each) for each in tags.branches] == [
+    assert [shown(each) for each in tags.tags] == [
         ("frost", 1, 1, []),
         ("Garden", 0, 2, [("Garden/Beds", 2, 2, [])]),
         ("Weather", 2, 2, []),
     ]
-    assert (tags.count, tags.truncated) == (3, False)
-    assert [each.name for each in below.branches] == ["Garden/Beds"]
-    assert ([each.name for each in one.branches], one.truncated) == (["frost"], True)
-    assert [shown(each) for each in folders.branches] == [("a", 1, 1, []), ("b", 1, 1, [])]
+    assert (tags.untagged, tags.truncated) == (3, False)
+    assert [each.tag for each in below.tags] == ["Garden/Beds"]
+    assert ([each.tag for each in one.tags], one.truncated) == (["frost"], True)
+    assert [shown(each) for each in folders.folders] == [("a", 1, 1, []), ("b", 1, 1, [])]
     assert folders.count == 4
 
 
@@ -307,9 +311,9 @@ def test_a_tree_of_very_many_tags_makes_no_object_for_each():
     gc.collect()
     gc.callbacks.append(lambda phase, _: collections.append(phase))
     try:
-        tree = trees._tree("1.1", rows, TreeQuery("", 5, 100), count=2_000)
+        branches, notes, truncated = trees._tree(TagBranch, rows, TreeQuery("", 5, 100))
     finally:
         gc.callbacks.pop()
-    assert (len(tree.branches), tree.truncated, tree.count) == (100, True, 333)
+    assert (len(branches), truncated, notes) == (100, True, 1_667)
     # The collector runs once for some hundreds of new objects.
     assert len(collections) < 10

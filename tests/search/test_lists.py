@@ -129,7 +129,7 @@ async def test_a_list_without_subfolders_takes_no_pattern(snapshot: Snapshot):
 
 async def texts(snapshot: Snapshot, **asked) -> list[tuple[int, str]]:
     found = await list_tasks(snapshot, TaskQuery(**asked))
-    return [(task.line, task.fields.text) for task in found.tasks]
+    return [(task.line, task.text) for task in found.tasks]
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,10 @@ async def test_tasks_are_filtered(snapshot: Snapshot, asked: dict, lines: list[i
 async def test_a_task_describes_its_line(snapshot: Snapshot):
     first, second, _ = (await list_tasks(snapshot, TaskQuery())).tasks
     assert (first.path, first.symbol, first.status) == ("Garden/Plan.md", " ", TaskStatus.OPEN)
-    assert (first.fields.text, first.fields.due) == ("Sow beans #garden/beds", "2025-05-01")
+    assert (first.text, first.due) == ("Sow beans #garden/beds", "2025-05-01")
     assert first.task_id.split(":")[1:2] == ["7"]
     assert second.heading_path == ("Plan", "Later")
-    assert (second.fields.text, second.fields.format) == ("Build  a frame", "dataview")
+    assert (second.text, second.format) == ("Build  a frame", "dataview")
 
 
 async def test_pages_of_tasks_follow_each_other(snapshot: Snapshot):
