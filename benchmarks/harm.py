@@ -120,8 +120,11 @@ async def notes() -> None:
             for work, patience in ((render, ABANDONED_AFTER), (render, None), (edit, None)):
                 tasks = [asyncio.create_task(again(work, name, patience)) for name in names]
                 await asyncio.sleep(ABANDONED_AFTER + 0.5 if patience else 0.5)
-                columns.append({name: await timed(other) for name, other in others.items()})
-                print(f"<!-- {list(columns[-1].values())} -->", file=sys.stderr)
+                column = {}
+                for name, other in others.items():
+                    column[name] = await timed(other)
+                    print(name, shown(column[name]), file=sys.stderr, flush=True)
+                columns.append(column)
                 await ended(tasks)
             for name in others:
                 cells = [usual[name], *(column[name] for column in columns)]
