@@ -134,6 +134,8 @@ class WorkerPool(Generic[Task, Result]):
             # from the next worker's connection, which may get the same descriptor number.
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([working])
+            if not working.cancelled():
+                working.exception()  # taken, or the event loop would report it
             worker.close()
             raise
         self._idle.append(worker)
