@@ -22,6 +22,7 @@ from vault_agent.model.graph import (
     WholeGraph,
 )
 from vault_agent.search.columns import GraphQuery
+from vault_agent.search.graph import central, orphans
 from vault_agent.system.cancelling import in_thread
 from vault_agent.wire.graph import (
     CentralRequest,
@@ -152,7 +153,10 @@ async def _dead_ends(vault: OpenVault, _: Caller, sent: DeadEndsRequest) -> Foun
 
 async def _without_links(vault: OpenVault, sent: OrphansRequest, *, dead_ends: bool) -> Found:
     page = page_of(vault, sent)
-    found = await vault.links.orphans(page, sent.to_filters(), dead_ends=dead_ends)
+    filters = sent.to_filters()
+    found = await vault.links.listed_of_graph(
+        lambda now, graph: orphans(now, graph, page, filters, dead_ends=dead_ends)
+    )
     entries, page_fields = shown(vault, sent, found)
     data = GraphNotesPage(notes=entries, total=found.total or 0, **page_fields)
     return Found(data, found.warnings)
@@ -160,7 +164,8 @@ async def _without_links(vault: OpenVault, sent: OrphansRequest, *, dead_ends: b
 
 async def _central(vault: OpenVault, _: Caller, sent: CentralRequest) -> Found:
     """List the notes with the highest PageRank or the most linked notes."""
-    found = await vault.links.central(sent.by, page_of(vault, sent))
+    page = page_of(vault, sent)
+    found = await vault.links.listed_of_graph(lambda now, graph: central(now, graph, sent.by, page))
     entries, page_fields = shown(vault, sent, found)
     data = CentralPage(by=sent.by, notes=entries, total=found.total or 0, **page_fields)
     return Found(data, found.warnings)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         Page,
         Wanted,
     )
-    from vault_agent.model.search import Filters
     from vault_agent.model.warning import Warning
     from vault_agent.search.columns import GraphQuery
     from vault_agent.search.graph import Clusters, Graph
@@ -93,16 +92,6 @@ class Links:
         )
         return found
 
-    async def orphans(self, page: Page, filters: Filters, *, dead_ends: bool) -> Listed[GraphNote]:
-        """Return the notes without links, or those without outgoing ones."""
-        return await self._listed_of_graph(
-            lambda now, whole: graph.orphans(now, whole, page, filters, dead_ends=dead_ends)
-        )
-
-    async def central(self, by: str, page: Page) -> Listed[GraphNote]:
-        """Return the most central notes."""
-        return await self._listed_of_graph(lambda now, whole: graph.central(now, whole, by, page))
-
     async def communities(self, page: Page) -> tuple[Listed[Community], float, list[int]]:
         """Return the communities, the modularity of all, and the community of every note.
 
@@ -118,7 +107,7 @@ class Links:
             members = [clusters.members[at] for at in columns.best_connected(whole)]
             return await graph.communities(now, whole, clusters, page)
 
-        return await self._listed_of_graph(answer), modularity, members
+        return await self.listed_of_graph(answer), modularity, members
 
     async def columns(self, query: GraphQuery, *, member: bool) -> dict[str, Any]:
         """Return the whole graph as plain data for JSON."""
@@ -135,19 +124,20 @@ class Links:
 
     async def broken(self, page: Page, faults: Collection[str]) -> Listed[Finding]:
         """Return the links that lead nowhere."""
-        return await self._listed_of_graph(
+        return await self.listed_of_graph(
             lambda now, whole: self._broken.listed(now, whole, page, faults)
         )
 
     async def wanted(self, page: Page, faults: Collection[str]) -> Listed[Wanted]:
         """Return the targets of links that lead nowhere."""
-        return await self._listed_of_graph(
+        return await self.listed_of_graph(
             lambda now, whole: self._broken.by_target(now, whole, page, faults)
         )
 
-    async def _listed_of_graph(
+    async def listed_of_graph(
         self, answer: Callable[[Snapshot, Graph], Awaitable[Listed[Entry]]]
     ) -> Listed[Entry]:
+        """Return what a function of the snapshot and its graph lists, and the warnings."""
         found: Listed[Entry] = await self._of_graph(answer)
         return replace(found, warnings=(*self.warnings(), *found.warnings))
 
