@@ -16,7 +16,7 @@ from tests.index_runs import MAX_NOTE_BYTES, Vault
 from tests.systems import posix
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
-from vault_agent.freshness.checks import sweep
+from vault_agent.freshness.sweeping import sweep
 from vault_agent.indexing.compare import compare
 from vault_agent.indexing.verify import verify
 from vault_agent.model.jobs import JobSummary

@@ -12,7 +12,7 @@ from tests.index_runs import Vault
 from tests.indexing.test_paths import Editor, fresh_state, state
 
 from vault_agent.errors import Misconfigured
-from vault_agent.freshness.debounce import Waiting
+from vault_agent.freshness.debounce import Debounce
 from vault_agent.indexing import changes
 from vault_agent.indexing import index as running
 from vault_agent.indexing.compare import compare
@@ -175,7 +175,7 @@ async def test_another_folder_is_the_vault_if_it_has_most_of_its_notes(vault: Va
 
 async def check_watched_edits(vault: Vault, *, seed: int, rounds: int, polls: bool) -> None:
     """Make random edits, run as a watch would, and compare with a fresh index at the end."""
-    waiting = Waiting(quiet=0.15, longest=1.0, grace=2.0)
+    waiting = Debounce(quiet=0.15, longest=1.0, grace=2.0)
     chance, editor, now = random.Random(seed), Editor(vault, seed), 0.0
 
     async def work_off(until: float) -> None:

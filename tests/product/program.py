@@ -137,6 +137,12 @@ class Program:
         self._see_it_ended()
         return self.server.returncode, time.monotonic() - began
 
+    def wait(self) -> int:
+        """Wait until the server has ended by itself. Return its exit code."""
+        assert self.server is not None
+        self._see_it_ended()
+        return int(self.server.returncode)
+
     def close(self) -> None:
         """Stop all processes and check all logs."""
         if self.server is not None and self.server.poll() is None:

@@ -9,8 +9,9 @@ import pytest
 from tests.writing.authored import OpenedVault, write
 
 from vault_agent.errors import VaultAgentError
+from vault_agent.model.authoring import DevlogKind
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.writing.devlog import Kind, add_entry, entry_line, last_entries
+from vault_agent.writing.devlog import add_entry, entry_line, last_entries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ def vault(opened_vault: OpenedVault, tmp_path: Path) -> OpenedVault:
 
 async def add(vault: OpenedVault, kind: str, topic: str, text: str):
     return await add_entry(
-        vault.writing, write(), "devlog", kind=Kind(kind), topic=topic, text=text, today=TODAY
+        vault.writing, write(), "devlog", kind=DevlogKind(kind), topic=topic, text=text, today=TODAY
     )
 
 
@@ -62,10 +63,10 @@ async def test_an_entry_follows_what_is_there(vault: OpenedVault):
 )
 def test_an_entry_is_one_line(text: str, line: str | None):
     if line is not None:
-        assert entry_line(Kind.IMPL, TODAY, text) == line
+        assert entry_line(DevlogKind.IMPL, TODAY, text) == line
         return
     with pytest.raises(VaultAgentError) as refused:
-        entry_line(Kind.IMPL, TODAY, text)
+        entry_line(DevlogKind.IMPL, TODAY, text)
     assert refused.value.code == "INVALID_REQUEST"
 
 

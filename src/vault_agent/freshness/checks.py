@@ -14,7 +14,7 @@ import anyio
 
 from vault_agent.errors import Busy, IndexUnavailable, explained
 from vault_agent.freshness.sweeping import set_damaged_aside
-from vault_agent.indexing.protocol import Compare, Compared, Refused, Verify
+from vault_agent.indexing.protocol import Compare, Compared, Refused, Verified, Verify
 from vault_agent.model.warning import Warning
 from vault_agent.model.watch import WatchState
 from vault_agent.system.cancelling import in_thread, to_its_end
@@ -141,7 +141,9 @@ class Checks:
             answer = await self._vault.ask(Verify(self._vault.task))
         finally:
             self._verifying = False
-        # Not cancelled when the server stops: it opens and closes files.
+        # Not cancelled when the server stops: these open and close files.
+        if isinstance(answer, Verified) and index.has_cut_vectors:
+            await to_its_end(index.refresh())  # the next run makes what is missing
         if isinstance(answer, Refused) and answer.code == "INDEX_INCOMPATIBLE":
             if index.meta != meta:  # a run has replaced the index that was checked
                 await self.verify()

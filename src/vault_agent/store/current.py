@@ -245,6 +245,17 @@ class CurrentIndex:
         """The generation that turned out to be damaged while it served, or None."""
         return self._damaged
 
+    @property
+    def has_cut_vectors(self) -> bool:
+        """Whether a file of the vectors is shorter than it was. `refresh` goes on without them."""
+        matrix = self._snapshot.matrix if self._snapshot is not None else None
+        try:
+            if matrix is not None:
+                matrix.check()
+        except IndexUnavailable:
+            return True
+        return False
+
     async def refresh(self) -> None:
         """Open the newest complete state. Readers of the old one can finish."""
         async with self._refreshing:
