@@ -10,7 +10,8 @@ import pytest
 
 from vault_agent import errors
 from vault_agent.cli.exits import Exit, exit_code
-from vault_agent.errors import CODES, Misconfigured, VaultAgentError, error_of, explained
+from vault_agent.errors import CODES, Misconfigured, Remedy, VaultAgentError, error_of, explained
+from vault_agent.mcp.text import for_models
 from vault_agent.store.failures import disk_full
 
 PACKAGE = Path(__file__).parent.parent / "src" / "vault_agent"
@@ -83,9 +84,28 @@ def test_only_the_table_and_the_commands_name_commands_to_run():
 def test_a_remedy_is_a_sentence_with_commands_in_backquotes():
     for code, known in CODES.items():
         for remedy in filter(None, (known.remedy, known.indexing)):
-            assert remedy[0].isupper(), code
-            assert remedy.endswith("."), code
-            assert not COMMAND.search(re.sub(r"`[^`]*`", "", remedy)), code
+            for text in remedy if isinstance(remedy, Remedy) else (remedy,):
+                assert text[0].isupper(), code
+                assert text.endswith("."), code
+                assert not COMMAND.search(re.sub(r"`[^`]*`", "", text)), code
+
+
+def test_only_a_terminal_is_told_of_commands():
+    for code, known in CODES.items():
+        sent = known.error is None or known.status is not None
+        for remedy in (known.remedy, known.indexing):
+            told = remedy.http if isinstance(remedy, Remedy) else remedy
+            assert not (sent and "`vault-agent " in told), code
+
+
+def test_an_error_is_worded_where_it_is_shown():
+    error = Misconfigured("FEATURE_DISABLED", "This is off.", {"setting": "web.enabled"})
+    message, details = error.over_http()
+    assert message == "This is off. Set web.enabled to true."
+    assert error_of("FEATURE_DISABLED", message, details).message == error.message
+    assert error.message == "This is off. Run `vault-agent enable web`."
+    assert for_models(error.code, message, details) == "This is off. Ask the user to turn it on."
+    assert error.again().over_http() == (message, details)
 
 
 def test_every_exit_code_of_the_table_is_defined():

@@ -8,7 +8,7 @@ Over 300 lines: the table of codes has all of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,9 +35,23 @@ class VaultAgentError(Exception):
         indexing: bool = False,
     ) -> None:
         self.code = code
+        self.what = what
         self.details: dict[str, Any] = dict(details or {})
         self.message = explained(code, what, self.details, remedy=remedy, indexing=indexing)
+        self._is_from_table = remedy is None
+        self._indexing = indexing
         super().__init__(f"{code}: {self.message}")
+
+    def over_http(self, before: str = "") -> tuple[str, dict[str, Any]]:
+        """Return the message and the details for a caller over HTTP, after this text."""
+        if not self._is_from_table:
+            return before + self.message, self.details
+        return for_http(self.code, before + self.what, self.details, indexing=self._indexing)
+
+    def again(self) -> Self:
+        """Return a new error that is equal: a stored one would keep the traceback of each raise."""
+        what, remedy = (self.what, None) if self._is_from_table else (self.message, "")
+        return type(self)(self.code, what, self.details, remedy=remedy, indexing=self._indexing)
 
 
 class InvalidRequest(VaultAgentError):
@@ -88,6 +102,13 @@ class Failed(VaultAgentError):
     """The work could not be completed."""
 
 
+class Remedy(NamedTuple):
+    """What to do, where a person at a terminal does something else than a caller over HTTP."""
+
+    terminal: str
+    http: str
+
+
 class Code(NamedTuple):
     """The properties of a code.
 
@@ -99,17 +120,20 @@ class Code(NamedTuple):
     error: type[VaultAgentError] | None
     status: int | None
     exit: int | None
-    remedy: str = ""
-    indexing: str = ""
+    remedy: str | Remedy = ""
+    indexing: str | Remedy = ""
 
 
 _WARNING: Final = (None, None, None)
-_FOLLOW = "Run `vault-agent jobs follow {jobId}` to follow the job."
-_INDEX_AGAIN = "Run `vault-agent index` again."
-EXCLUDED_REMEDY: Final = "Run `vault-agent index` to remove them."
+_FOLLOW = Remedy(
+    "Run `vault-agent jobs follow {jobId}` to follow the job.",
+    "GET /jobs/{jobId} tells how far the job is.",
+)
+_INDEX_AGAIN = Remedy("Run `vault-agent index` again.", "POST /index starts another run.")
+EXCLUDED_REMEDY: Final = "Update the index to remove them."
 """The remedy of INDEX_INCOMPATIBLE if the index has notes that are excluded now."""
 
-FILE_GONE_REMEDY: Final = "Run `vault-agent index` to remove it from the index."
+FILE_GONE_REMEDY: Final = "Update the index to remove it from there."
 """The remedy of NOTE_NOT_FOUND if the note is still in the index."""
 
 CODES: Final[dict[str, Code]] = {
@@ -143,7 +167,12 @@ CODES: Final[dict[str, Code]] = {
     "CONFIRM_REQUIRED": Code(InvalidRequest, 428, 2, "Repeat the request with `confirm: true`."),
     "RANGE_NOT_SATISFIABLE": Code(InvalidRequest, 416, 2),
     "UNAUTHORIZED": Code(Unauthorized, 401, 3, "Send it as Authorization: Bearer."),
-    "SESSION_ENDED": Code(Unauthorized, 401, 3, "Run `vault-agent ui` to open the page again."),
+    "SESSION_ENDED": Code(
+        Unauthorized,
+        401,
+        3,
+        Remedy("Run `vault-agent ui` to open the page again.", "Ask for a new ticket."),
+    ),
     "API_KEY_REQUIRED": Code(
         Unauthorized,
         None,
@@ -155,7 +184,7 @@ CODES: Final[dict[str, Code]] = {
         Misconfigured,
         403,
         2,
-        "Run `vault-agent enable {feature}`.",
+        Remedy("Run `vault-agent enable {feature}`.", "Set {setting} to true."),
     ),
     "WRITE_NOT_ALLOWED": Code(
         Forbidden, 403, 1, "The owner of the vault decides this, by write.allow in the config file."
@@ -180,12 +209,29 @@ CODES: Final[dict[str, Code]] = {
     "ATTACHMENT_NOT_ALLOWED": Code(Forbidden, 403, 1),
     "ORIGIN_NOT_ALLOWED": Code(Forbidden, 403, 1, "List it in cors.allowed_origins."),
     "HOST_NOT_ALLOWED": Code(Forbidden, 421, 1, "Use the address that this server binds."),
-    "VAULT_UNKNOWN": Code(NotFound, 404, 4, "Run `vault-agent vaults` to list them."),
+    "VAULT_UNKNOWN": Code(
+        NotFound,
+        404,
+        4,
+        Remedy("Run `vault-agent vaults` to list them.", "GET /vaults lists them."),
+    ),
     "VAULT_AMBIGUOUS": Code(
-        Conflict, 409, 4, "Give its identity: `vault-agent vaults` shows the identities."
+        Conflict,
+        409,
+        4,
+        Remedy(
+            "Give its identity: `vault-agent vaults` shows the identities.",
+            "Give its identity, as GET /vaults has it.",
+        ),
     ),
     "VAULT_NOT_TRUSTED": Code(
-        Forbidden, 403, 1, "Run `vault-agent trust` in the project to allow its notes."
+        Forbidden,
+        403,
+        1,
+        Remedy(
+            "Run `vault-agent trust` in the project to allow its notes.",
+            "Its owner allows its notes at a terminal.",
+        ),
     ),
     "VAULT_READ_ONLY": Code(Forbidden, 403, 1, "Name the project's vault or the global one."),
     "NOTE_NOT_FOUND": Code(
@@ -198,12 +244,27 @@ CODES: Final[dict[str, Code]] = {
     "TASK_NOT_FOUND": Code(NotFound, 404, 4, "List the tasks again: the note has changed."),
     "PROPERTY_NOT_FOUND": Code(NotFound, 404, 4, "Leave the key out to see the whole frontmatter."),
     "TEMPLATE_NOT_FOUND": Code(NotFound, 404, 4),
-    "WRITE_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent writes` to list the writes."),
+    "WRITE_NOT_FOUND": Code(
+        NotFound,
+        404,
+        4,
+        Remedy("Run `vault-agent writes` to list the writes.", "GET /writes lists the writes."),
+    ),
     "UNDO_EXPIRED": Code(NotFound, 410, 4),
-    "SESSION_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent memory log` to list them."),
+    "SESSION_NOT_FOUND": Code(
+        NotFound,
+        404,
+        4,
+        Remedy("Run `vault-agent memory log` to list them.", "GET /memory/sessions lists them."),
+    ),
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
-    "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
+    "JOB_NOT_FOUND": Code(
+        NotFound,
+        404,
+        4,
+        Remedy("Run `vault-agent jobs` to list the jobs.", "GET /jobs lists the jobs."),
+    ),
     "AGENT_NOT_FOUND": Code(NotFound, None, 4, "Run `vault-agent agents list` to list them."),
     "AGENT_FOLDER_NOT_FOUND": Code(
         Misconfigured, None, 2, "Make the folder, or correct `folder` in the config file."
@@ -218,10 +279,18 @@ CODES: Final[dict[str, Code]] = {
     "TOO_MANY_REQUESTS": Code(Busy, 429, 5, "Wait a minute, then try again."),
     "LAYOUT_PENDING": Code(Busy, 409, 5, "Ask again in {retryAfter} s."),
     "INDEX_NOT_FOUND": Code(
-        IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
+        IndexUnavailable,
+        409,
+        4,
+        Remedy("Run `vault-agent index` to build one.", "POST /index builds one."),
+        _FOLLOW,
     ),
     "INDEX_INCOMPATIBLE": Code(
-        IndexUnavailable, 409, 4, "Run `vault-agent reindex` to rebuild the index.", _FOLLOW
+        IndexUnavailable,
+        409,
+        4,
+        Remedy("Run `vault-agent reindex` to rebuild the index.", "POST /reindex rebuilds it."),
+        _FOLLOW,
     ),
     "INDEX_BUSY": Code(Busy, 409, 5, _FOLLOW),
     "INDEX_LOCKED": Code(Busy, 409, 5),
@@ -261,21 +330,29 @@ CODES: Final[dict[str, Code]] = {
         Conflict,
         409,
         1,
-        "Look at that note first. With `force` (`vault-agent promote ID --force`) this one is"
-        " copied anyway.",
+        Remedy(
+            "Look at that note first. `vault-agent promote ID --force` copies this one anyway.",
+            "Look at that note first. With `force` this one is copied anyway.",
+        ),
     ),
     "PROMOTE_EDITED": Code(
         Conflict,
         409,
         1,
-        "Change the copy yourself. To take the promotion back and leave the copy, use `keep`"
-        " (`vault-agent promote ID --undo --keep`).",
+        Remedy(
+            "Change the copy yourself. To take the promotion back and leave the copy, run"
+            " `vault-agent promote ID --undo --keep`.",
+            "Change the copy yourself. To take the promotion back and leave the copy, use `keep`.",
+        ),
     ),
     "UNDO_CONFLICT": Code(
         Conflict,
         409,
         1,
-        "Run `vault-agent undo {writeId} --copy` to put the text before beside it.",
+        Remedy(
+            "Run `vault-agent undo {writeId} --copy` to put the text before beside it.",
+            "With `copyBeside` the text before is put beside it.",
+        ),
     ),
     "NOTE_TOO_LARGE": Code(
         TooLarge, 413, 1, "Ask for its chunks, or for the whole note with allowLarge=true."
@@ -291,22 +368,36 @@ CODES: Final[dict[str, Code]] = {
         Unavailable, 503, 1, "The journal stays without a model's text, and is tried again later."
     ),
     "JOURNAL_DOUBTFUL": Code(*_WARNING, "Take it into the vault only if no secret is in it."),
-    "JOURNAL_WAITS": Code(*_WARNING, "Run `vault-agent journal review` to see it."),
+    "JOURNAL_WAITS": Code(
+        *_WARNING, Remedy("Run `vault-agent journal review` to see it.", "GET /journals lists it.")
+    ),
     "EMBEDDING_UNAVAILABLE": Code(
         Unavailable,
         503,
         1,
-        "Run `vault-agent index` to make them.",
+        Remedy("Run `vault-agent index` to make them.", "POST /index makes them."),
         "The running job makes them.",
     ),
-    "DISK_FULL": Code(Failed, 507, 1, "Free some space, then run `vault-agent index` again."),
+    "DISK_FULL": Code(
+        Failed,
+        507,
+        1,
+        Remedy(
+            "Free some space, then run `vault-agent index` again.",
+            "Free some space. POST /index then starts another run.",
+        ),
+    ),
     "INDEX_IO_ERROR": Code(
         Failed,
         503,
         1,
-        "Check the disk, its free space and the rights of the folder (`vault-agent config get"
-        " index.dir` prints it), or set index.dir to another folder. Then run `vault-agent index`"
-        " again.",
+        Remedy(
+            "Check the disk, its free space and the rights of the folder (`vault-agent config get"
+            " index.dir` prints it), or set index.dir to another folder. Then run"
+            " `vault-agent index` again.",
+            "Check the disk, its free space and the rights of the folder index.dir, or set it to"
+            " another one. POST /index then starts another run.",
+        ),
     ),
     "JOBS_DAMAGED": Code(
         Failed, 503, 1, "Restart the server: it sets the record aside and starts a new one."
@@ -316,7 +407,13 @@ CODES: Final[dict[str, Code]] = {
         Failed, 500, 1, "The note is unchanged. Make the change in an editor, and report this."
     ),
     "WRITE_NOT_VERIFIED": Code(
-        Failed, 502, 1, "Look at the note. The text before is kept: `vault-agent undo` restores it."
+        Failed,
+        502,
+        1,
+        Remedy(
+            "Look at the note. The text before is kept: `vault-agent undo` restores it.",
+            "Look at the note. The text before is kept: POST /write/undo restores it.",
+        ),
     ),
     "WRITE_UNSUPPORTED_HERE": Code(Unavailable, 503, 1),
     "WRITE_OUTCOME_UNKNOWN": Code(Unavailable, None, 1, "Read the note before you try again."),
@@ -346,8 +443,11 @@ CODES: Final[dict[str, Code]] = {
         Misconfigured,
         503,
         2,
-        "Name the folder that holds your notes: `vault-agent setup --folder ~/Notes`. For another"
-        " vault: `vault-agent vaults check`.",
+        Remedy(
+            "Name the folder that holds your notes: `vault-agent setup --folder ~/Notes`. For"
+            " another vault: `vault-agent vaults check`.",
+            "Mount the folder again, or name another one in vault.root.",
+        ),
     ),
     "VAULT_MISMATCH": Code(
         Misconfigured,
@@ -375,7 +475,10 @@ CODES: Final[dict[str, Code]] = {
         Failed,
         None,
         1,
-        "Rename one of the notes named last in the job, then run `vault-agent index` again.",
+        Remedy(
+            "Rename one of the notes named last in the job, then run `vault-agent index` again.",
+            "Rename one of the notes named last in the job. POST /index then starts another run.",
+        ),
     ),
     "INDEXER_FAILED": Code(Failed, 503, 1, _INDEX_AGAIN),
     "JOB_CANCELLED": Code(Failed, None, 1, "Run `vault-agent {kind}` to start again."),
@@ -383,26 +486,40 @@ CODES: Final[dict[str, Code]] = {
     # Warnings of replies and of the server.
     "INDEX_STALE": Code(
         *_WARNING,
-        "Run `vault-agent index` to bring the index up to date.",
+        Remedy(
+            "Run `vault-agent index` to bring the index up to date.",
+            "POST /index brings the index up to date.",
+        ),
         "The running job brings the index up to date.",
     ),
     "INDEX_INCOMPLETE": Code(
         *_WARNING,
-        "Run `vault-agent index` to complete the index.",
+        Remedy("Run `vault-agent index` to complete the index.", "POST /index completes it."),
         "The running job completes the index.",
     ),
     "INDEX_BEHIND": Code(*_WARNING, "They are being indexed: ask again in a moment."),
     "WATCH_STOPPED": Code(
-        *_WARNING, "Run `vault-agent watch` to see whether it works again, or restart the server."
+        *_WARNING,
+        Remedy(
+            "Run `vault-agent watch` to see whether it works again, or restart the server.",
+            "GET /watch tells whether it works again. Restart the server if it does not.",
+        ),
     ),
     "WATCH_LIMIT": Code(*_WARNING),
     "WATCH_DEAF": Code(*_WARNING),
     "EMBEDDING_INCOMPLETE": Code(
-        *_WARNING, "Run `vault-agent index` to embed them.", "The running job embeds them."
+        *_WARNING,
+        Remedy("Run `vault-agent index` to embed them.", "POST /index embeds them."),
+        "The running job embeds them.",
     ),
     "VAULT_SKIPPED": Code(*_WARNING),
     "TWO_PROJECT_VAULTS": Code(*_WARNING),
-    "NOTES_NOT_ALLOWED": Code(*_WARNING, "Look at them, then run `vault-agent trust`."),
+    "NOTES_NOT_ALLOWED": Code(
+        *_WARNING,
+        Remedy(
+            "Look at them, then run `vault-agent trust`.", "Their owner allows them at a terminal."
+        ),
+    ),
     "PROJECT_CONFIG_IGNORED": Code(*_WARNING),
     "FOLDER_NOT_FOUND": Code(*_WARNING),
     "NOTES_UNDATED": Code(*_WARNING),
@@ -427,7 +544,9 @@ CODES: Final[dict[str, Code]] = {
     "TASK_BLOCKED": Code(*_WARNING),
     "UNDO_NOT_LAST": Code(*_WARNING, "To take that one back, give its ID."),
     "WRITE_NOT_DURABLE": Code(*_WARNING),
-    "RECOVERY_CONFLICT": Code(*_WARNING, "Run `vault-agent writes` to see which."),
+    "RECOVERY_CONFLICT": Code(
+        *_WARNING, Remedy("Run `vault-agent writes` to see which.", "GET /writes tells which.")
+    ),
     "WARNINGS_TRUNCATED": Code(*_WARNING),
     "SERVER_EXPOSED": Code(*_WARNING),
     # Warnings of index jobs.
@@ -458,21 +577,52 @@ def explained(
     remedy: str | None = None,
     indexing: bool = False,
 ) -> str:
-    """Return the message of an error or a warning: what happened, then the remedy.
+    """Return the message of an error or a warning at a terminal: what happened, then the remedy.
 
     The remedy is the table's unless one is given. If a detail that it needs is missing, it is left
     out.
     """
     if remedy is None:
-        known = CODES.get(code)
-        remedy = "" if known is None else (indexing and known.indexing) or known.remedy
-        setting = str((details or {}).get("setting", ""))
-        feature = {"feature": setting.partition(".")[0]} if setting else {}
-        try:
-            remedy = remedy.format_map({**feature, **(details or {})})
-        except KeyError:
-            remedy = ""
+        known = _remedy(code, indexing=indexing)
+        remedy = _filled(known.terminal if isinstance(known, Remedy) else known, details)
     return f"{what} {remedy}" if remedy else what
+
+
+def for_http(
+    code: str, what: str, details: Mapping[str, Any], *, indexing: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """Return the message and the details of an error or a warning for a caller over HTTP.
+
+    If a terminal or a model needs another remedy, the details have `what` happened without one.
+    """
+    known = _remedy(code, indexing=indexing)
+    if not isinstance(known, Remedy):
+        return explained(code, what, details, indexing=indexing), dict(details)
+    remedy = _filled(known.http, details)
+    return f"{what} {remedy}" if remedy else what, {**details, "what": what}
+
+
+def at_terminal(code: str, message: str, details: Mapping[str, Any]) -> str:
+    """Return the message of an error or a warning of HTTP as it is at a terminal."""
+    what = details.get("what")
+    if not isinstance(what, str):
+        return message
+    return explained(code, what, details, indexing="jobId" in details)
+
+
+def _remedy(code: str, *, indexing: bool) -> str | Remedy:
+    known = CODES.get(code)
+    return "" if known is None else (indexing and known.indexing) or known.remedy
+
+
+def _filled(remedy: str, details: Mapping[str, Any] | None) -> str:
+    """Return a remedy with its details, or "" if one is missing."""
+    setting = str((details or {}).get("setting", ""))
+    feature = {"feature": setting.partition(".")[0]} if setting else {}
+    try:
+        return remedy.format_map({**feature, **(details or {})})
+    except KeyError:
+        return ""
 
 
 def error_of(code: str, message: str, details: Mapping[str, Any] | None = None) -> VaultAgentError:
@@ -484,4 +634,7 @@ def error_of(code: str, message: str, details: Mapping[str, Any] | None = None) 
     error = known.error if known is not None else None
     if error is None:
         error = InvalidRequest if code.startswith("INVALID_") else Failed
+    if details and isinstance(what := details.get("what"), str):
+        others = {name: value for name, value in details.items() if name != "what"}
+        return error(code, what, others, indexing="jobId" in others)
     return error(code, message, details, remedy="")

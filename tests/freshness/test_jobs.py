@@ -161,7 +161,7 @@ async def test_a_failed_job_records_its_error_code(jobs: Jobs, work: Work):
     job = await jobs.submit(JobKind.INDEX, work.run)
     last = [seen async for seen in jobs.watch(job.id)][-1]
     assert last.state is JobState.FAILED
-    assert last.error == Warning("DISK_FULL", work.failure.message)
+    assert last.error == Warning("DISK_FULL", *work.failure.over_http())
 
 
 async def test_an_unexpected_error_records_only_its_type(jobs: Jobs, work: Work):
@@ -211,7 +211,7 @@ async def test_a_failed_job_records_its_error_details(jobs: Jobs, work: Work):
     work.go.set()
     job = await jobs.submit(JobKind.INDEX, work.run)
     last = [seen async for seen in jobs.watch(job.id)][-1]
-    assert last.error == Warning("ID_COLLISION", work.failure.message, {"paths": ["a", "b"]})
+    assert last.error == Warning("ID_COLLISION", *work.failure.over_http())
 
 
 async def test_a_job_records_its_trigger(store: JobStore, work: Work):

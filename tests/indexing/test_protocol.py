@@ -143,7 +143,8 @@ def test_every_message_type_is_tested():
 def test_an_error_keeps_its_class_message_and_details(code: str):
     kind = CODES[code].error
     assert kind is not None
-    sent = kind(code, "A sentence.", {"jobId": "7", "sizes": [1, 2]})
+    details = {"jobId": "7"} if code == "INDEX_BUSY" else {"sizes": [1, 2]}
+    sent = kind(code, "A sentence.", details)
     event = decode_event(encode(Refused.of(sent)))
     assert isinstance(event, Refused)
     error = event.error

@@ -184,7 +184,7 @@ def test_warnings_say_when_a_running_job_makes_the_vectors(program: Program, end
     assert all(each.endswith("The running job makes them.") for each in said())
     program.call("DELETE", f"/jobs/{program.call('GET', '/health').data['runningJob']}")
     assert len(said()) == 3  # the index itself is complete
-    assert all("Run `vault-agent index`" in each for each in said())
+    assert all("POST /index" in each for each in said())
 
 
 @pytest.mark.fault(

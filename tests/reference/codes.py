@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vault_agent.errors import CODES, Code
+from vault_agent.errors import CODES, Code, Remedy
 
 _ROW = re.compile(r"^\| `(?P<code>[A-Z0-9_]+)` \|(?:.*\|)? (?P<meaning>(?:\\\||[^|])+) \|$")
 _ERROR = "| Code | HTTP | Exit | Meaning, and what to do |"
@@ -30,12 +30,16 @@ def page(text: str) -> str:
             numbers = f" {_numbers(code)} |" if errors else ""
             lines.append(f"| `{row['code']}` |{numbers} {row['meaning']} |")
     new = [
-        f"| `{name}` | {_numbers(code)} | {code.remedy or '-'} |"
+        f"| `{name}` | {_numbers(code)} | {_http(code.remedy)} |"
         for name, code in CODES.items()
         if name not in described
     ]
     more = ["", NOT_DESCRIBED, "", _ERROR, "|---|---:|---:|---|", *new] if new else []
     return "\n".join([*lines, *more]) + "\n"
+
+
+def _http(remedy: str | Remedy) -> str:
+    return (remedy.http if isinstance(remedy, Remedy) else remedy) or "-"
 
 
 def _numbers(code: Code) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.errors import explained
 from vault_agent.model.search import Hit
 from vault_agent.model.warning import Warning
 from vault_agent.wire.values import dump
@@ -87,8 +86,4 @@ def _warning(omitted: int, shortened: int) -> Warning:
         f"The reply would be larger than {REPLY_BYTES // 1024} KiB: {omitted} entries that"
         f" do not fit are left out, and long names of {shortened} entries are shortened."
     )
-    return Warning(
-        "REPLY_TRUNCATED",
-        explained("REPLY_TRUNCATED", what),
-        {"omitted": omitted, "shortened": shortened},
-    )
+    return Warning.of("REPLY_TRUNCATED", what, {"omitted": omitted, "shortened": shortened})

@@ -12,7 +12,7 @@ from vault_agent.cli import exits
 from vault_agent.cli.progress import display, duration
 from vault_agent.cli.terminal import clean, complain, counted, pass_on, say, tell, warn
 from vault_agent.cli.wrap import fitted
-from vault_agent.errors import Unavailable, error_of, explained
+from vault_agent.errors import Unavailable, at_terminal, error_of, explained
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.warning import Warning as Notice
 
@@ -62,7 +62,7 @@ def report(job: Job) -> int:
     if job.summary is not None and job.state is JobState.SUCCEEDED:
         say("\n".join(fitted(summary_line(job))))
     elif job.error is not None:
-        complain(job.error.code, job.error.message)
+        complain(job.error.code, at_terminal(job.error.code, job.error.message, job.error.details))
     elif job.state.final:
         code = "JOB_CANCELLED" if job.state is JobState.CANCELLED else "JOB_INTERRUPTED"
         what = f"the job was {job.state.value}; the last complete index, if any, still serves."

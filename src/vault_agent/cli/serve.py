@@ -36,7 +36,7 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.config import rules
-from vault_agent.errors import CODES, Failed, Misconfigured
+from vault_agent.errors import Failed, Misconfigured, explained
 from vault_agent.system.address import SERVER_LOCK, noted_vault
 from vault_agent.system.files import keep_new_files_private
 
@@ -351,11 +351,9 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
 
 def _with_source(error: Misconfigured, source: str) -> Misconfigured:
     """Return the error with the source of vault.root after what happened, before the remedy."""
-    remedy = CODES[error.code].remedy
-    if not error.message.endswith(f" {remedy}"):
+    if error.message != explained(error.code, error.what, error.details):
         return Misconfigured(error.code, f"{error.message} {source}", error.details, remedy="")
-    what = error.message.removesuffix(f" {remedy}")
-    return Misconfigured(error.code, f"{what} {source} {remedy}", error.details, remedy="")
+    return Misconfigured(error.code, f"{error.what} {source}", error.details)
 
 
 def _source_of_root(layers: Iterable[Layer]) -> str:

@@ -10,7 +10,7 @@ Over 300 lines: one method for each call, and `lists`, `links` and `writing` hav
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
@@ -23,7 +23,7 @@ from vault_agent.client.journals import Journals
 from vault_agent.client.lists import Lists
 from vault_agent.client.vaults import Vaults
 from vault_agent.client.writing import Writing
-from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
+from vault_agent.errors import Failed, Unavailable, VaultAgentError, at_terminal, error_of
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.wire.values import Unreadable, read
 
@@ -278,7 +278,10 @@ class Client:
             raise self._not_vault_agent()
         if model == "writing.Written" and "job" in data:
             model = "jobs.OneJob"  # a large move
-        warnings = self._value(tuple[Notice, ...], envelope.get("warnings", []))
+        warnings = tuple(
+            replace(each, message=at_terminal(each.code, each.message, each.details))
+            for each in self._value(tuple[Notice, ...], envelope.get("warnings", []))
+        )
         return Reply(content, envelope, self._value(_class(model), data), warnings)
 
     def _value(self, kind: Any, content: object) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from vault_agent.errors import Busy, IndexUnavailable, explained
+from vault_agent.errors import Busy
 from vault_agent.freshness.sweeping import set_damaged_aside
 from vault_agent.indexing.protocol import Compare, Compared, Refused, Verified, Verify
 from vault_agent.model.warning import Warning
@@ -71,24 +71,18 @@ class Checks:
             warnings.append(self._unreachable)
         if self.stale:
             warnings.append(
-                Warning(
+                Warning.of(
                     "INDEX_STALE",
-                    explained(
-                        "INDEX_STALE",
-                        "Notes have changed since the last run.",
-                        indexing=self._jobs.is_indexing,
-                    ),
+                    "Notes have changed since the last run.",
+                    indexing=self._jobs.is_indexing,
                 )
             )
         if self._runs.incomplete:
             warnings.append(
-                Warning(
+                Warning.of(
                     "INDEX_INCOMPLETE",
-                    explained(
-                        "INDEX_INCOMPLETE",
-                        "The last index run did not finish.",
-                        indexing=self._jobs.is_indexing,
-                    ),
+                    "The last index run did not finish.",
+                    indexing=self._jobs.is_indexing,
                 )
             )
         return tuple(warnings)
@@ -124,7 +118,7 @@ class Checks:
         if isinstance(answer, Compared):
             self._stale, self._unreachable = answer.stale, None
         elif isinstance(answer, Refused) and answer.code == "VAULT_NOT_FOUND":
-            self._unreachable = Warning(answer.code, answer.message)
+            self._unreachable = Warning(answer.code, answer.message, answer.details)
 
     def verify_soon(self) -> None:
         """Start `verify` in the background."""
@@ -152,8 +146,7 @@ class Checks:
             await self._set_aside_after_runs()
 
     async def _refuse(self, generation: int, answer: Refused) -> None:
-        refusal = IndexUnavailable(answer.code, answer.message, remedy="")
-        await self._vault.index.refuse(refusal, generation)
+        await self._vault.index.refuse(answer.error, generation)
         await asyncio.to_thread(self._set_aside)
 
     async def _set_aside_after_runs(self) -> None:

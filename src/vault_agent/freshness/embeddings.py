@@ -52,7 +52,7 @@ class Embeddings:
             embedder.check()
             usable_matrix(snapshot, embedder.space, indexing=indexing)
         except Unavailable as reason:
-            return (Warning(reason.code, reason.message),)
+            return (Warning(reason.code, *reason.over_http()),)
         return share_warnings(snapshot, EVERYTHING, indexing=indexing)
 
     async def make(

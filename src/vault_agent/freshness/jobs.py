@@ -247,7 +247,7 @@ class Jobs:
         if error is None:
             return {"state": JobState.SUCCEEDED, "summary": work.result()}
         if isinstance(error, VaultAgentError):
-            warning = Warning(error.code, error.message, error.details)
+            warning = Warning(error.code, *error.over_http())
         else:
             crash = describe_crash(error)
             self._on_crash(crash)

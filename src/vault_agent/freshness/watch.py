@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from vault_agent.errors import VaultAgentError, explained
+from vault_agent.errors import VaultAgentError
 from vault_agent.freshness.debounce import Debounce, Hearing, poll_pause
 from vault_agent.freshness.jobs import timestamp
 from vault_agent.freshness.process import IndexingProcess, pause_seconds
@@ -167,7 +167,7 @@ class Watch:
         state = self.state
         if state is WatchState.STOPPED:
             what = "The watcher does not answer, so changes are not noticed. It is started again."
-            return (Warning("WATCH_STOPPED", explained("WATCH_STOPPED", what)),)
+            return (Warning.of("WATCH_STOPPED", what),)
         if state is WatchState.AWAY:
             what = "another folder" if self._other is not None else "nothing"
             return (
@@ -182,7 +182,7 @@ class Watch:
             pending = self._debounce.pending
             what = f"Changes of the last {lag:.0f} seconds are not searched yet."
             details = {"pending": pending, "seconds": round(lag, 1)}
-            return (Warning("INDEX_BEHIND", explained("INDEX_BEHIND", what), details),)
+            return (Warning.of("INDEX_BEHIND", what, details),)
         return ()
 
     def notices(self) -> tuple[Warning, ...]:

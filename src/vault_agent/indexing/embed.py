@@ -97,7 +97,7 @@ async def embed(
                 try:
                     await run.carry_out(fresh=fresh, doubted=doubted)
                 except Unavailable as error:
-                    report.warn(Warning(error.code, error.message))
+                    report.warn(Warning(error.code, *error.over_http()))
                 return run.account()
 
 

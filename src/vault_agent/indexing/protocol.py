@@ -216,7 +216,8 @@ class Refused:
     @classmethod
     def of(cls, error: VaultAgentError) -> Refused:
         """Return the event for an error, cut to the limits of a message."""
-        return cls(error.code, _bounded(error.message), _bounded(error.details))
+        message, details = error.over_http()
+        return cls(error.code, _bounded(message), _bounded(details))
 
     @property
     def error(self) -> VaultAgentError:

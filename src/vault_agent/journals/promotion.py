@@ -325,7 +325,7 @@ class Promotion:
             raise NotFound(
                 "VAULT_UNKNOWN",
                 "There is no global vault.",
-                remedy="Run `vault-agent init` to make one.",
+                remedy="It is made when a project gets its vault.",
             ) from None
 
     async def _original(self, vault: OpenVault, note_id: str, writer: Writer) -> _Here:

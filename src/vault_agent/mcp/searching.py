@@ -141,12 +141,18 @@ def _result_text(view: View, result: Hit, *, reason: bool) -> str:
 
 def warning_lines(warnings: Sequence[Warning]) -> list[str]:
     """Return the lines at the end of a reply that show its warnings."""
-    return [f"! {warning.code}: {for_models(warning.message)}" for warning in warnings]
+    return [
+        f"! {warning.code}: {for_models(warning.code, warning.message, warning.details)}"
+        for warning in warnings
+    ]
 
 
 def warnings_of(warnings: Iterable[Warning]) -> dict[str, list[str]]:
     """Return the member of a JSON reply that shows warnings; nothing if there are none."""
-    found = [f"{warning.code}: {for_models(warning.message)}" for warning in warnings]
+    found = [
+        f"{warning.code}: {for_models(warning.code, warning.message, warning.details)}"
+        for warning in warnings
+    ]
     return {"warnings": found} if found else {}
 
 

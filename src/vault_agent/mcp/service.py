@@ -201,7 +201,9 @@ async def _result(
 def error_text(error: VaultAgentError) -> str:
     """Return an error as a model reads it: the code, what is wrong, what to do, suggestions."""
     details = error.details
-    lines = [f"{error.code}: {_FOR_MODELS.get(error.code) or for_models(error.message)}"]
+    lines = [
+        f"{error.code}: {_FOR_MODELS.get(error.code) or for_models(error.code, *error.over_http())}"
+    ]
     lines += (f"- {each}" for each in details.get("suggestions", ()))
     lines += (f"- {_heading(each)}" for each in details.get("headings", ()))
     if details.get("more"):

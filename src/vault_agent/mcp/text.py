@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from vault_agent.text.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
 NAME_CHARACTERS = 200
 EXCERPT_CHARACTERS = 120
@@ -25,8 +26,25 @@ _FENCE = re.compile(r'\s*<note path="[^"\n]*" lines="[^"\n]*" b=[0-9a-f]{8}>\r?\
 # The last line of a reply of earlier versions. Notes may be cut there.
 _CUT = re.compile(r"^\[cut: [0-9,]+ more lines do not fit into a reply\]\s*$", re.MULTILINE)
 
-_COMMAND = re.compile(r"\b([Rr])un (?=`vault-agent )")
-_ASK = {"R": "Ask the user to run ", "r": "ask the user to run "}
+_REMEDIES = {
+    "FEATURE_DISABLED": "Ask the user to turn it on.",
+    "INDEX_NOT_FOUND": "Ask the user to build one.",
+    "INDEX_INCOMPATIBLE": "Ask the user to rebuild it.",
+    "INDEX_BUSY": "Try again when the job has ended.",
+    "INDEX_STALE": "Ask the user to update the index.",
+    "INDEX_INCOMPLETE": "Ask the user to update the index.",
+    "INDEX_IO_ERROR": "Ask the user to check the disk.",
+    "INDEXER_FAILED": "Ask the user to update the index.",
+    "EMBEDDING_UNAVAILABLE": "Ask the user to update the index.",
+    "EMBEDDING_INCOMPLETE": "Ask the user to update the index.",
+    "DISK_FULL": "Ask the user to free some space.",
+    "WATCH_STOPPED": "Ask the user to look at the server.",
+    "WRITE_NOT_VERIFIED": "Read the note. The text before is kept, and can be restored by undo.",
+    "VAULT_NOT_TRUSTED": "Ask the user to allow its notes.",
+    "NOTES_NOT_ALLOWED": "Ask the user to look at them and to allow them.",
+    "RECOVERY_CONFLICT": "Ask the user to look at them.",
+}
+"""What a model can do, where a person does something that a model has no tool for."""
 
 
 def title(name: str) -> str:
@@ -79,9 +97,10 @@ def has_marks(text: str) -> bool:
     return _FENCE.match(text) is not None or _CUT.search(text) is not None
 
 
-def for_models(message: str) -> str:
-    """Return a message for people as one for a model, which has tools and no command line."""
-    return _COMMAND.sub(lambda match: _ASK[match[1]], message)
+def for_models(code: str, message: str, details: Mapping[str, Any]) -> str:
+    """Return the message of an error or a warning for a model, which has tools alone."""
+    what = details.get("what")
+    return f"{what} {_REMEDIES.get(code, '')}".rstrip() if isinstance(what, str) else message
 
 
 def size(text: str) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config.project_file import read_project_file
 from vault_agent.config.registry import GLOBAL, Role
-from vault_agent.errors import VaultAgentError, explained
+from vault_agent.errors import VaultAgentError
 from vault_agent.memory.candidates import FactIndex, may_be_remembered, type_of
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.warning import Warning
@@ -194,4 +194,4 @@ def _not_allowed(known: Known) -> list[Warning]:
     what = f"{count:,} new notes" if count > 1 else "1 new note"
     what = f"{what} came by git from elsewhere. Agents do not get {'them' if count > 1 else 'it'}."
     code = "NOTES_NOT_ALLOWED"
-    return [Warning(code, explained(code, what), {"notes": count})]
+    return [Warning.of(code, what, {"notes": count})]

@@ -13,7 +13,7 @@ import secrets
 from itertools import islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.errors import NotFound, explained
+from vault_agent.errors import NotFound
 from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key
 from vault_agent.model.context import Context, ContextSource
 from vault_agent.model.identifiers import CHUNK_BITS
@@ -293,4 +293,4 @@ def _shown(name: str) -> str:
 
 
 def _warning(code: str, what: str, details: dict[str, object] | None = None) -> Warning:
-    return Warning(code, explained(code, what), details or {})
+    return Warning.of(code, what, details or {})

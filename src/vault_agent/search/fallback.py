@@ -23,4 +23,4 @@ def missing(what: str, *, indexing: bool) -> Unavailable:
 
 def fell_back(reason: Unavailable) -> Warning:
     """Return the warning that the results are lexical only, with the reason."""
-    return Warning(reason.code, f"These results are lexical only. {reason.message}")
+    return Warning(reason.code, *reason.over_http("These results are lexical only. "))

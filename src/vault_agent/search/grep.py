@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from vault_agent.errors import explained
 from vault_agent.model.grep import GrepAnswer, GrepLine, Place
 from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
@@ -70,11 +69,7 @@ async def grep(
     found = await scan.run(start, time.monotonic() + seconds)
     if found.incomplete:
         what = f"The time was over after {found.share:.0%} of the notes."
-        late = Warning(
-            "REGEX_INCOMPLETE",
-            explained("REGEX_INCOMPLETE", what),
-            {"share": round(found.share, 3)},
-        )
+        late = Warning.of("REGEX_INCOMPLETE", what, {"share": round(found.share, 3)})
         warnings = (*warnings, late)
     return replace(found, warnings=warnings)
 

@@ -7,7 +7,6 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.errors import explained
 from vault_agent.markdown import links as markup
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.lines import with_line_ends
@@ -203,9 +202,9 @@ def _limited(skipped: Sequence[str], candidates: int, read: int) -> Warning:
         what.append("Some names of the note are too short or too common, and were not looked for.")
     if read < candidates:
         what.append(f"Only {read:,} of {candidates:,} notes with its names were read.")
-    return Warning(
+    return Warning.of(
         "MENTIONS_LIMITED",
-        explained("MENTIONS_LIMITED", " ".join(what)),
+        " ".join(what),
         {
             "skippedNames": [name[:_MAX_SHOWN_NAME] for name in skipped[:10]],
             "candidates": candidates,

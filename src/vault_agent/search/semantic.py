@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_agent.errors import explained
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest, prominence
@@ -213,15 +212,12 @@ def share_warnings(
     if share >= 1:
         return ()
     return (
-        Warning(
+        Warning.of(
             "EMBEDDING_INCOMPLETE",
-            explained(
-                "EMBEDDING_INCOMPLETE",
-                f"{share:.0%} of the chunks have an embedding. The others are found by lexical "
-                "search only.",
-                indexing=indexing,
-            ),
+            f"{share:.0%} of the chunks have an embedding. The others are found by lexical "
+            "search only.",
             {"share": round(share, 4)},
+            indexing=indexing,
         ),
     )
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
-from vault_agent.errors import explained
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import UnknownWord
 from vault_agent.model.warning import Warning
@@ -95,7 +94,7 @@ async def _of_paths(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, .
     if folders:
         what = f"{what} Similar folders: {', '.join(folders)}."
     code = "FOLDER_NOT_FOUND"
-    return (Warning(code, explained(code, what), {"suggestions": folders}),)
+    return (Warning.of(code, what, {"suggestions": folders}),)
 
 
 def _names_nothing(known: Iterable[str], path: str) -> bool:

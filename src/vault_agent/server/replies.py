@@ -81,11 +81,12 @@ def error_reply(
     error: VaultAgentError, request_id: str, headers: Mapping[str, str] | None = None
 ) -> web.Response:
     """Return an error in the contract's envelope."""
+    message, details = error.over_http()
     body = {
         "error": {
             "code": error.code,
-            "message": error.message,
-            "details": {**error.details, "requestId": request_id},
+            "message": message,
+            "details": {**details, "requestId": request_id},
         }
     }
     return _refusal(body, error.code, headers)
@@ -96,7 +97,7 @@ def rpc_error_reply(
 ) -> web.Response:
     """Return an error of the gate at the MCP endpoint: a JSON-RPC error without a request's ID."""
     data = {"code": error.code, "requestId": request_id}
-    content = {"code": _RPC_SERVER_ERROR, "message": error.message, "data": data}
+    content = {"code": _RPC_SERVER_ERROR, "message": error.over_http()[0], "data": data}
     return _refusal({"jsonrpc": "2.0", "error": content}, error.code, headers)
 
 

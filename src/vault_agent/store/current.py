@@ -11,7 +11,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
-from vault_agent.errors import EXCLUDED_REMEDY, IndexUnavailable
+from vault_agent.errors import EXCLUDED_REMEDY, IndexUnavailable, VaultAgentError
 from vault_agent.store.database import mapped_files, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta, read_revision
@@ -212,7 +212,7 @@ class CurrentIndex:
         self._vault = vault
         self._fingerprint = fingerprint
         self._snapshot: Snapshot | None = None
-        self._refusal: IndexUnavailable | None = None
+        self._refusal: VaultAgentError | None = None
         self._damaged: int | None = None
         self._refreshing = asyncio.Lock()
         self._threads = Threads(_SEARCH_THREADS, "search")
@@ -228,7 +228,7 @@ class CurrentIndex:
         return self._snapshot
 
     @property
-    def refusal(self) -> IndexUnavailable | None:
+    def refusal(self) -> VaultAgentError | None:
         """The reason why an existing index is not served, or None."""
         return self._refusal
 
@@ -275,7 +275,7 @@ class CurrentIndex:
             else:
                 self._replace(snapshot, None)
 
-    async def refuse(self, refusal: IndexUnavailable, generation: int) -> None:
+    async def refuse(self, refusal: VaultAgentError, generation: int) -> None:
         """Permanently stop serving a generation whose files are damaged."""
         async with self._refreshing:
             self._damaged = generation
@@ -289,8 +289,7 @@ class CurrentIndex:
             IndexUnavailable: `INDEX_INCOMPATIBLE`.
         """
         if (refusal := self._refusal) is not None:
-            # A new error each time: a stored one would keep the traceback of every raise.
-            raise IndexUnavailable(refusal.code, refusal.message, refusal.details, remedy="")
+            raise refusal.again()
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
@@ -316,7 +315,7 @@ class CurrentIndex:
         """Note that the damaged generation was set aside: its number may be used again."""
         self._damaged = None
 
-    def _replace(self, snapshot: Snapshot | None, refusal: IndexUnavailable | None) -> None:
+    def _replace(self, snapshot: Snapshot | None, refusal: VaultAgentError | None) -> None:
         old, self._snapshot, self._refusal = self._snapshot, snapshot, refusal
         if old is not None:
             old.held.leave()

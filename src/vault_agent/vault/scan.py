@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import explained
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault import platform
@@ -271,4 +270,4 @@ def _notes_excluded(path: str, count: int, *, complete: bool) -> Notice:
     notes = f"{'' if complete else 'at least '}{count:,} note{'' if count == 1 else 's'}"
     what = f"A folder with {notes} was excluded because of its name."
     details = {"path": path, "count": count, "complete": complete, "pattern": f"!{name}/"}
-    return Notice("NOTES_EXCLUDED", explained("NOTES_EXCLUDED", what, details), details)
+    return Notice.of("NOTES_EXCLUDED", what, details)

@@ -39,7 +39,7 @@ def health(
     warnings = (*checks.warnings(), *about_watch, *about_embeddings) if meta else ()
     warnings += writing.warnings()
     if refusal is not None:
-        warnings = (Warning(refusal.code, refusal.message),)
+        warnings = (Warning(refusal.code, *refusal.over_http()),)
     return Health(
         status="error" if refusal else "degraded" if meta is None or warnings else "ok",
         version=__version__,

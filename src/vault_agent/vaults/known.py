@@ -81,7 +81,7 @@ class KnownVaults:
             raise Misconfigured(
                 "VAULT_NOT_FOUND",
                 "The folder of this vault is missing. It was moved, deleted or unmounted.",
-                remedy="Run `vault-agent vaults check` to see what to do.",
+                remedy="Mount or restore it, or take the vault from the list.",
             )
         if not is_trusted(entry):
             raise Forbidden("VAULT_NOT_TRUSTED", "Another project's vault is in this folder now.")

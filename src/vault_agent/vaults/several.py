@@ -14,7 +14,6 @@ from vault_agent.errors import (
     InvalidRequest,
     NotFound,
     VaultAgentError,
-    explained,
 )
 from vault_agent.model.warning import Warning
 from vault_agent.search.combined import CombinedSnapshot, CombinedText, Part, combine_text
@@ -214,12 +213,8 @@ async def _home(snapshot: CombinedSnapshot, identifier: str, identity: str) -> i
 
 def left_out(name: str, error: VaultAgentError) -> Warning:
     """Return the warning about a vault that is left out."""
-    what = f"The vault {name} is left out: {error.message}"
-    return Warning(
-        "VAULT_SKIPPED",
-        explained("VAULT_SKIPPED", what),
-        {"vault": name, "code": error.code},
-    )
+    what = f"The vault {name} is left out: {error.what}"
+    return Warning.of("VAULT_SKIPPED", what, {"vault": name, "code": error.code})
 
 
 def _distinct(warnings: Sequence[Warning]) -> list[Warning]:

@@ -13,7 +13,7 @@ import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import Forbidden, InvalidRequest, NotFound, TooLarge, explained
+from vault_agent.errors import Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning as Notice
@@ -317,10 +317,10 @@ def _bases(
 
 
 def _notice_of_files(code: str, what: str, paths: Sequence[str]) -> Notice:
-    return Notice(code, explained(code, what), {"count": len(paths), "paths": paths[:MAX_LISTED]})
+    return Notice.of(code, what, {"count": len(paths), "paths": paths[:MAX_LISTED]})
 
 
 def notice_of_links(code: str, what: str, links: Sequence[LinkFrom]) -> Notice:
     """Return a warning about links, all of which the caller may see, with the places of some."""
     places = [{"path": row.source, "line": row.link.line} for row in links[:MAX_LISTED]]
-    return Notice(code, explained(code, what), {"count": len(links), "links": places})
+    return Notice.of(code, what, {"count": len(links), "links": places})

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import explained
 from vault_agent.markdown import edit
 from vault_agent.markdown import replace as replacing
 from vault_agent.markdown.edit import spliced
@@ -79,10 +78,7 @@ async def upsert(
     )
     if written.created or not properties:
         return written
-    ignored = Notice(
-        "FRONTMATTER_IGNORED",
-        explained("FRONTMATTER_IGNORED", "The note exists, so only the text was appended."),
-    )
+    ignored = Notice.of("FRONTMATTER_IGNORED", "The note exists, so only the text was appended.")
     return replace(written, warnings=(*written.warnings, ignored))
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vault_agent.errors import (
     Conflict,
-    explained,
 )
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
@@ -78,7 +77,7 @@ class OneFile:
                 raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
             if self._is_there(write, real, before, results):
                 what = "You have just appended this text, and the note still ends with it."
-                warning = Warning("APPEND_ALREADY_THERE", explained("APPEND_ALREADY_THERE", what))
+                warning = Warning.of("APPEND_ALREADY_THERE", what)
                 return replies.unchanged(write, path, before, content_hash(before), warning)
             planned_here = results.planned(plan)
             if self._journal.limits.dates and not write.by_itself:

@@ -136,7 +136,7 @@ def _splices(
         return renamed.splices(note, links)
     except Conflict as error:
         details = {"path": source, **error.details}
-        raise Conflict(error.code, error.message, details, remedy="") from None
+        raise Conflict(error.code, error.what, details) from None
 
 
 def _check_limits(sources: list[str], canvases: int, asked: HeadingRequest) -> None:

@@ -10,7 +10,6 @@ from vault_agent.errors import (
     Conflict,
     Failed,
     NotFound,
-    explained,
 )
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
@@ -154,7 +153,7 @@ class Several:
         if last is None or last.seq == logged.seq:
             return logged, ()
         what = f"This took back your own last write.{whose}"
-        return logged, (Warning("UNDO_NOT_LAST", explained("UNDO_NOT_LAST", what), details),)
+        return logged, (Warning.of("UNDO_NOT_LAST", what, details),)
 
     def _undo_conflict(
         self, root: VaultRoot, write: Write, logged: Logged, touched: Touched, *, copy: bool

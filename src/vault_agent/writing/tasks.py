@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import IndexUnavailable, explained
+from vault_agent.errors import IndexUnavailable
 from vault_agent.markdown import edit, task_edit, task_line
 from vault_agent.markdown.address import Address
 from vault_agent.markdown.section_edit import edit_section
@@ -90,7 +90,7 @@ async def set_task(
     if not blocking:
         return written
     what = "The task was to be done after another one that is still open."
-    warning = Notice("TASK_BLOCKED", explained("TASK_BLOCKED", what), {"ids": list(blocking)})
+    warning = Notice.of("TASK_BLOCKED", what, {"ids": list(blocking)})
     return replace(written, warnings=(*written.warnings, warning))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 
-from vault_agent.errors import Busy, Conflict, VaultAgentError, explained
+from vault_agent.errors import Busy, Conflict, VaultAgentError
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import IndexState, Right, Write, WriteHealth, Written
 from vault_agent.system.cancelling import to_its_end
@@ -324,7 +324,7 @@ class Writing:
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for the server's state."""
         if self._state == "unsupported" and self._refusal is not None:
-            return (Warning(self._refusal.code, self._refusal.message),)
+            return (Warning(self._refusal.code, *self._refusal.over_http()),)
         return ()
 
     # --- internals ------------------------------------------------------------------------------
@@ -337,8 +337,7 @@ class Writing:
         if self._journal.is_interrupted:
             raise Busy("RECOVERY_PENDING", "A write that the disk has interrupted is unfinished.")
         if self._refusal is not None:
-            refusal = self._refusal
-            raise type(refusal)(refusal.code, refusal.message, refusal.details, remedy="")
+            raise self._refusal.again()
 
     async def _recovered(self) -> bool:
         """Recover, and return whether writes are accepted or impossible."""
@@ -495,5 +494,5 @@ class Writing:
         written = replace(written, index=index)
         if index.indexed:
             return written
-        warning = Warning("INDEX_PENDING", explained("INDEX_PENDING", "The change is on the disk."))
+        warning = Warning.of("INDEX_PENDING", "The change is on the disk.")
         return replace(written, warnings=(*written.warnings, warning))

@@ -222,7 +222,9 @@ function check(response) {
 /** @param {Response} response @param {any} reply */
 function refusal(response, reply) {
   const error = reply?.error ?? { code: `HTTP_${response.status}`, message: response.statusText };
-  return new Fault(error.code, error.message, response.status, error.details ?? {});
+  // What to do over HTTP is not what to do in the page.
+  const message = error.details?.what ?? error.message;
+  return new Fault(error.code, message, response.status, error.details ?? {});
 }
 
 /** Return a query string. Lists repeat their name. @param {Record<string, unknown>} [query] */

@@ -99,6 +99,6 @@ function Health({ now }) {
   ];
   return html`<div class="card">
     ${rows.map(([icon, name, text, more, tone]) => html`<div class="line" key=${name}><${Icon} name=${icon} /><span class="grow">${name}${more && html`<small>${more}</small>`}</span><bdi class=${`state ${tone}`}>${text}</bdi></div>`)}
-    ${healthWarnings.value.map((each, at) => html`<div class="line warned" key=${at}><${Icon} name="warn" /><span class="grow">${plain(each.message, 400)}</span></div>`)}
+    ${healthWarnings.value.map((each, at) => html`<div class="line warned" key=${at}><${Icon} name="warn" /><span class="grow">${plain(each.details?.what ?? each.message, 400)}</span></div>`)}
     ${now.switchedOn.length > 0 && html`<div class="line"><${Icon} name="check" /><span class="grow">${t.on_list}</span><span>${now.switchedOn.map((/** @type {string} */ each) => html`<bdi class="tag" key=${each}>${each}</bdi> `)}</span></div>`}</div>`;
 }
