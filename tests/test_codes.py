@@ -10,7 +10,8 @@ import pytest
 
 from vault_agent import errors
 from vault_agent.cli.exits import Exit, exit_code
-from vault_agent.errors import CODES, Misconfigured, Remedy, VaultAgentError, error_of, explained
+from vault_agent.codes import CODES, Remedy
+from vault_agent.errors import Misconfigured, VaultAgentError, error_of, explained
 from vault_agent.mcp.text import for_models
 from vault_agent.store.failures import disk_full
 
@@ -24,7 +25,7 @@ WARNINGS = {"Warning", "Notice", "WarningData", "notice"}
 # A command line that a message tells the user to run.
 COMMAND = re.compile(r"vault-agent (index|reindex|serve|jobs|config|search|get|status)\b")
 # The command line's help and the table itself.
-SAYS_COMMANDS = ("cli/", "errors.py")
+SAYS_COMMANDS = ("cli/", "codes.py")
 
 
 def calls() -> list[tuple[str, str, str]]:
@@ -48,7 +49,7 @@ def test_every_error_has_a_listed_code_and_its_class():
     for place, name, code in raised:
         kind = CODES[code].error
         assert kind is not None, place
-        assert kind.__name__ == name, f"{place}: {code} is {kind.__name__}"
+        assert kind == name, f"{place}: {code} is {kind}"
 
 
 def test_a_message_before_a_remedy_is_a_sentence():

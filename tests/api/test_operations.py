@@ -12,9 +12,10 @@ from vault_agent.api import operations
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.operation import Http, Operation, answer, perform
 from vault_agent.api.operations import OPERATIONS
+from vault_agent.codes import CODES
 from vault_agent.config import Config
 from vault_agent.config.keys import KEYS
-from vault_agent.errors import CODES, Misconfigured, NotFound
+from vault_agent.errors import Misconfigured, NotFound
 from vault_agent.server import openapi, routes
 from vault_agent.server.routes import ROUTES, Route
 from vault_agent.wire.requests import NoParams, NoteRequest

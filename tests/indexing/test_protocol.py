@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from vault_agent.codes import CODES
 from vault_agent.embedding.settings import EndpointSettings
-from vault_agent.errors import CODES, Failed
+from vault_agent.errors import Failed
 from vault_agent.indexing.protocol import (
     EVENTS,
     MAX_DETAIL_CHARACTERS,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.api.caller import OWNER
-from vault_agent.errors import CODES, Failed
+from vault_agent.codes import CODES
+from vault_agent.errors import Failed
 from vault_agent.mcp.searching import page
 from vault_agent.mcp.service import error_text
 from vault_agent.mcp.text import excerpt, fenced

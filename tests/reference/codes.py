@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vault_agent.errors import CODES, Code, Remedy
+from vault_agent.codes import CODES, Code, Remedy
 
 _ROW = re.compile(r"^\| `(?P<code>[A-Z0-9_]+)` \|(?:.*\|)? (?P<meaning>(?:\\\||[^|])+) \|$")
 _ERROR = "| Code | HTTP | Exit | Meaning, and what to do |"

@@ -8,7 +8,8 @@ import json
 import pytest
 
 from vault_agent.api.encoding import PIECE_CHARACTERS, encoded, in_pieces
-from vault_agent.errors import CODES, IndexUnavailable, Unavailable
+from vault_agent.codes import CODES
+from vault_agent.errors import IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.notes import Metadata
 from vault_agent.model.reply import Reply

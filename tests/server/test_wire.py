@@ -11,7 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from vault_agent.api.compact import ROW_BYTES, compact, compact_row
 from vault_agent.api.shown import shown_job
-from vault_agent.errors import CODES, InvalidRequest
+from vault_agent.codes import CODES
+from vault_agent.errors import InvalidRequest
 from vault_agent.model.jobs import Job, JobKind, JobState, OneJob
 from vault_agent.model.search import Answer, Hit, Mode
 from vault_agent.model.warning import Warning

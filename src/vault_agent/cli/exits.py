@@ -1,11 +1,11 @@
-"""The exit codes. The table in `errors` gives each error code its exit code."""
+"""The exit codes. The table in `codes` gives each error code its exit code."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import CODES
+from vault_agent.codes import CODES
 
 if TYPE_CHECKING:
     from vault_agent.errors import VaultAgentError

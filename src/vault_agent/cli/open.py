@@ -19,9 +19,10 @@ from vault_agent.cli.here import root_of
 from vault_agent.cli.local import is_obsidian, local_vault, obsidian_address
 from vault_agent.cli.names import find, look_up
 from vault_agent.cli.terminal import clean, envelope, tell
+from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import open_in
 from vault_agent.config.keys import OPENERS
-from vault_agent.errors import FILE_GONE_REMEDY, Failed, Misconfigured, NotFound
+from vault_agent.errors import Failed, Misconfigured, NotFound
 
 if TYPE_CHECKING:
     from vault_agent.cli.names import Place

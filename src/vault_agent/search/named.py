@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import FILE_GONE_REMEDY, InvalidRequest, NotFound
+from vault_agent.codes import FILE_GONE_REMEDY
+from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters

@@ -8,7 +8,8 @@ import orjson
 from aiohttp import web
 from multidict import CIMultiDict
 
-from vault_agent.errors import CODES, Failed, VaultAgentError
+from vault_agent.codes import CODES
+from vault_agent.errors import Failed, VaultAgentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

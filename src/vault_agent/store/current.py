@@ -11,7 +11,8 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
-from vault_agent.errors import EXCLUDED_REMEDY, IndexUnavailable, VaultAgentError
+from vault_agent.codes import EXCLUDED_REMEDY
+from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.store.database import mapped_files, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta, read_revision
