@@ -9,7 +9,7 @@ import pytest
 
 from vault_agent.codes import CODES
 from vault_agent.embedding.settings import EndpointSettings
-from vault_agent.errors import Failed
+from vault_agent.errors import CLASSES, Failed
 from vault_agent.indexing.protocol import (
     EVENTS,
     MAX_DETAIL_CHARACTERS,
@@ -142,8 +142,7 @@ def test_every_message_type_is_tested():
 
 @pytest.mark.parametrize("code", [code for code, meaning in CODES.items() if meaning.error])
 def test_an_error_keeps_its_class_message_and_details(code: str):
-    kind = CODES[code].error
-    assert kind is not None
+    kind = CLASSES[str(CODES[code].error)]
     details = {"jobId": "7"} if code == "INDEX_BUSY" else {"sizes": [1, 2]}
     sent = kind(code, "A sentence.", details)
     event = decode_event(encode(Refused.of(sent)))

@@ -10,7 +10,7 @@ import pytest
 
 from vault_agent.api.caller import OWNER
 from vault_agent.codes import CODES
-from vault_agent.errors import Failed
+from vault_agent.errors import CLASSES
 from vault_agent.mcp.searching import page
 from vault_agent.mcp.service import error_text
 from vault_agent.mcp.text import excerpt, fenced
@@ -379,5 +379,5 @@ SENT = [code for code, known in CODES.items() if known.error is None or known.st
 def test_no_error_tells_a_model_to_run_a_command(code: str):
     """It has tools. The user has the command line."""
     details = dict.fromkeys(("setting", "jobId", "kind", "writeId", "other", "pattern"), "x")
-    kind = CODES[code].error or Failed
+    kind = CLASSES[CODES[code].error or "Failed"]
     assert "`vault-agent" not in error_text(kind(code, "Something is wrong.", details))
