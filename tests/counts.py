@@ -19,7 +19,7 @@ ROOMS = (
     ("markdown", "text"),
     ("store", "search", "indexing"),
     ("model", "wire", "api", "client"),
-    ("library", "knowledge", "store/sessions"),
+    ("vaults", "freshness", "memory", "journals", "redaction", "store/sessions"),
     ("mcp",),
     ("cli", "config"),
     ("vault", "writing"),
