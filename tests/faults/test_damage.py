@@ -82,6 +82,7 @@ class Swapped:
 
     def __init__(self) -> None:
         self.meta: object = "revision 1"
+        self.has_cut_vectors = False
         self.asked = 0
 
     async def verify(self) -> Answer:

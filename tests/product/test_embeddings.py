@@ -326,7 +326,7 @@ def test_a_changed_model_disables_the_vectors_until_the_next_run(
     program.start()
     refused = program.search("sourdough", mode="embedding")
     assert (refused.status, refused.code) == (503, "EMBEDDING_UNAVAILABLE")
-    assert "vault-agent index" in refused.body["error"]["message"]
+    assert "POST /index" in refused.body["error"]["message"]
     assert program.search("sourdough").data["usedMode"] == "lexical"
     assert program.index()["summary"]["embedded"] == 4
     assert program.search("sourdough").data["usedMode"] == "hybrid"

@@ -113,7 +113,7 @@ async def test_a_note_without_its_file_is_not_found(vault: Vault):
             await fetch.note(snapshot, root, identify("b.md"), allow_large=False)
     assert refused.value.code == "NOTE_NOT_FOUND"
     assert "moved or deleted" in refused.value.message
-    assert "vault-agent index" in refused.value.message
+    assert "Update the index" in refused.value.message
 
 
 async def test_metadata_shows_the_type_and_cuts_long_lists(vault: Vault):

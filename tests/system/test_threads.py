@@ -5,14 +5,32 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from vault_agent.system.threads import Stopped, Threads
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-async def test_work_returns_its_result_and_raises_its_error():
-    threads = Threads(1, "test")
+
+@pytest.fixture
+def threads() -> Iterator[Threads]:
+    """Give one thread."""
+    made = Threads(1, "test")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def three_threads() -> Iterator[Threads]:
+    made = Threads(3, "test")
+    yield made
+    made.close()
+
+
+async def test_work_returns_its_result_and_raises_its_error(threads: Threads):
     assert await threads.run(divmod, 7, 2) == (3, 1)
     with pytest.raises(ZeroDivisionError):
         await threads.run(divmod, 7, 0)
@@ -23,25 +41,25 @@ async def test_work_returns_its_result_and_raises_its_error():
     "the default thread pool is full of slow work",
     "searches continue in their own threads",
 )
-async def test_a_full_default_executor_blocks_nothing():
+async def test_a_full_default_executor_blocks_nothing(threads: Threads):
     release = threading.Event()
     loop = asyncio.get_running_loop()
     slow = [loop.run_in_executor(None, release.wait) for _ in range(100)]
     try:
-        assert await asyncio.wait_for(Threads(1, "test").run(lambda: 5), 30) == 5
+        assert await asyncio.wait_for(threads.run(lambda: 5), 30) == 5
     finally:
         release.set()
         await asyncio.gather(*slow)
 
 
-async def test_work_starts_in_submission_order():
-    threads, order = Threads(1, "test"), []
+async def test_work_starts_in_submission_order(threads: Threads):
+    order = []
     await asyncio.gather(*(threads.run(order.append, number) for number in range(50)))
     assert order == list(range(50))
 
 
-async def test_cancelling_a_caller_stops_its_work_and_waits_for_it():
-    threads, ended = Threads(1, "test"), threading.Event()
+async def test_cancelling_a_caller_stops_its_work_and_waits_for_it(threads: Threads):
+    ended = threading.Event()
     begun = threading.Event()
 
     def work(stopped: Stopped) -> None:
@@ -58,8 +76,8 @@ async def test_cancelling_a_caller_stops_its_work_and_waits_for_it():
     assert ended.is_set()
 
 
-async def test_cancelled_work_that_has_not_started_never_starts():
-    threads, release = Threads(1, "test"), threading.Event()
+async def test_cancelled_work_that_has_not_started_never_starts(threads: Threads):
+    release = threading.Event()
     ran: list[int] = []
     first = asyncio.create_task(threads.run(release.wait))
     waiting = [asyncio.create_task(threads.run(ran.append, number)) for number in range(20)]
@@ -73,9 +91,9 @@ async def test_cancelled_work_that_has_not_started_never_starts():
     assert ran == []
 
 
-async def test_many_cancelled_callers_leave_no_thread():
+async def test_many_cancelled_callers_leave_no_thread(three_threads: Threads):
     before = threading.active_count()
-    threads = Threads(3, "test")
+    threads = three_threads
     for _ in range(200):
         task = asyncio.create_task(threads.run(time.sleep, 0.001))
         await asyncio.sleep(0)

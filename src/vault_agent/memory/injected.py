@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
 
-from vault_agent.errors import NotFound
+from vault_agent.errors import NotFound, at_terminal
 from vault_agent.memory.candidates import MAX_FILES
 from vault_agent.memory.having import Having
 from vault_agent.memory.preamble import tokens_of, withdrawn
@@ -447,8 +447,10 @@ def _changed(note: RecalledNote, now: str | None) -> bool | None:
 
 
 def _not_allowed(found: Recalled | None) -> str | None:
-    warnings = found.warnings if found is not None else ()
-    return next((each.message for each in warnings if each.code == "NOTES_NOT_ALLOWED"), None)
+    for each in found.warnings if found is not None else ():
+        if each.code == "NOTES_NOT_ALLOWED":  # a person reads it, at the terminal of an agent
+            return at_terminal(each.code, each.message, each.details)
+    return None
 
 
 def _message(found: Recalled | None) -> str | None:
