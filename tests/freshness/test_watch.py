@@ -410,6 +410,23 @@ async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
             assert len(set(saved)) == len(saved)
 
 
+async def test_a_run_ends_with_a_job_that_is_cancelled_while_it_is_queued(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "SECONDS_UNTIL_JOB", 0.1)
+    async with watched(root) as vault:
+        with vault._vault.directory.writing():  # the run waits for it
+            async with vault.jobs._turn:  # another vault has a job
+                (root / "New.md").write_text("quinces")
+                job = await eventually_async(lambda: vault.jobs.running)
+                assert job is not None
+                assert job.state is JobState.QUEUED
+                await vault.jobs.cancel(job.id)
+                await eventually_async(
+                    lambda: "JOB_CANCELLED" in [batch.error for batch in vault.watch.batches]
+                )
+
+
 @pytest.mark.fault(
     "Watching",
     "a job of the watch is cancelled",

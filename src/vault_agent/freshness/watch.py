@@ -31,7 +31,7 @@ from vault_agent.indexing.protocol import (
     decode_watch_event,
 )
 from vault_agent.indexing.protocol import Watch as WatchRequest
-from vault_agent.model.jobs import JobKind, JobSummary, Trigger
+from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
 from vault_agent.model.watch import SaveToHit, WatchBatch, WatchState, WatchStatus
 from vault_agent.system.cancelling import to_its_end
@@ -411,9 +411,16 @@ class Watch:
             return
         # Another job may be active, or its record may fail. Then this is a batch only.
         with suppress(VaultAgentError):
-            await self._jobs.submit(
+            job = await self._jobs.submit(
                 JobKind.INDEX, lambda progress: look.follow(progress, work), trigger
             )
+            self._background.spawn(self._end_with, job.id, work)
+
+    async def _end_with(self, job_id: str, work: asyncio.Future[IndexRun]) -> None:
+        """Cancel a run with its job, also if the job has not begun to follow the run."""
+        async for job in self._jobs.watch(job_id):
+            if job.state is JobState.CANCELLED:
+                work.cancel()
 
     def _serve(self, batch: Batch) -> None:
         """Note that searches see what a batch has found."""
