@@ -21,10 +21,11 @@ def use(
     *,
     project: bool = False,
     varying: tuple[str, ...] = (),
+    until: tuple[str, Any] | None = None,
     **arguments: Any,
 ) -> Case:
     """Return the case of a tool of ours; in the vault of the project if `project`."""
-    return Case(tool, arguments, what, project=project, varying=varying)
+    return Case(tool, arguments, what, until=until, project=project, varying=varying)
 
 
 def of(toolset: str, *cases: Case) -> tuple[Case, ...]:
@@ -135,7 +136,8 @@ WRITING = {
         use("vault_frontmatter", path=HERE, action="set", key="rank", value=2),
         use("vault_frontmatter", "get", path=HERE, action="get", key="rank"),
         use("vault_tags", path=HERE, action="add", tag="made"),
-        use("vault_tags", "list", path=HERE, action="list"),
+        use("vault_tags", "list", path=HERE, action="list",
+            until=("reply.text", ["#draft", "#made"])),
         use("task_add", path=HERE, text="Second step", section="Tasks", due="2026-03-01"),
         use("task_set", path=HERE, line=12, text="First step", status="cancelled"),
         use("task_set", "another task", path=HERE, line=12, text="Third step", status="done"),
