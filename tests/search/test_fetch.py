@@ -116,6 +116,17 @@ async def test_a_note_without_its_file_is_not_found(vault: Vault):
     assert "Update the index" in refused.value.message
 
 
+async def test_a_note_that_an_editor_puts_aside_to_save_it_is_read(vault: Vault, monkeypatch):
+    """As vim does by default: the note becomes `b.md~`, and a new file is written."""
+    async with opened(vault) as (snapshot, root):
+        note, aside = vault.root / "b.md", vault.root / "b.md~"
+        saved = note.read_text() + "More\n"
+        note.rename(aside)
+        monkeypatch.setattr(fetch, "sleep", lambda seconds: note.write_text(saved))
+        content = await fetch.note(snapshot, root, identify("b.md"), allow_large=False)
+    assert content.content == saved
+
+
 async def test_metadata_shows_the_type_and_cuts_long_lists(vault: Vault):
     names = ", ".join(f"name{n}" for n in range(60))
     vault.write("n.md", f"---\ntype: '[[Apps]]'\naliases: [{names}]\ntags: [{names}]\n---\n")

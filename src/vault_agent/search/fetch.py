@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from time import sleep
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import TooLarge
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
     from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.notes import StoredChunk, StoredNote
+    from vault_agent.vault.read import Content
     from vault_agent.vault.root import VaultRoot
 
 NOTE_LIMIT_BYTES = 200 << 10
@@ -27,6 +29,8 @@ MAX_NOTE_BYTES = 64 << 20
 """The limit with `allow_large`. A note is sent in one piece."""
 MAX_LINKS = 2_000
 """Maximum number of links and attachments in a reply."""
+_PAUSES = (0.01, 0.04, 0.2)
+"""Seconds between looks for a missing file."""
 
 
 async def note(
@@ -103,13 +107,13 @@ def _read(root: VaultRoot, path: str, limit: int) -> NoteFile:
 def read_file(root: VaultRoot, path: str, limit: int) -> NoteFile | int:
     """Read and decode a note's file, or return its size if that is over the limit.
 
-    Call it in a thread: 64 MiB take a while.
+    Call it in a thread: 64 MiB take a while, and a missing file is looked for for 0.25 s.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` if the file is missing or no longer readable as a note.
     """
     try:
-        content = read_bytes(root, path, limit)
+        content = _read_again(root, path, limit)
         if not content.complete:
             return content.entry.size
         text, warnings = decode(content.data, path)
@@ -117,6 +121,21 @@ def read_file(root: VaultRoot, path: str, limit: int) -> NoteFile | int:
         raise no_file(vanished=skipped.warning.code == "FILE_VANISHED") from skipped
     size, digest = len(content.data), content_hash(content.data)
     return NoteFile(text, size, digest, content.warnings + warnings)
+
+
+def _read_again(root: VaultRoot, path: str, limit: int) -> Content:
+    """Read a file that the index knows. If it is missing, look again.
+
+    Some editors rename a note away and write it anew to save it.
+    """
+    for pause in _PAUSES:
+        try:
+            return read_bytes(root, path, limit)
+        except Skipped as skipped:
+            if skipped.warning.code != "FILE_VANISHED":
+                raise
+            sleep(pause)
+    return read_bytes(root, path, limit)
 
 
 async def chunk(
