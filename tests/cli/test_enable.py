@@ -97,6 +97,31 @@ async def test_the_vaults_of_projects_may_be_written_without_a_folder_of_ones_ow
     assert (await settings(run))["write.folders"] == []
 
 
+async def test_ones_own_notes_stay_closed_beside_projects_until_a_folder_is_named(
+    run: Run, notes: Path
+):
+    await started(run, "--background")
+    await run("enable", "vaults")
+    done = await run("enable", "write")
+    assert done.code == 0, done.err
+    (advised,) = re.findall(r"vault-agent (enable write --folder) NAME", done.err)
+    refused = await run("write", "Inbox/x.md", "-t", "hi")
+    assert "VAULT_READ_ONLY" in refused.err
+    assert f"To allow it: vault-agent {advised} FOLDER" in refused.err
+    await run(*shlex.split(advised), "Inbox")
+    assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
+    assert "it does not exist any more" in (await run("undo")).out
+    assert not (notes / "Inbox/x.md").exists()
+
+
+async def test_enable_alone_shows_what_is_on(run: Run):
+    await run("enable", "web")
+    lines = {line.split()[1]: line for line in (await run("enable")).out.splitlines()}
+    assert lines.keys() == FEATURES.keys()
+    assert [name for name, line in lines.items() if line.startswith("on ")] == ["web"]
+    assert orjson.loads((await run("--json", "enable")).out)["data"]["features"]["web"]
+
+
 async def test_the_key_is_announced_by_the_switch_that_makes_it_needed(run: Run):
     await run("config", "set", "write.folders", ".")
     told = await run("config", "set", "write.enabled", "true")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import signal
 import socket
@@ -107,6 +108,29 @@ async def test_a_changed_vault_is_served_after_one_command(
     assert before["endpoint"] in after.out
     assert "The server of ~/My Notes was stopped." in after.err
     assert "in Other" in (await run("search", "bones")).out
+
+
+@posix("a terminal is made by a POSIX call")
+async def test_at_a_terminal_a_changed_setting_is_applied_by_one_command(
+    environment: dict[str, str], run: Run, notes: Path
+):
+    import pty
+
+    first = await started(run, "--background")
+    await run("jobs", "follow")
+    moved = notes.rename(notes.with_name("Moved"))
+    ours, theirs = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "vault_agent", "config", "set", "vault.root", str(moved),
+        env=environment, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    os.write(ours, b"\n")
+    out, _ = await process.communicate()
+    os.close(ours)
+    assert f"The server was restarted: {first['endpoint']}" in out.decode()
+    assert (await run("config", "get", "vault.root")).out == f"{moved}\n"
+    assert "Stock.md" in (await run("search", "bones")).out
 
 
 async def test_a_moved_vault_is_served_after_one_command_with_its_index(

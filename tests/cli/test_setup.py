@@ -15,6 +15,7 @@ import pytest
 from tests.cli.test_restart import vault_named
 from tests.server.test_serve import free_port
 from tests.systems import posix
+from tests.waiting import eventually_async
 
 from vault_agent.cli import detached
 
@@ -61,10 +62,16 @@ async def test_options_are_enough_without_a_terminal(home: Path, run: Run):
     assert orjson.loads((await run("--json", "setup")).out)["data"]["page"] is None
 
 
+async def is_advised(run: Run) -> bool:
+    warned = (await run("search", "bones")).err
+    return "VAULT_NOT_FOUND" in warned and "`vault-agent setup --folder" in warned
+
+
 async def test_a_moved_vault_is_found_again_by_one_command(home: Path, run: Run):
     await run("setup", "--folder", str(home / "Notes"))
     moved = (home / "Notes").rename(home / "Moved")
     assert (await run("doctor")).code == 1
+    await eventually_async(lambda: is_advised(run))
     done = await run("setup", "--folder", str(moved), "--yes")
     assert done.code == 0, done.err
     listed = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]

@@ -54,7 +54,7 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_keeps_its_bytes(
     assert "your notes" in asked.out.partition("This stays:")[2]
     done = await run("uninstall", "--settings", "--yes")
     assert done.code == 0, done.err
-    assert done.out.endswith("Last, remove the program: pipx uninstall vault-agent\n")
+    assert done.out.endswith("-m pip uninstall vault-agent\n")
     removed = done.out.partition("This stays:")[0].splitlines()[1:]
     assert f"Removed {len(removed)} things." in done.out
     after = {name: data for name, data in files(home).items() if not name.endswith(".bak")}

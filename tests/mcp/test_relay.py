@@ -449,7 +449,7 @@ def test_a_server_without_mcp_is_named_with_the_switch(alone):
         reply = pipe.ask(PING)
     assert reply["id"] == 1
     assert reply["error"]["message"].startswith("FEATURE_DISABLED: ")
-    assert "Set mcp.enabled" in reply["error"]["message"]
+    assert reply["error"]["message"].endswith("vault-agent enable mcp")
 
 
 def test_a_wrong_config_file_is_reported_before_anything_is_relayed(alone, tmp_path):

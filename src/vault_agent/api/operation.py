@@ -161,7 +161,8 @@ async def perform(
     if not (caller.may_do_everything or operation.scoped):
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
     if operation.needs == _WRITE and vault.is_read_only:
-        raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
+        what = "No folder of this vault may be changed: write.folders names none."
+        raise Forbidden("VAULT_READ_ONLY", what, {"setting": "write.folders"})
     if operation.needs is not None:
         check_switch(operation.needs, vault.config)
     return await operation.run(vault, caller, await _with_note_ids(vault, caller, sent))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncclick as click
 
-from vault_agent.cli.clients import client_name
+from vault_agent.cli.clients import CLIENTS, client_name
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 
@@ -15,13 +15,13 @@ def command() -> None:
 
 
 @command.command("connect", cls=Command)
-@click.argument("name", callback=client_name)
+@click.argument("name", required=False, callback=client_name)
 @click.option("--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
 @click.option("--force", is_flag=True, help="Replace an entry that exists.")
 @click.option("--no-hooks", is_flag=True, help="Leave out the hooks for memory.")
 @click.pass_obj
 async def connect(
-    invocation: Invocation, name: str, *, yes: bool, force: bool, no_hooks: bool
+    invocation: Invocation, name: str | None, *, yes: bool, force: bool, no_hooks: bool
 ) -> int:
     """Connect an agent, such as claude-code, and check it.
 
@@ -31,6 +31,8 @@ async def connect(
     from vault_agent.cli import connecting
     from vault_agent.cli.features import FEATURES, tell_applied
 
+    if name is None:
+        raise click.UsageError(_which())
     done, code = connecting.connect(invocation, name, force=force, hooks=not no_hooks)
     if not invocation.json:
         for line in done:
@@ -50,6 +52,13 @@ async def connect(
         say(f"Checked: it gets {counted(len(found.tools), 'tool')}, and its first search works.")
         say(f"To undo: vault-agent agent disconnect {name}")
     return code
+
+
+def _which() -> str:
+    """Return that an agent must be named: one of those that are here, or of all."""
+    here = [name for name, client in CLIENTS.items() if client.is_here]
+    among = f"here are {', '.join(here)}" if here else f"choose from {', '.join(CLIENTS)}"
+    return f"name an agent: {among}"
 
 
 @command.command("disconnect", cls=Command)

@@ -93,6 +93,14 @@ def still_changed(invocation: Invocation, server: Server, names: Iterable[str]) 
         time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
+def waits_in_background(invocation: Invocation, names: Iterable[str]) -> bool:
+    """Whether a server in the background must be restarted for one of the settings `names`."""
+    server = server_here(invocation.layers())
+    if server is None or server.started is None or server.started.at_terminal:
+        return False
+    return bool(set(names) & set(server.changed(invocation.layers())))
+
+
 def about_key(before: Config | None, now: Config) -> Iterator[str]:
     """Yield that requests need a key, if they needed none before."""
     from vault_agent.config.access import changes_notes

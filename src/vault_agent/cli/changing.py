@@ -249,6 +249,8 @@ def _done(data: Mapping[str, Any]) -> str:
     if data["trashPath"]:
         path += f" -> {clean(data['trashPath'])}"
     line = f"{verb} {path}"
+    if data["operation"] == "undo" and data["hashAfter"] is None and not data["movedFrom"]:
+        return f"{line}: it does not exist any more"
     if data["line"] is not None:
         line += f":{data['line']}"
     if data["diff"] and not data["diffTruncated"] and data["operation"] not in ("delete", "move"):

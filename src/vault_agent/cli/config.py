@@ -11,6 +11,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli import exits
+from vault_agent.cli.asking import agreed, can_ask
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, complain, envelope, is_terminal, say, style, tell
 from vault_agent.config.keys import KEYS
@@ -100,7 +101,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     applies. With VALUE -, the value is read from stdin, which keeps a key out of the shell's
     history.
     """
-    from vault_agent.cli.applying import after_change, settings_now
+    from vault_agent.cli.applying import after_change, settings_now, waits_in_background
     from vault_agent.config.edit import in_full, known_key, set_value
     from vault_agent.config.layers import config_path
 
@@ -130,6 +131,8 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
     for line in after_change(invocation, before, [name]):
         tell(line)
+    if can_ask() and waits_in_background(invocation, [name]):
+        await _offer_restart(invocation)
 
 
 @command.command("path")
@@ -165,6 +168,15 @@ async def reveal_api_key(invocation: Invocation) -> None:
         envelope({"apiKey": key})
     else:
         say(key)
+
+
+async def _offer_restart(invocation: Invocation) -> None:
+    if agreed("Restart the server now?", yes=False, default=True):
+        from vault_agent.cli.serve import restarted
+
+        running = await restarted(invocation, {})
+        if running is not None:
+            say(f"The server was restarted: {running.address.endpoint}")
 
 
 def check_address(config: Config | None, name: str, endpoint: str) -> None:

@@ -32,7 +32,7 @@ _MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
 
 
 @click.command("enable", cls=Command)
-@click.argument("feature", metavar="FEATURE", type=click.Choice(tuple(FEATURES)))
+@click.argument("feature", metavar="[FEATURE]", required=False, type=click.Choice(tuple(FEATURES)))
 @click.option(
     "--folder", "folders", metavar="PATH", multiple=True, help="Where notes may change, too."
 )
@@ -50,7 +50,7 @@ _MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
 async def command(
     invocation: Invocation,
     /,
-    feature: str,
+    feature: str | None,
     *,
     folders: tuple[str, ...],
     allow: tuple[str, ...],
@@ -60,7 +60,8 @@ async def command(
 ) -> None:
     """Turn on a feature, with all that it needs.
 
-    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or chat.
+    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or chat. Without one, it
+    shows which are on.
 
     At a terminal it asks for what is missing. It writes your config file, restarts a server in the
     background, and says what changes.
@@ -78,6 +79,9 @@ async def command(
     if (model or model_url) and feature not in _MODELS:
         raise click.UsageError("--model and --model-url belong to embedding and chat")
     config = build_config(invocation.layers())
+    if feature is None:
+        _show(invocation, config)
+        return
     settings: list[tuple[str, str]] = []
     if feature == "write":
         settings = _for_write(config, folders, allow)
@@ -85,7 +89,7 @@ async def command(
         settings = await _for_model(config, feature, model, model_url)
     settings += switch([feature], on=True)
     applied = await apply(invocation, settings, restart=not no_restart)
-    if applied.restarted:
+    if applied.restarted and not (feature == "write" and _only_projects(invocation)):
         await require_on(invocation, FEATURES[feature].on)
     if invocation.json:
         envelope({"feature": feature, "settings": dict(settings), **_server(applied)})
@@ -95,6 +99,7 @@ async def command(
     text = FEATURES[feature].now.format(
         folders=_places(now.write.folders),
         allow=", ".join(now.write.allow),
+        days=now.write.undo_days,
         model=now.embedding.model,
         chat=now.chat.model,
     )
@@ -103,7 +108,30 @@ async def command(
         for folder in folders:
             if not (now.vault.root / folder.strip()).is_dir():
                 tell(f"{clean(folder.strip())} is not there yet. Its first note makes it.")
+    if feature == "write" and _only_projects(invocation):
+        tell("Your own notes stay closed. To open a folder: vault-agent enable write --folder NAME")
     tell_applied(applied, then=FEATURES[feature].then)
+
+
+def _show(invocation: Invocation, config: Config) -> None:
+    """Print each feature, and whether the settings turn it on."""
+    from vault_agent.config import switched_on
+
+    on = set(switched_on(config))
+    states = {name: on.issuperset(feature.on) for name, feature in FEATURES.items()}
+    if invocation.json:
+        envelope({"features": states})
+        return
+    for name, is_on in states.items():
+        say(f"{'on ' if is_on else '-  '}  {name:<9}  {FEATURES[name].summary}")
+
+
+def _only_projects(invocation: Invocation) -> bool:
+    """Whether only the vaults of projects and the global one may be written."""
+    from vault_agent.config import build_config
+
+    now = build_config(invocation.layers())
+    return now.vaults.enabled and not now.write.folders
 
 
 def _places(folders: Sequence[str]) -> str:
@@ -121,22 +149,15 @@ def _for_write(
 ) -> list[tuple[str, str]]:
     """Return the folders that may be written, and what may be done there, as settings.
 
-    What is given is added to what is set. With several vaults, none is needed: those of projects
-    may be changed as a whole.
+    What is given is added to what is set. With several vaults, no folder is needed: those of
+    projects may be changed as a whole.
 
     Raises:
         InvalidRequest: if no folder is set, and there is nobody to ask.
     """
     settings = []
-    if not (folders or config.write.folders or config.vaults.enabled):
-        if not can_ask():
-            raise InvalidRequest(
-                "INVALID_REQUEST",
-                "Name the folders that may be changed, such as --folder Inbox. --folder . is the"
-                " whole vault.",
-            )
-        answer = ask("Folders that may be changed, separated by commas; . is the whole vault", ".")
-        folders = answer.split(",")
+    if not (folders or config.write.folders):
+        folders = _asked_folders(config)
     for name, known, more in (
         ("write.folders", config.write.folders, folders),
         ("write.allow", config.write.allow, allow),
@@ -144,6 +165,28 @@ def _for_write(
         if more:
             settings.append((name, ",".join(dict.fromkeys((*known, *map(str.strip, more))))))
     return settings
+
+
+def _asked_folders(config: Config) -> Sequence[str]:
+    """Ask which folders of the user's own vault may be changed.
+
+    Raises:
+        InvalidRequest: if one is needed, and there is nobody to ask.
+    """
+    several = config.vaults.enabled
+    if can_ask():
+        answer = ask(
+            "Folders of your notes that may be changed, separated by commas; . is the whole vault",
+            "none" if several else ".",
+        )
+        return () if several and answer == "none" else answer.split(",")
+    if several:
+        return ()
+    raise InvalidRequest(
+        "INVALID_REQUEST",
+        "Name the folders that may be changed, such as --folder Inbox. --folder . is the whole"
+        " vault.",
+    )
 
 
 async def _for_model(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.cli.applying import KEY_NEEDED, after_change, set_all, settings_now
+from vault_agent.cli.applying import (
+    KEY_NEEDED,
+    after_change,
+    set_all,
+    settings_now,
+    waits_in_background,
+)
 from vault_agent.cli.servers import RESTART, START, server_here
 from vault_agent.cli.terminal import complain, say, tell
 from vault_agent.config.keys import KEYS
@@ -20,6 +26,7 @@ class Feature(NamedTuple):
     """A feature that can be turned on and off.
 
     Args:
+        summary: what it is.
         on: the switches that it needs.
         off: the switches that are turned off with it.
         now: what is so from now on, in one line.
@@ -27,6 +34,7 @@ class Feature(NamedTuple):
         then: what to type next.
     """
 
+    summary: str
     on: tuple[str, ...]
     off: tuple[str, ...]
     now: str
@@ -36,13 +44,16 @@ class Feature(NamedTuple):
 
 FEATURES: dict[str, Feature] = {
     "write": Feature(
+        "commands and agents may change notes",
         ("write.enabled",),
         ("write.enabled",),
-        "Commands and agents may change notes in {folders} ({allow}). Each change can be undone.",
+        "Commands and agents may change notes in {folders} ({allow}). Each change can be undone for"
+        " {days} days.",
         "Notes are no longer changed, except by journals and promotion. What was written stays.",
-        "vault-agent new NOTE",
+        "vault-agent write NOTE.md --text TEXT",
     ),
     "memory": Feature(
+        "agents' sessions get the notes that matter, and leave journals",
         ("vaults.enabled", "memory.enabled", "journal.enabled"),
         ("memory.enabled", "journal.enabled"),
         "Sessions of agents leave journals in their projects, and the next session gets the notes"
@@ -51,6 +62,7 @@ FEATURES: dict[str, Feature] = {
         "vault-agent init",
     ),
     "journal": Feature(
+        "agents' sessions leave journals",
         ("vaults.enabled", "journal.enabled"),
         ("journal.enabled",),
         "Sessions of agents leave journals in their projects.",
@@ -58,6 +70,7 @@ FEATURES: dict[str, Feature] = {
         "vault-agent init",
     ),
     "vaults": Feature(
+        "vaults of projects and the global one",
         ("vaults.enabled",),
         ("vaults.enabled", "memory.enabled", "journal.enabled"),
         "The vaults of projects and the global vault are served too.",
@@ -65,6 +78,7 @@ FEATURES: dict[str, Feature] = {
         "vault-agent init",
     ),
     "mcp": Feature(
+        "agents may search and read",
         ("mcp.enabled",),
         ("mcp.enabled",),
         "Agents may search and read the vault by MCP.",
@@ -72,6 +86,7 @@ FEATURES: dict[str, Feature] = {
         "vault-agent agent connect NAME",
     ),
     "web": Feature(
+        "a web page on this computer",
         ("web.enabled",),
         ("web.enabled",),
         "The server has a web page.",
@@ -79,12 +94,14 @@ FEATURES: dict[str, Feature] = {
         "vault-agent ui",
     ),
     "watch": Feature(
+        "changes of notes are noticed at once",
         ("watch.enabled",),
         ("watch.enabled",),
         "A note is found within a second of a save.",
         "Changed notes are found after `vault-agent index`.",
     ),
     "embedding": Feature(
+        "searches find notes by meaning too",
         ("embedding.enabled",),
         ("embedding.enabled",),
         "Searches find notes by meaning too, once they are embedded by {model}.",
@@ -92,6 +109,7 @@ FEATURES: dict[str, Feature] = {
         "vault-agent index",
     ),
     "chat": Feature(
+        "a model writes the text of journals",
         ("chat.enabled",),
         ("chat.enabled",),
         "The model {chat} writes the text of journals.",
@@ -119,10 +137,9 @@ async def apply(
     set_all(invocation, settings)
     server = server_here(invocation.layers())
     lines = tuple(after_change(invocation, before, [name for name, _ in settings]))
-    changed = server.changed(invocation.layers()) if server is not None else []
-    if server is None or not restart or not set(changed) & {name for name, _ in settings}:
-        return Applied(lines, endpoint=server.address.endpoint if server is not None else None)
-    if server.started is None or server.started.at_terminal:
+    if server is None:
+        return Applied(lines)
+    if not restart or not waits_in_background(invocation, [name for name, _ in settings]):
         return Applied(lines, endpoint=server.address.endpoint)
     from vault_agent.cli.serve import restarted
 

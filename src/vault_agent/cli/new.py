@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import assignments, change, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
-from vault_agent.cli.terminal import clean, say, style, tell
+from vault_agent.cli.terminal import clean, quoted, say, style, tell
 
 
 @click.command("new", cls=Command)
@@ -39,7 +39,10 @@ async def command(
         await _list(invocation)
         return None
     if path is None and title is None:
-        raise click.UsageError("give the PATH or the --title of the new note")
+        raise click.UsageError(
+            f"{quoted(template or '')} is taken for a template: give the PATH or the --title of the"
+            " new note too. For a note without a template: vault-agent write PATH --text TEXT"
+        )
     body = {
         "template": template,
         "path": path,

@@ -313,6 +313,7 @@ def _with_next_step(error: VaultAgentError) -> str:
         )
     if error.code == "WRITE_NOT_ALLOWED" and isinstance(right := error.details.get("right"), str):
         return f"{error.message} To allow it: vault-agent enable write --allow {clean(right)}"
-    if error.code == "WRITE_OUTSIDE_SCOPE":
+    no_folder = error.code == "VAULT_READ_ONLY" and error.details.get("setting") == "write.folders"
+    if no_folder or error.code == "WRITE_OUTSIDE_SCOPE":
         return f"{error.message} To allow it: vault-agent enable write --folder FOLDER"
     return as_typed(error.message)

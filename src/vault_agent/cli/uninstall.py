@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
@@ -16,13 +19,11 @@ from vault_agent.errors import Failed, Misconfigured, VaultAgentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from vault_agent.config.project import Project
 
 _DATA = ("spool", "sessions.lock", "sessions.db*", "sessions.damaged", "session-texts.*")
 """What is in the data folder beside the indexes. What else is there is not ours."""
-_PROGRAM = "pipx uninstall vault-agent"
 
 
 class Step(NamedTuple):
@@ -110,7 +111,7 @@ def _end(
     else:
         number = len(done) + stopped
         what = f"Removed {counted(number, 'thing')}." if number else "There is nothing to remove."
-        say(f"{what} Last, remove the program: {_PROGRAM}")
+        say(f"{what} Last, remove the program: {_how_to_remove()}")
     if failed:
         raise Failed("OUTPUT_FAILED", f"{len(failed)} could not be removed: see above.")
 
@@ -132,8 +133,8 @@ def _of_agents(invocation: Invocation) -> Iterator[Step]:
             )
     for name, (agent, hooks) in with_hooks().items():
         folders: list[Path | None] = [None, *_projects()]
-        for folder in folders:
-            path = hooks.user() if folder is None else hooks.file("project", folder)
+        files = (hooks.user() if f is None else hooks.file("project", f) for f in folders)
+        for path in dict.fromkeys(files):  # the home folder may be the current one
             with suppress(Misconfigured):
                 if agent_hooks.state(name, path, hooks_command(invocation, name)) != "missing":
                     yield Step(
@@ -206,6 +207,16 @@ def _of_settings(invocation: Invocation) -> Iterator[Step]:
             yield Step(what, in_home(path), lambda path=path: path.unlink())  # type: ignore[misc]
 
 
+def _how_to_remove() -> str:
+    """Return the command that removes the program, as it was installed."""
+    parts = Path(sys.prefix).parts
+    if "pipx" in parts:
+        return "pipx uninstall vault-agent"
+    if "uv" in parts and "tools" in parts:
+        return "uv tool uninstall vault-agent"
+    return f"{clean(shlex.quote(sys.executable))} -m pip uninstall vault-agent"
+
+
 def _delete(paths: list[Path]) -> None:
     for path in paths:
         if path.is_dir() and not path.is_symlink():
@@ -235,5 +246,5 @@ def _what_stays(
         for folder in folders:
             if (folder / "indexes").is_dir():
                 yield f"the indexes: {in_home(folder / 'indexes')}"
-    yield f"the program: {_PROGRAM}"
+    yield f"the program: {_how_to_remove()}"
     yield "files with the suffix .bak beside settings of other programs that were changed"

@@ -171,7 +171,7 @@ class Watch:
         if state is WatchState.AWAY:
             what = "another folder" if self._other is not None else "nothing"
             return (
-                Warning(
+                Warning.of(
                     "VAULT_NOT_FOUND",
                     f"The vault's folder is missing: its path leads to {what}. The index still "
                     "serves, and nothing is removed from it.",

@@ -347,8 +347,8 @@ class Relay:
             self._version = str(reply["result"].get("protocolVersion"))
             return body
         error = reply.get("error", {})
-        if isinstance(error.get("code"), str):  # of a server whose MCP is switched off
-            raise Refused(f"{error['code']}: {error.get('message', '')}")
+        if isinstance(error.get("code"), str):
+            raise Refused(_refusal(error))
         return json.dumps({**reply, "id": request.id}).encode()
 
     # --- output ---------------------------------------------------------------------------------
@@ -401,6 +401,15 @@ class _Request:
             with suppress(OSError):
                 # Closing alone would not wake the thread that waits for the reply.
                 sock.shutdown(2)
+
+
+def _refusal(error: dict[str, Any]) -> str:
+    """Return an error of the HTTP layer as text, such as that MCP is switched off."""
+    details = error.get("details")
+    what = details.get("what") if isinstance(details, dict) else None
+    if error["code"] == "FEATURE_DISABLED" and isinstance(what, str):
+        return f"FEATURE_DISABLED: {what} The user can turn it on: vault-agent enable mcp"
+    return f"{error['code']}: {error.get('message', '')}"
 
 
 def _may_write(message: dict[str, Any]) -> bool:
