@@ -14,7 +14,7 @@ from vault_agent.api.operation import answer
 from vault_agent.api.shown import MAX_WARNING_BYTES, shown_job, shown_warnings
 from vault_agent.config import Config
 from vault_agent.model.jobs import Job, JobKind, JobState
-from vault_agent.model.notes import Metadata
+from vault_agent.model.metadata import Metadata
 from vault_agent.model.warning import Warning
 from vault_agent.wire.requests import NoParams, RelatedBody, SearchBody
 from vault_agent.wire.values import dump

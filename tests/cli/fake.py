@@ -21,12 +21,13 @@ from vault_agent.model.jobs import (
     OneJob,
     PhaseProgress,
 )
+from vault_agent.model.metadata import Metadata
+from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.names import NamedNote, NamedNotes
-from vault_agent.model.notes import Metadata
 from vault_agent.model.pages import Ticket
 from vault_agent.model.reply import Reply
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
-from vault_agent.model.search import Answer, Hit, Mode, Reason
+from vault_agent.model.search import Answer, Hit
 from vault_agent.wire.base import parse
 from vault_agent.wire.requests import IndexBody, RelatedBody, SearchBody
 from vault_agent.wire.values import dump

@@ -19,7 +19,7 @@ from tests.clocks import PATIENCE
 from vault_agent.cli.terminal import clean, complain
 from vault_agent.config.rules import vault_identity
 from vault_agent.model.jobs import PhaseProgress
-from vault_agent.model.search import Linked
+from vault_agent.model.modes import Linked
 from vault_agent.model.warning import Warning
 
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.cli.command import Invocation
+from vault_agent.client import calls
 from vault_agent.config import connection
 from vault_agent.errors import Unavailable
 
@@ -39,7 +40,7 @@ async def test_without_a_vault_or_a_server_nobody_is_asked(
         monkeypatch.setenv("VAULT_AGENT_SERVER_PORT", usual.endpoint.rpartition(":")[2])
     with pytest.raises(Unavailable, match=r"No vault is set yet\..*vault-agent setup"):
         async with Invocation().client() as client:
-            await client.health()
+            await client.call(calls.HEALTH)
     assert usual.asked == []
 
 
@@ -53,5 +54,5 @@ async def test_a_setting_says_which_server_is_meant(
     }
     monkeypatch.setenv(f"VAULT_AGENT_{setting}", values[setting])
     async with Invocation().client() as client:
-        await client.health()
+        await client.call(calls.HEALTH)
     assert len(usual.asked) == 1

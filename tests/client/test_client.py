@@ -13,12 +13,13 @@ from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, FakeServer, job
 from tests.clocks import PATIENCE
 
+from vault_agent.client import calls
 from vault_agent.client import client as client_module
 from vault_agent.client.client import Client
 from vault_agent.codes import CODES
 from vault_agent.errors import Failed, Unauthorized, Unavailable, VaultAgentError, error_of
 from vault_agent.model.jobs import JobState
-from vault_agent.model.search import Filters, Mode
+from vault_agent.model.modes import Mode
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
@@ -57,23 +58,28 @@ def test_an_unknown_error_code_is_still_an_error():
 
 async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
     async with Client(fake.endpoint) as client:
-        reply = await client.search(
-            "bones",
-            mode=Mode.LEXICAL,
+        reply = await client.call(
+            calls.SEARCH,
+            query="bones",
+            mode="lexical",
             limit=3,
-            filters=Filters(paths=("Kitchen",), after="2025-01-01"),
+            filters={"paths": ["Kitchen"], "after": "2025-01-01"},
         )
         assert fake.asked[-1][2].to_query().filters.paths == ("Kitchen",)
         assert reply.data.hits[0].note_id == NOTE
         assert reply.data.requested_mode is Mode.LEXICAL
-        assert (await client.related(NOTE)).data.hits
-        assert (await client.note(NOTE, allow_large=True)).data.content.startswith("# Stock")
+        assert (await client.call(calls.RELATED, id=NOTE)).data.hits
+        assert (
+            await client.call(calls.NOTE, note_id=NOTE, allow_large=True)
+        ).data.content.startswith("# Stock")
         assert fake.asked[-1][1] == f"/notes/{NOTE}?allowLarge=true"
-        assert (await client.chunk(f"{NOTE}:2")).data.chunk_index == 2
-        assert (await client.attachment("a b/c.png")).data.path == "a b/c.png"
-        assert (await client.index()).data.job.id == "job-1"
-        assert (await client.jobs()).data.jobs[0].state is JobState.SUCCEEDED
-        assert (await client.cancel("job-1")).data.job.state is JobState.SUCCEEDED
+        assert (await client.call(calls.CHUNK, note_id=NOTE, chunk_index=2)).data.chunk_index == 2
+        assert (await client.call(calls.ATTACHMENT, path="a b/c.png")).data.path == "a b/c.png"
+        assert (await client.call(calls.INDEX)).data.job.id == "job-1"
+        assert (await client.call(calls.JOBS)).data.jobs[0].state is JobState.SUCCEEDED
+        assert (
+            await client.call(calls.CANCEL_JOB, job_id="job-1")
+        ).data.job.state is JobState.SUCCEEDED
         blocks = [block async for block in client.download("a.png")]
         assert b"".join(blocks) == b"\x00\x1bPNG" * 1000
 
@@ -81,9 +87,9 @@ async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
 async def test_a_path_is_sent_unchanged(fake: FakeServer):
     """The server checks whether a path leaves the vault. The client must not normalise it."""
     async with Client(fake.endpoint) as client:
-        await client.attachment("../../etc/passwd")
+        await client.call(calls.ATTACHMENT, path="../../etc/passwd")
         assert fake.asked[-1][1] == "/attachments/../../etc/passwd"
-        await client.attachment("%2e%2e/x?download=true#y")
+        await client.call(calls.ATTACHMENT, path="%2e%2e/x?download=true#y")
         assert fake.asked[-1][1] == "/attachments/%252e%252e/x%3Fdownload%3Dtrue%23y"
 
 
@@ -99,10 +105,10 @@ async def test_the_key_is_sent_as_a_bearer_token_and_never_shown(fake: FakeServe
     client = Client(fake.endpoint, KEY)
     assert KEY not in repr(client)
     async with client:
-        assert (await client.jobs()).data.jobs
+        assert (await client.call(calls.JOBS)).data.jobs
     async with Client(fake.endpoint, "wrong") as stranger:
         with pytest.raises(Unauthorized) as refusal:
-            await stranger.jobs()
+            await stranger.call(calls.JOBS)
         assert "wrong" not in str(refusal.value)
 
 
@@ -113,7 +119,7 @@ async def test_unknown_reply_fields_are_ignored(fake: FakeServer):
 
     server = await answering(later)
     async with server, Client(str(server.make_url(""))) as client:
-        assert (await client.jobs()).data.jobs == ()
+        assert (await client.call(calls.JOBS)).data.jobs == ()
 
 
 @pytest.mark.parametrize("body", [b"<html>canary</html>", b"[]", b"{}", b'"canary"', b""])
@@ -125,7 +131,7 @@ async def test_another_server_program_is_reported_as_such(body: bytes, status: i
     server = await answering(other)
     async with server, Client(str(server.make_url(""))) as client:
         with pytest.raises(Unavailable, match="is not vault-agent") as refusal:
-            await client.jobs()
+            await client.call(calls.JOBS)
     assert refusal.value.code == "SERVER_UNAVAILABLE"
     assert "canary" not in str(refusal.value)
 
@@ -138,7 +144,7 @@ async def test_unexpected_reply_data_is_an_error_that_does_not_quote_it():
     server = await answering(other)
     async with server, Client(str(server.make_url(""))) as client:
         with pytest.raises(Failed, match="different versions") as refusal:
-            await client.jobs()
+            await client.call(calls.JOBS)
     assert "canary" not in str(refusal.value)
 
 
@@ -149,7 +155,7 @@ async def test_a_redirect_is_not_followed(fake: FakeServer):
     server = await answering(elsewhere)
     async with server, Client(str(server.make_url("")), KEY) as client:
         with pytest.raises(Unavailable):
-            await client.search("private words")
+            await client.call(calls.SEARCH, query="private words")
     assert fake.asked == []
 
 
@@ -157,13 +163,13 @@ async def test_proxy_variables_are_ignored(fake: FakeServer, monkeypatch: pytest
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     async with Client(fake.endpoint) as client:
-        assert (await client.jobs()).data.jobs
+        assert (await client.call(calls.JOBS)).data.jobs
 
 
 async def test_a_missing_server_is_unavailable_at_once():
     async with Client("http://127.0.0.1:9") as client, asyncio.timeout(PATIENCE):
         with pytest.raises(Unavailable, match="vault-agent serve") as refusal:
-            await client.search("private words")
+            await client.call(calls.SEARCH, query="private words")
     assert "private" not in str(refusal.value)
 
 
@@ -177,7 +183,7 @@ async def test_a_server_that_disconnects_is_unavailable():
     port = server.sockets[0].getsockname()[1]
     async with server, Client(f"http://127.0.0.1:{port}") as client:
         with pytest.raises(VaultAgentError) as refusal:
-            await client.jobs()
+            await client.call(calls.JOBS)
     assert refusal.value.code == "SERVER_UNAVAILABLE"
 
 
@@ -220,7 +226,7 @@ SPARE = 16 * 1024 * 1024
 
 async def read(client: Client, what: str) -> None:
     if what == "a reply":
-        await client.jobs()
+        await client.call(calls.JOBS)
     elif what == "events":
         async for _ in client.events("job-1"):
             pass
@@ -267,7 +273,7 @@ async def test_a_compressed_reply_is_not_decompressed():
     server = await answering(other)
     async with server, Client(str(server.make_url(""))) as client:
         with pytest.raises(Unavailable, match="is not vault-agent"):
-            await client.jobs()
+            await client.call(calls.JOBS)
 
 
 async def test_a_long_event_is_read(fake: FakeServer):

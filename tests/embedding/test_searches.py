@@ -10,7 +10,8 @@ from tests.index_runs import Vault
 
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.indexing.embed import embed
-from vault_agent.model.search import Mode, SearchQuery
+from vault_agent.model.modes import Mode
+from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
 

@@ -9,7 +9,8 @@ from tests.index_runs import Vault
 from tests.search.opened import indexed
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.search import Filters, Mode, SearchQuery
+from vault_agent.model.modes import Mode
+from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search import every
 from vault_agent.search.pages import search_page
 from vault_agent.text.words import fold_words, whole_word

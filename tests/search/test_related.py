@@ -10,8 +10,9 @@ import pytest
 from tests.index_runs import Vault
 
 from vault_agent.model.identifiers import identify
+from vault_agent.model.modes import Linked, Reason
 from vault_agent.model.scope import Scope
-from vault_agent.model.search import Filters, Linked, Reason, RelatedQuery
+from vault_agent.model.search import Filters, RelatedQuery
 from vault_agent.search.related import related
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.index import links

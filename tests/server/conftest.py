@@ -23,9 +23,10 @@ from vault_agent.freshness.event_stream import EventStream
 from vault_agent.freshness.jobs import JobOptions
 from vault_agent.model.health import Health, IndexHealth, ServedVault
 from vault_agent.model.jobs import Job, JobState
-from vault_agent.model.notes import Metadata
+from vault_agent.model.metadata import Metadata
+from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
-from vault_agent.model.search import Answer, Hit, Mode, Reason
+from vault_agent.model.search import Answer, Hit
 from vault_agent.model.watch import WatchStatus
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening

@@ -11,10 +11,10 @@ from vault_agent.api.encoding import PIECE_CHARACTERS, encoded, in_pieces
 from vault_agent.codes import CODES
 from vault_agent.errors import IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
-from vault_agent.model.notes import Metadata
+from vault_agent.model.metadata import Metadata
+from vault_agent.model.modes import Mode
 from vault_agent.model.reply import Reply
 from vault_agent.model.retrieval import NoteContent
-from vault_agent.model.search import Mode
 from vault_agent.model.warning import Warning
 from vault_agent.server.openapi import describe
 from vault_agent.server.replies import SAFE_HEADERS

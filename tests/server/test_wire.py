@@ -14,7 +14,8 @@ from vault_agent.api.shown import shown_job
 from vault_agent.codes import CODES
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.jobs import Job, JobKind, JobState, OneJob
-from vault_agent.model.search import Answer, Hit, Mode
+from vault_agent.model.modes import Mode
+from vault_agent.model.search import Answer, Hit
 from vault_agent.model.warning import Warning
 from vault_agent.wire import base, requests, writing
 from vault_agent.wire.base import Model, dump, parse, parse_with

@@ -16,7 +16,8 @@ from vault_agent.api.operations import SEARCH
 from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
-from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
+from vault_agent.model.modes import Linked, Mode
+from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
 from vault_agent.wire.requests import SearchBody
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from vault_agent.cli.changing import change, how, how_options, text_of, text_opt
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, say, style, tell, warn
+from vault_agent.client import calls
 
 
 @click.group("adr", cls=Group)
@@ -32,7 +33,7 @@ async def new(invocation: Invocation, /, title: str, **options: Any) -> int | No
     if options["text"] is not None or options["file"] is not None:
         body["content"] = text_of(options)
     async with client_here(invocation) as client:
-        return await change(invocation, client, "adr", body, chosen)
+        return await change(invocation, client, calls.NEW_DECISION, body, chosen)
 
 
 @command.command("list")
@@ -40,7 +41,7 @@ async def new(invocation: Invocation, /, title: str, **options: Any) -> int | No
 async def list_(invocation: Invocation) -> None:
     """List the records in the order of their numbers."""
     async with client_here(invocation) as client:
-        reply = await client.writing.decisions()
+        reply = await client.call(calls.DECISIONS)
     if invocation.passed_on(reply):
         return
     decisions = reply.envelope["data"]["decisions"]

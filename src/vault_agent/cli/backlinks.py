@@ -8,6 +8,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.linking import limit_option, show_linking
 from vault_agent.cli.names import find
 from vault_agent.cli.paged import of_one_vault
+from vault_agent.client import calls
 
 
 @click.command("backlinks", cls=Command)
@@ -22,14 +23,12 @@ async def command(
 
     NOTE is a path or its end, a title, or an ID.
     """
-    from vault_agent.client import links
-
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
         listing = of_one_vault(invocation, client, "backlinks", limit, page=100)
         await listing.show(
-            lambda most, cursor: links.of_note(
-                client, chosen, "backlinks", limit=most, contexts=contexts, cursor=cursor
+            lambda most, cursor: client.call(
+                calls.BACKLINKS, note_id=chosen, limit=most, contexts=contexts, cursor=cursor
             ),
             lambda page: show_linking(page, "link"),
         )

@@ -6,12 +6,15 @@ import webbrowser
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from vault_agent.client.call import Call
 from vault_agent.errors import Failed
 
 if TYPE_CHECKING:
     from vault_agent.cli.names import Place
     from vault_agent.client.client import Client
+    from vault_agent.model.pages import Ticket
 
+_TICKET: Call[Ticket] = Call("POST", "/ui/tickets", ("pages.Ticket",), has_body=True)
 VIEWS = ("notes", "graph", "memory", "jobs")
 
 
@@ -39,7 +42,7 @@ async def new_address(client: Client, place: str, *, printed: bool = False) -> s
     Raises:
         Misconfigured: `FEATURE_DISABLED` if the server has no web page.
     """
-    data = (await client.ticket(printed=printed)).envelope["data"]
+    data = (await client.call(_TICKET, {"printed": printed})).envelope["data"]
     return page_address(client.endpoint, place, data["ticket"])
 
 

@@ -13,7 +13,7 @@ import asyncclick as click
 
 from vault_agent.cli.asking import agreed, can_ask
 from vault_agent.cli.filters import with_options
-from vault_agent.cli.names import find
+from vault_agent.cli.names import find, whole_text
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from vault_agent.cli.command import Invocation
+    from vault_agent.client.call import Call
     from vault_agent.client.client import Client, Reply
     from vault_agent.model.writing import Written
 
@@ -134,7 +135,7 @@ def text_of(options: dict[str, Any]) -> str:
 async def change(
     invocation: Invocation,
     client: Client,
-    operation: str,
+    operation: Call[Any],
     body: Mapping[str, Any],
     chosen: How,
     *,
@@ -151,8 +152,8 @@ async def change(
     """
     body = {**body, **chosen.body()}
     if not asks or chosen.dry_run:
-        return await _ended(invocation, client, await client.writing.write(operation, body))
-    shown = await client.writing.write(operation, {**body, "dryRun": True})
+        return await _ended(invocation, client, await client.call(operation, body))
+    shown = await client.call(operation, {**body, "dryRun": True})
     data = shown.envelope["data"]
     if not data["changed"]:
         _report(invocation, shown)
@@ -169,7 +170,7 @@ async def change(
     if data["hashBefore"] is not None:
         body = {"expectedHash": data["hashBefore"], **body}
     try:
-        reply = await client.writing.write(operation, body)
+        reply = await client.call(operation, body)
     except Conflict as error:
         if error.code == "HASH_MISMATCH" and before is not None:
             await _tell_changes(client, data, before)
@@ -206,9 +207,7 @@ async def _text(client: Client, data: Mapping[str, Any]) -> str | None:
     if data["noteId"] is None:
         return None
     try:
-        return str(
-            (await client.note(data["noteId"], allow_large=True)).envelope["data"]["content"]
-        )
+        return await whole_text(client, data["noteId"])
     except VaultAgentError:
         return None  # it is not indexed yet, or moves
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.cli.exits import Exit
 from vault_agent.cli.linking import written
 from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell, warn
+from vault_agent.client import calls
 from vault_agent.errors import Failed, InvalidRequest, NotFound
 from vault_agent.system.files import replacing
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
     from vault_agent.model.warning import Warning as Notice
 
+_MOST_FINDINGS = 1_000  # of one reply
 _HEADER = "# Broken links that `vault-agent links check --baseline` leaves out.\n"
 
 
@@ -79,19 +81,23 @@ async def check_links(
 async def _from_server(
     invocation: Invocation, paths: Sequence[str], kinds: Sequence[str]
 ) -> _Findings:
-    from vault_agent.client import links
-
     found: list[dict[str, Any]] = []
     warnings: tuple[Notice, ...] = ()
     async with invocation.client() as client:
         for number, path in enumerate(map(_folder, paths), 1):
             if path:
-                notes = await client.lists.notes({"path": path, "limit": 1})
+                notes = await client.call(calls.NOTES, path=path, limit=1)
                 if not notes.envelope["data"]["total"]:
                     raise _no_notes(number)
-        async for reply in links.broken(client, ",".join(kinds)):
-            found += reply.envelope["data"]["links"]
+        cursor, more = None, True
+        while more:
+            reply = await client.call(
+                calls.BROKEN_LINKS, kinds=",".join(kinds), limit=_MOST_FINDINGS, cursor=cursor
+            )
+            data = reply.envelope["data"]
+            found += data["links"]
             warnings = warnings or reply.warnings
+            cursor, more = data.get("nextCursor"), data["hasMore"]
     return _Findings(found, None, warnings)
 
 

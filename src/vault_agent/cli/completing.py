@@ -77,6 +77,7 @@ def complete_names(parameters: Iterable[click.Parameter]) -> None:
 
 async def _names(invocation: Invocation, kind: Kind, text: str) -> list[str]:
     from vault_agent.cli.here import all_vaults, scope
+    from vault_agent.client import calls
 
     if kind == "vault":
         return [each for each in all_vaults() if each.startswith(text)]
@@ -86,7 +87,7 @@ async def _names(invocation: Invocation, kind: Kind, text: str) -> list[str]:
     async with invocation.client() as client:
         for vault in scope(invocation):
             client.vault_name = vault
-            found = await client.lists.suggestions(text, kind, _MOST)
+            found = await client.call(calls.SUGGEST, q=text, kinds=kind, limit=_MOST)
             for each in found.envelope["data"]["suggestions"]:
                 names += (sign + name for name in _offered(each, text))
     return names

@@ -10,6 +10,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, envelope, say, warn
+from vault_agent.client import calls
 from vault_agent.errors import NotFound
 
 if TYPE_CHECKING:
@@ -101,5 +102,5 @@ async def _context(client: Client, task: dict[str, Any], max_tokens: int) -> dic
     queries: Sequence[dict[str, Any]] = task.get("vault_context", ())
     if not queries:
         return {"section": "", "tokens": 0, "sources": [], "warnings": ()}
-    reply = await client.lists.context(queries, max_tokens=max_tokens)
+    reply = await client.call(calls.CONTEXT, {"queries": list(queries)}, max_tokens=max_tokens)
     return {**reply.envelope["data"], "warnings": reply.warnings}

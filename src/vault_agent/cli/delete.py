@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.client import calls
 
 
 @click.command("delete", cls=Command)
@@ -24,4 +25,6 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> int |
     body |= {"missingOk": True} if options["missing_ok"] else {}
     async with invocation.client() as client:
         body |= await existing(invocation, client, note)
-        return await change(invocation, client, "delete", body, chosen, asks="Delete this note?")
+        return await change(
+            invocation, client, calls.WRITE_DELETE, body, chosen, asks="Delete this note?"
+        )

@@ -18,6 +18,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, say, style
+from vault_agent.client import calls
 from vault_agent.errors import Failed, Unavailable
 from vault_agent.system.processes import PROGRAM, end_process, start_process
 
@@ -156,7 +157,7 @@ async def _until_idle(client: Client, server: Process) -> None:
         async with asyncio.timeout(_SECONDS_TO_START):
             while server.returncode is None:
                 with suppress(Unavailable):
-                    health = (await client.health()).data
+                    health = (await client.call(calls.HEALTH)).data
                     if health.index.available and health.running_job is None:
                         return
                 await asyncio.sleep(0.05)
@@ -166,7 +167,8 @@ async def _until_idle(client: Client, server: Process) -> None:
 
 
 async def _best(client: Client, query: str) -> dict[str, Any]:
-    results: list[dict[str, Any]] = (await client.search(query)).envelope["data"]["results"]
+    reply = await client.call(calls.SEARCH, query=query)
+    results: list[dict[str, Any]] = reply.envelope["data"]["results"]
     if not results:
         raise Failed("DEMO_FAILED", "the demo's search found nothing")
     return results[0]

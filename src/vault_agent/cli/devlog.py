@@ -10,6 +10,7 @@ from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, say, style, tell, warn
+from vault_agent.client import calls
 
 _KINDS = ("impl", "problem", "insight", "verify")
 
@@ -38,7 +39,7 @@ async def add(
     if options["again"]:
         body["allowRepeat"] = True
     async with client_here(invocation) as client:
-        return await change(invocation, client, "devlog", body, chosen)
+        return await change(invocation, client, calls.ADD_TO_DEVLOG, body, chosen)
 
 
 @command.command("tail")
@@ -51,7 +52,7 @@ async def add(
 async def tail(invocation: Invocation, topic: str | None, lines: int) -> None:
     """Print the last lines of the devlog of a topic, or of all."""
     async with client_here(invocation) as client:
-        reply = await client.writing.devlog({"topic": topic, "limit": lines})
+        reply = await client.call(calls.DEVLOG, topic=topic, limit=lines)
     if invocation.passed_on(reply):
         return
     entries = reply.envelope["data"]["entries"]

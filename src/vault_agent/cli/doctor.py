@@ -21,6 +21,7 @@ from vault_agent.cli.servers import (
 )
 from vault_agent.cli.terminal import as_typed, clean, counted, envelope, say, style
 from vault_agent.cli.wrap import fitted
+from vault_agent.client import calls
 from vault_agent.errors import Misconfigured, VaultAgentError
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ async def _server(
     again = restart_command(invocation.config)
     try:
         async with invocation.client() as client:
-            reply = await client.health()
+            reply = await client.call(calls.HEALTH)
             endpoint = client.endpoint
     except VaultAgentError as error:
         if error.code == "SERVER_UNAVAILABLE":

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.cli.filters import chosen_filters
 from vault_agent.cli.results import EVERY_NOTE
 from vault_agent.cli.terminal import clean, counted, quoted, tell
+from vault_agent.client import calls
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import VaultAgentError
-from vault_agent.model.search import Filters
 from vault_agent.model.syntax import conditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
     from vault_agent.client.client import Client
+
+    _Search: TypeAlias = tuple[str, Mapping[str, Any]]
+    """A query and filters."""
 
 _MOST = 50
 _MOST_CONDITIONS = 8
@@ -37,22 +41,26 @@ async def say_why(
 
     async def count(
         query: str,
-        filters: Filters | None,
+        filters: Mapping[str, Any],
         *,
         every_word: bool = every_word,
         where: Sequence[str] = vaults,
     ) -> int:
         asked = {**chosen, "limit": _MOST, "explain": False, "filters": filters}
         try:
-            reply = await client.search(
-                query or EVERY_NOTE, **asked, every_word=every_word, vaults=where
+            reply = await client.call(
+                calls.SEARCH,
+                query=query or EVERY_NOTE,
+                match="all" if every_word else None,
+                vaults=where,
+                **asked,
             )
         except VaultAgentError:
             return 0
         return len(reply.envelope["data"]["results"])
 
     filters = chosen["filters"]
-    for condition, alone, rest in _parts(query, filters or Filters()):
+    for condition, alone, rest in _parts(query, filters):
         if alone is not None and not await count(*alone, every_word=False):
             tell(f"No note matches {clean(condition)}.")
         elif found := await count(*rest):
@@ -68,37 +76,32 @@ def _number(found: int) -> str:
     return f"{found} or more" if found >= _MOST else counted(found, "result")
 
 
-def _parts(
-    query: str, filters: Filters
-) -> Iterator[tuple[str, tuple[str, Filters | None] | None, tuple[str, Filters | None]]]:
+def _parts(query: str, filters: Mapping[str, Any]) -> Iterator[tuple[str, _Search | None, _Search]]:
     """Yield each condition: as it was typed, the search for it alone, and the one without it.
 
     An exclusion alone says nothing, so it has no search.
     """
-    whole = filters if filters != Filters() else None
     for text, rest in conditions(query)[:_MOST_CONDITIONS]:
-        alone = None if text.startswith(("-", '"')) else (text, None)
-        yield text, alone, (rest, whole)
-    for field in fields(filters):
-        value = getattr(filters, field.name)
-        if field.name not in _OPTIONS or not value:
-            continue
-        nothing: Any = () if isinstance(value, tuple) else None
-        # Each tag and property must match. Of paths and types, one must.
-        each = value if field.name in ("tags", "properties") else (value,)
-        for one in each:
-            only: Any = (one,) if field.name in ("tags", "properties") else one
-            left: Any = tuple(other for other in value if other != one) if only != one else nothing
-            yield (
-                _typed(field.name, only),
-                (EVERY_NOTE, _changed(Filters(), field.name, only)),
-                (query, _changed(filters, field.name, left)),
-            )
+        alone: _Search | None = None if text.startswith(("-", '"')) else (text, {})
+        yield text, alone, (rest, filters)
+    for name in _OPTIONS:
+        for only, left in _one_by_one(name, filters.get(name)):
+            others = chosen_filters(**{**filters, name: left})
+            yield _typed(name, only), (EVERY_NOTE, {name: only}), (query, others)
 
 
-def _changed(filters: Filters, name: str, value: Any) -> Filters:
-    changes: dict[str, Any] = {name: value}
-    return replace(filters, **changes)
+def _one_by_one(name: str, value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the parts of a filter that a note must match, each with the rest of the filter."""
+    if not value:
+        return
+    if name == "tags":
+        for one in value:
+            yield (one,), tuple(other for other in value if other != one)
+    elif name == "properties":
+        for key in value:
+            yield {key: value[key]}, {each: value[each] for each in value if each != key}
+    else:
+        yield value, None  # of paths and types, one must match
 
 
 _OPTIONS = {
@@ -112,6 +115,7 @@ _OPTIONS = {
 
 
 def _typed(name: str, value: Any) -> str:
-    values = value if isinstance(value, tuple) else (value,)
-    texts = ("=".join(each) if isinstance(each, tuple) else each for each in values)
+    if isinstance(value, dict):
+        value = tuple("=".join(pair) for pair in value.items())
+    texts = value if isinstance(value, tuple) else (value,)
     return " ".join(f"{_OPTIONS[name]} {quoted(each) if ' ' in each else each}" for each in texts)

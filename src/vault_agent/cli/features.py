@@ -13,6 +13,7 @@ from vault_agent.cli.applying import (
 )
 from vault_agent.cli.servers import RESTART, START, server_here
 from vault_agent.cli.terminal import complain, say, tell
+from vault_agent.client import calls
 from vault_agent.config.keys import KEYS
 from vault_agent.errors import Failed
 
@@ -188,7 +189,7 @@ async def require_on(invocation: Invocation, switches: Iterable[str]) -> None:
         Failed: `SERVER_FAILED` if one of them is off there.
     """
     async with invocation.client() as client:
-        health = (await client.health()).data
+        health = (await client.call(calls.HEALTH)).data
     off = [name for name in switches if name not in health.switched_on]
     if off:
         raise Failed(

@@ -28,6 +28,14 @@ def note_filters(*names: str) -> Callable[[_Function], _Function]:
     return with_options(*(_FILTERS[name] for name in names))
 
 
+def chosen_filters(**filters: Any) -> dict[str, Any]:
+    """Return the filters that were given, as they are in a request's body."""
+    chosen = {name: value for name, value in filters.items() if value}
+    if "properties" in chosen:
+        chosen["properties"] = dict(chosen["properties"])
+    return chosen
+
+
 def _tags(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
     """Return tags without the `#` that people type."""
     del context, option

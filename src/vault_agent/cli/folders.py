@@ -6,6 +6,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.trees import show_tree, tree_options
+from vault_agent.client import calls
 
 
 @click.command("folders", cls=Command)
@@ -16,4 +17,4 @@ async def command(invocation: Invocation, /, **options: str | int | None) -> Non
 
     A folder counts the notes of the folders below it too.
     """
-    await show_tree(invocation, "folders", "folder", options)
+    await show_tree(invocation, calls.FOLDERS, "folder", options)

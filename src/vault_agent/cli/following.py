@@ -12,6 +12,7 @@ from vault_agent.cli import exits
 from vault_agent.cli.progress import display, duration
 from vault_agent.cli.terminal import clean, complain, counted, pass_on, say, tell, warn
 from vault_agent.cli.wrap import fitted
+from vault_agent.client import calls
 from vault_agent.errors import Unavailable, at_terminal, error_of, explained
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.warning import Warning as Notice
@@ -45,7 +46,7 @@ async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
         if task is None or task.uncancel():
             raise
         return exits.INTERRUPTED
-    reply = await client.job(job_id)
+    reply = await client.call(calls.JOB, job_id=job_id)
     if as_json:
         pass_on(reply.body)
         return ending(reply.data.job)
@@ -156,7 +157,7 @@ async def _watch(client: Client, job_id: str, update: Callable[[Job], None]) -> 
                     if job.state.final:
                         return
             # The stream ended early: the server is stopping or has just been restarted.
-            if (await client.job(job_id)).data.job.state.final:
+            if (await client.call(calls.JOB, job_id=job_id)).data.job.state.final:
                 return
         except Unavailable:
             if tries == _TRIES:

@@ -11,6 +11,7 @@ from vault_agent.cli.changing import change, existing, how, how_options, json_va
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, envelope, pass_on, quoted, say, warn
+from vault_agent.client import calls
 from vault_agent.errors import NotFound
 
 
@@ -27,7 +28,7 @@ async def get(invocation: Invocation, note: str, key: str | None) -> None:
     """Print the frontmatter, or the value of one key, as JSON."""
     async with invocation.client() as client:
         place = await find(invocation, client, note)
-        reply = await client.writing.frontmatter(place.note_id)
+        reply = await client.call(calls.FRONTMATTER, note_id=place.note_id)
     data = reply.envelope["data"]
     values = data["frontmatter"]
     if key is not None:
@@ -59,7 +60,9 @@ async def set_(
     body = {"set": {key: json_value(value)}}
     async with invocation.client() as client:
         named = await existing(invocation, client, note)
-        return await change(invocation, client, "frontmatter", {**named, **body}, how(options))
+        return await change(
+            invocation, client, calls.WRITE_FRONTMATTER, {**named, **body}, how(options)
+        )
 
 
 @command.command("delete")
@@ -74,4 +77,4 @@ async def delete(
     async with invocation.client() as client:
         named = await existing(invocation, client, note)
         body = {**named, "delete": list(keys)}
-        return await change(invocation, client, "frontmatter", body, how(options))
+        return await change(invocation, client, calls.WRITE_FRONTMATTER, body, how(options))

@@ -26,6 +26,7 @@ from vault_agent.cli.terminal import (
     write,
 )
 from vault_agent.cli.times import ago
+from vault_agent.client import calls
 from vault_agent.errors import Busy, Failed, IndexUnavailable, NotFound
 from vault_agent.system.files import replacing
 
@@ -56,7 +57,7 @@ async def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     """
     async with invocation.client() as client:
         place = await find(invocation, client, name)
-        reply = await client.note(place.note_id, allow_large=allow_large)
+        reply = await client.call(calls.NOTE, note_id=place.note_id, allow_large=allow_large)
     _show_text(reply, as_json=invocation.json)
 
 
@@ -71,7 +72,8 @@ async def chunk(invocation: Invocation, name: str) -> None:
     """
     async with invocation.client() as client:
         place = await find(invocation, client, name)
-        reply = await client.chunk(await chunk_id(client, place))
+        note_id, _, index = (await chunk_id(client, place)).partition(":")
+        reply = await client.call(calls.CHUNK, note_id=note_id, chunk_index=index)
     _show_text(reply, as_json=invocation.json)
 
 
@@ -104,7 +106,7 @@ async def attachment(
             elif output != "-":
                 tell(f"{counted(written, 'byte')} written.")
             return
-        reply = await client.attachment(path)
+        reply = await client.call(calls.ATTACHMENT, path=path)
     if invocation.passed_on(reply):
         return
     data = reply.data
@@ -120,7 +122,7 @@ async def _choose_vault(invocation: Invocation, client: Client, path: str) -> No
     for vault in first:
         client.vault_name = vault
         try:
-            await client.attachment(path)
+            await client.call(calls.ATTACHMENT, path=path)
         except (NotFound, IndexUnavailable, Busy):
             continue
         return

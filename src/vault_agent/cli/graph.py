@@ -30,6 +30,7 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
+from vault_agent.client import calls
 from vault_agent.errors import Failed
 from vault_agent.system.files import replacing
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.cli.paged import Page
+    from vault_agent.client.call import Call
 
 _FIRST = 20
 """Entries of a list that has the best first."""
@@ -60,11 +62,9 @@ async def local(invocation: Invocation, note: str, depth: int | None, limit: int
 
     NOTE is a path or its end, a title, or an ID.
     """
-    from vault_agent.client import links
-
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
-        reply = await links.of_note(client, chosen, "graph", depth=depth, limit=limit)
+        reply = await client.call(calls.LOCAL_GRAPH, note_id=chosen, depth=depth, limit=limit)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -91,11 +91,11 @@ async def path(
 
     FROM and TO are paths or their ends, titles, or IDs.
     """
-    from vault_agent.client import links
-
     async with invocation.client() as client:
         ends = [(await find(invocation, client, name)).note_id for name in (start, end)]
-        reply = await links.path(client, *ends, directed=directed or None, max=longest)
+        reply = await client.call(
+            calls.GRAPH_PATH, from_=ends[0], to=ends[1], directed=directed, max=longest
+        )
     if invocation.passed_on(reply):
         return
     for step, note in enumerate(reply.envelope["data"]["notes"]):
@@ -109,7 +109,7 @@ async def path(
 @click.pass_obj
 async def orphans(invocation: Invocation, /, **options: Any) -> None:
     """List the notes that no link leads to or from."""
-    await _report(invocation, "orphans", "There are no notes without links.", options)
+    await _report(invocation, calls.ORPHANS, "There are no notes without links.", options)
 
 
 @command.command("dead-ends")
@@ -118,7 +118,7 @@ async def orphans(invocation: Invocation, /, **options: Any) -> None:
 @click.pass_obj
 async def dead_ends(invocation: Invocation, /, **options: Any) -> None:
     """List the notes that are linked, but link to no note."""
-    await _report(invocation, "dead-ends", "There are no dead ends.", options)
+    await _report(invocation, calls.DEAD_ENDS, "There are no dead ends.", options)
 
 
 @command.command("central")
@@ -132,12 +132,12 @@ async def dead_ends(invocation: Invocation, /, **options: Any) -> None:
 async def central(invocation: Invocation, /, **options: Any) -> None:
     """List the most important notes, as links show it."""
     options["limit"] = options["limit"] or _FIRST
-    await _report(invocation, "central", "There are no notes.", options, page=100)
+    await _report(invocation, calls.CENTRAL, "There are no notes.", options, page=100)
 
 
 async def _report(
     invocation: Invocation,
-    name: str,
+    call: Call[Any],
     none: str,
     options: dict[str, Any],
     *,
@@ -145,13 +145,11 @@ async def _report(
     page: int = 1_000,
     show: Callable[[Page], None] = show_notes,
 ) -> None:
-    from vault_agent.client import links
-
     limit = options.pop("limit")
     async with client_here(invocation) as client:
         listing = of_one_vault(invocation, client, key, limit, page=page)
         await listing.show(
-            lambda most, cursor: links.report(client, name, limit=most, cursor=cursor, **options),
+            lambda most, cursor: client.call(call, limit=most, cursor=cursor, **options),
             show,
         )
     listing.close(none, "note" if key == "notes" else "group")
@@ -165,7 +163,7 @@ async def communities(invocation: Invocation, limit: int | None) -> None:
     """List groups of notes that are linked with each other."""
     await _report(
         invocation,
-        "communities",
+        calls.COMMUNITIES,
         "There are no notes.",
         {"limit": limit or _FIRST},
         key="communities",
@@ -210,14 +208,12 @@ async def export(
     """
     if output == "-" and is_terminal(sys.stdout):
         raise click.UsageError("--output - is for a pipe or file, not for a terminal")
-    from vault_agent.client import links
-
     async with client_here(invocation) as client:
-        reply = await links.graph(
-            client,
+        reply = await client.call(
+            calls.GRAPH,
             format="objects" if objects else None,
-            member=member or None,
-            unresolved=unresolved or None,
+            member=member,
+            unresolved=unresolved,
             **filters,
         )
     data = reply.envelope["data"]

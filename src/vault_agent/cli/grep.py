@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.filters import note_filters
+from vault_agent.cli.filters import chosen_filters, note_filters
 from vault_agent.cli.paged import MAX_PAGE, Listing, Page, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
+from vault_agent.client import calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,13 +39,11 @@ async def command(invocation: Invocation, /, pattern: str, **options: Any) -> No
     vault-agent grep 'TODO|FIXME'
     vault-agent grep -i -C 1 'late frost' --path Garden
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    from vault_agent.client.lists import given
-
     body = {
         "pattern": pattern,
         "ignoreCase": options["ignore_case"],
         "context": options["context"],
-        "filters": given({"paths": options["paths"], "tags": options["tags"]}),
+        "filters": chosen_filters(paths=options["paths"], tags=options["tags"]),
     }
     lines = _Lines()
     async with invocation.client() as client:
@@ -56,7 +55,7 @@ async def command(invocation: Invocation, /, pattern: str, **options: Any) -> No
             lines.add(page)
 
         await listing.show(
-            lambda limit, cursor: client.lists.grep({**body, "limit": limit, "cursor": cursor}),
+            lambda limit, cursor: client.call(calls.GREP, **body, limit=limit, cursor=cursor),
             show,
         )
     lines.end()
@@ -74,7 +73,7 @@ async def _with_rest(
             continue
         only, cursor = {**body, "filters": {"paths": [row["path"]]}, "limit": MAX_PAGE}, None
         while True:
-            data = (await client.lists.grep({**only, "cursor": cursor})).envelope["data"]
+            data = (await client.call(calls.GREP, **only, cursor=cursor)).envelope["data"]
             found += (
                 each
                 for each in data["lines"]

@@ -10,6 +10,7 @@ from vault_agent.cli import exits
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, pass_on, say
+from vault_agent.client import calls
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -40,7 +41,7 @@ async def command(invocation: Invocation, require_embeddings: bool, detach: bool
     """
     return await run_job(
         invocation,
-        lambda client: client.index(require_embeddings=require_embeddings),
+        lambda client: client.call(calls.INDEX, require_embeddings=require_embeddings),
         detach=detach,
     )
 

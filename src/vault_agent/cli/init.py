@@ -22,6 +22,7 @@ from vault_agent.cli.registering import (
     unwritable,
 )
 from vault_agent.cli.terminal import clean, envelope, say, tell, warn
+from vault_agent.client import calls
 from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.config.project import (
     OURS,
@@ -205,7 +206,7 @@ async def _wait_for_indexes(invocation: Invocation) -> None:
         async with asyncio.timeout(_SECONDS_FOR_INDEXES), invocation.client() as client:
             for vault in vaults_here(invocation):
                 client.vault_name = vault
-                job = (await client.health()).data.running_job
+                job = (await client.call(calls.HEALTH)).data.running_job
                 if job is not None:
                     async with aclosing(client.events(job)) as events:
                         async for _ in events:

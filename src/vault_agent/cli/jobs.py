@@ -13,6 +13,7 @@ from vault_agent.cli.here import client_here, name_rest, vaults_here
 from vault_agent.cli.terminal import clean, counted, say, style, tell
 from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fitted
+from vault_agent.client import calls
 from vault_agent.errors import NotFound
 from vault_agent.model.jobs import JobState
 
@@ -49,7 +50,7 @@ async def show(invocation: Invocation, job_id: str | None) -> None:
     from vault_agent.cli.progress import count, phase_name
 
     async with _asked(invocation, job_id) as (client, chosen):
-        reply = await client.job(chosen)
+        reply = await client.call(calls.JOB, job_id=chosen)
     if invocation.passed_on(reply):
         return
     job = reply.data.job
@@ -76,7 +77,7 @@ async def follow_job(invocation: Invocation, job_id: str | None) -> int:
 async def cancel(invocation: Invocation, job_id: str | None) -> None:
     """Cancel a job. The default is the newest. The last complete index, if any, still serves."""
     async with _asked(invocation, job_id) as (client, chosen):
-        reply = await client.cancel(chosen)
+        reply = await client.call(calls.CANCEL_JOB, job_id=chosen)
     if invocation.passed_on(reply):
         return
     job = replace(reply.data.job, warning_count=0)  # they are not about this
@@ -87,7 +88,7 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
 
 async def _list(invocation: Invocation) -> None:
     async with client_here(invocation) as client:
-        reply = await client.jobs()
+        reply = await client.call(calls.JOBS)
     if invocation.passed_on(reply):
         return
     for job in reply.data.jobs:
@@ -111,13 +112,13 @@ async def _asked(invocation: Invocation, job_id: str | None) -> AsyncIterator[tu
         for vault in vaults_here(invocation):
             client.vault_name = vault
             with suppress(NotFound):
-                await client.job(job_id)
+                await client.call(calls.JOB, job_id=job_id)
                 break
         yield client, job_id
 
 
 async def _newest(client: Client) -> str:
-    jobs = (await client.jobs()).data.jobs
+    jobs = (await client.call(calls.JOBS)).data.jobs
     if not jobs:
         raise NotFound(
             "JOB_NOT_FOUND",

@@ -11,6 +11,7 @@ from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
 from vault_agent.cli.terminal import clean, envelope, is_terminal, say, tell, warn
+from vault_agent.client import calls
 from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ async def list_(invocation: Invocation, everything: bool, state: str | None, lim
     """
     asked = {"state": state or ("all" if everything else None), "limit": limit}
     async with client_here(invocation, only_trusted=True) as client:
-        reply = await client.journals.page(asked)
+        reply = await client.call(calls.JOURNALS, **asked)
     warn(reply.warnings)
     if invocation.passed_on(reply):
         return
@@ -74,7 +75,7 @@ async def list_(invocation: Invocation, everything: bool, state: str | None, lim
 async def make(invocation: Invocation, session_id: str) -> None:
     """Write the journal of a session now, however short the session was."""
     async with invocation.client() as client:
-        reply = await client.journals.make({"sessionId": await _whole(client, session_id)})
+        reply = await client.call(calls.JOURNAL_MAKE, session_id=await _whole(client, session_id))
     _show_one(invocation, reply)
 
 
@@ -86,9 +87,9 @@ async def complete(invocation: Invocation) -> None:
     async with client_here(invocation, only_trusted=True) as client:
         for state in ("incomplete", "pending"):
             asked = {"state": state, "limit": 500}
-            reply = await client.journals.page(asked)
+            reply = await client.call(calls.JOURNALS, **asked)
             for each in reply.envelope["data"]["journals"]:
-                made = await client.journals.make({"sessionId": each["sessionId"]})
+                made = await client.call(calls.JOURNAL_MAKE, session_id=each["sessionId"])
                 done.append(made.envelope["data"]["journal"])
     if invocation.json:
         envelope({"journals": done})
@@ -111,7 +112,9 @@ async def log(invocation: Invocation, text: tuple[str, ...], session_id: str, ki
     """Add a line to the journal of a session."""
     async with invocation.client() as client:
         body = {"text": " ".join(text), "kind": kind}
-        reply = await client.journals.add_line(await _whole(client, session_id), body)
+        reply = await client.call(
+            calls.JOURNAL_ENTRY, body, session_id=await _whole(client, session_id)
+        )
     _show_one(invocation, reply)
 
 
@@ -131,7 +134,7 @@ async def review(invocation: Invocation, session_id: str | None, answer: str | N
     async with every if session_id is None else invocation.client() as client:
         if session_id is None:
             asked = {"state": "draft", "limit": 500}
-            page = await client.journals.page(asked)
+            page = await client.call(calls.JOURNALS, **asked)
             waiting = [each["sessionId"] for each in page.envelope["data"]["journals"]]
         else:
             waiting = [await _whole(client, session_id)]
@@ -143,7 +146,7 @@ async def review(invocation: Invocation, session_id: str | None, answer: str | N
 
 async def _whole(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
-    latest = await client.journals.page({"state": "all", "limit": 500})
+    latest = await client.call(calls.JOURNALS, state="all", limit=500)
     return whole_id(session, (each["sessionId"] for each in latest.envelope["data"]["journals"]))
 
 
@@ -151,7 +154,7 @@ async def _review_one(
     invocation: Invocation, client: Client, session_id: str, answer: str | None
 ) -> None:
     if answer is None:
-        draft = await client.journals.draft(session_id)
+        draft = await client.call(calls.JOURNAL_DRAFT, session_id=session_id)
         if invocation.passed_on(draft):
             return
         warn(draft.warnings)
@@ -163,7 +166,9 @@ async def _review_one(
                 remedy=f"Give --accept or --reject: vault-agent journal review {session_id}",
             )
         answer = "accept" if click.confirm("Take it into the vault?", err=True) else "reject"
-    reply = await client.journals.review(session_id, accept=answer == "accept")
+    reply = await client.call(
+        calls.JOURNAL_REVIEW, {"accept": answer == "accept"}, session_id=session_id
+    )
     _show_one(invocation, reply)
 
 

@@ -14,10 +14,11 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent.cli import backlinks, mentions
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.linking import limit_option, written
-from vault_agent.cli.names import find
+from vault_agent.cli.names import find, whole_text
 from vault_agent.cli.paged import of_one_vault, tell_more
 from vault_agent.cli.terminal import clean, counted, is_terminal, say, style, tell, warn
 from vault_agent.cli.wrap import shortened, width
+from vault_agent.client import calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,8 +61,6 @@ async def show(
 
     NOTE is a path or its end, a title, or an ID.
     """
-    from vault_agent.client import links
-
     status, limit = options["status"], options["limit"]
     external = options["external"] or status == _EXTERNAL or _EXTERNAL in kinds
     async with invocation.client() as client:
@@ -71,10 +70,9 @@ async def show(
         listing = of_one_vault(invocation, client, "links", most, page=_PAGE)
         found: list[dict[str, Any]] = []
         await listing.show(
-            lambda most, cursor: links.of_note(
-                client,
-                chosen,
-                "links",
+            lambda most, cursor: client.call(
+                calls.LINKS,
+                note_id=chosen,
                 status=status,
                 kind=",".join(kinds) or None,
                 limit=most,
@@ -87,7 +85,7 @@ async def show(
         inside = [link for link in found if link["status"] != _EXTERNAL]
         outside = [link for link in found if link["status"] == _EXTERNAL]
         if external and outside:
-            text = (await client.note(chosen, allow_large=True)).envelope["data"]["content"]
+            text = await whole_text(client, chosen)
             outside = with_whole_addresses(outside, text)
     wanted = [*inside, *(outside if external else ())]
     most = limit or (_SCREENFUL if is_terminal(sys.stdout) else len(wanted))

@@ -11,6 +11,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.filters import note_filters
 from vault_agent.cli.paged import Listing, Page, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
+from vault_agent.client import calls
 
 _SORTS = ("path", "updated", "created", "title", "connections")
 
@@ -67,9 +68,7 @@ async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: 
     async with invocation.client() as client:
         listing = Listing(invocation, client, "notes", options["limit"], options["cursor"])
         await listing.show(
-            lambda limit, cursor: client.lists.notes(
-                {**arguments, "limit": limit, "cursor": cursor}
-            ),
+            lambda limit, cursor: client.call(calls.NOTES, **arguments, limit=limit, cursor=cursor),
             _show,
         )
         listing.close("No notes.", "note")

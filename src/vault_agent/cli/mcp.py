@@ -8,6 +8,7 @@ from vault_agent.cli.clients import CLIENTS, client_name
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.relay import Options, relay
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
+from vault_agent.client import calls
 from vault_agent.errors import VaultAgentError
 
 
@@ -84,7 +85,7 @@ async def tell_if_off(invocation: Invocation) -> None:
     """Say that the running server refuses agents. If none runs, the relay starts one."""
     try:
         async with invocation.client() as client:
-            health = (await client.health()).data
+            health = (await client.call(calls.HEALTH)).data
     except VaultAgentError:
         return
     if "mcp.enabled" not in health.switched_on:

@@ -11,6 +11,7 @@ from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
 from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell, warn
 from vault_agent.cli.times import ago
+from vault_agent.client import calls
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
@@ -49,7 +50,7 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
         "explain": options["explain"],
     }
     async with client_here(invocation, only_trusted=True) as client:
-        reply = await client.lists.memory(body)
+        reply = await client.call(calls.MEMORY, **body)
     warn(reply.warnings)
     data = reply.envelope["data"]
     if invocation.json:
@@ -81,9 +82,11 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
     connected = invocation.client() if is_of_all else client_here(invocation, only_trusted=True)
     async with connected as client:
         if session is not None:
-            reply = await client.lists.memory_session(await _whole(client, session))
+            reply = await client.call(
+                calls.MEMORY_SESSION, session_id=await _whole(client, session)
+            )
         else:
-            reply = await client.lists.memory_sessions(options)
+            reply = await client.call(calls.MEMORY_SESSIONS, **options)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -132,7 +135,7 @@ async def forget(
     async with invocation.client() as client:
         if session is not None:
             body["sessionId"] = await _whole(client, session)
-        reply = await client.lists.forget_memory(body)
+        reply = await client.call(calls.MEMORY_FORGET, body)
     if invocation.passed_on(reply):
         return
     say(f"{counted(reply.envelope['data']['forgotten'], 'session')} forgotten.")
@@ -154,7 +157,7 @@ async def hook(invocation: Invocation, agent: str) -> None:
 
 async def _whole(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
-    latest = (await client.lists.memory_sessions({"limit": 100})).envelope["data"]["sessions"]
+    latest = (await client.call(calls.MEMORY_SESSIONS, limit=100)).envelope["data"]["sessions"]
     return whole_id(session, (each["sessionId"] for each in latest))
 
 

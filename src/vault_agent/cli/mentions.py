@@ -8,6 +8,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.linking import limit_option, show_linking
 from vault_agent.cli.names import find
 from vault_agent.cli.paged import of_one_vault
+from vault_agent.client import calls
 
 
 @click.command("mentions", cls=Command)
@@ -20,15 +21,11 @@ async def command(invocation: Invocation, note: str, limit: int | None, linked: 
 
     They contain its title, its file name or an alias. NOTE is a path or its end, a title, or an ID.
     """
-    from vault_agent.client import links
-
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
         listing = of_one_vault(invocation, client, "mentions", limit, page=100)
         await listing.show(
-            lambda most, _: links.of_note(
-                client, chosen, "mentions", limit=most, linked=linked or None
-            ),
+            lambda most, _: client.call(calls.MENTIONS, note_id=chosen, limit=most, linked=linked),
             lambda page: show_linking(page, "mention"),
         )
         listing.close("No note mentions it without a link.", "note")

@@ -9,6 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import change, how
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
+from vault_agent.client import calls
 
 
 @click.command("mkdir", cls=Command)
@@ -18,4 +19,4 @@ from vault_agent.cli.here import client_here
 async def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
     """Make a folder in the vault, with those above it."""
     async with client_here(invocation) as client:
-        return await change(invocation, client, "folder", {"path": path}, how(options))
+        return await change(invocation, client, calls.WRITE_FOLDER, {"path": path}, how(options))

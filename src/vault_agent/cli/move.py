@@ -9,6 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import look_up
+from vault_agent.client import calls
 from vault_agent.errors import NotFound
 
 
@@ -32,10 +33,12 @@ async def command(invocation: Invocation, /, source: str, to: str, **options: An
         body["rewriteLinks"] = False
     async with invocation.client() as client:
         try:
-            return await change(invocation, client, "move", body, chosen, asks="Move this?")
+            return await change(
+                invocation, client, calls.WRITE_MOVE, body, chosen, asks="Move this?"
+            )
         except NotFound as error:
             if error.code != "NOTE_NOT_FOUND":
                 raise
         del body["path"]
         body["noteId"] = (await look_up(client, source)).note_id
-        return await change(invocation, client, "move", body, chosen, asks="Move this?")
+        return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks="Move this?")

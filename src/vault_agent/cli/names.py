@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.cli.here import all_vaults, scope
 from vault_agent.cli.local import recalled
 from vault_agent.cli.terminal import clean, quoted, tell
+from vault_agent.client import calls
 from vault_agent.config.connection import index_folder, several_vaults
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, Misconfigured, NotFound
@@ -161,7 +162,7 @@ async def look_up(client: Client, text: str) -> Place:
     if not text.strip():
         raise InvalidRequest("INVALID_ID", "Name a note.")
     try:
-        data = (await client.resolve(text)).envelope["data"]
+        data = (await client.call(calls.RESOLVE, name=text)).envelope["data"]
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
@@ -205,13 +206,18 @@ async def chunk_id(client: Client, place: Place) -> str:
 async def _starts_by(client: Client, place: Place, index: int) -> bool:
     """Whether the note has a chunk of this index that starts at or above the place's line."""
     try:
-        reply = await client.chunk(f"{place.note_id}:{index}")
+        reply = await client.call(calls.CHUNK, note_id=place.note_id, chunk_index=index)
     except NotFound as error:
         if error.code != "CHUNK_NOT_FOUND":
             raise
         return False
-    start: int = reply.data.start_line
-    return place.line is not None and start <= place.line
+    return place.line is not None and reply.data.start_line <= place.line
+
+
+async def whole_text(client: Client, note_id: str) -> str:
+    """Return the text of a note of any size. Raises NotFound: `NOTE_NOT_FOUND`."""
+    reply = await client.call(calls.NOTE, note_id=note_id, allow_large=True)
+    return str(reply.envelope["data"]["content"])
 
 
 def _place(known: re.Match[str], line: int | None = None) -> Place:

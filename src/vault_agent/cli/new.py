@@ -10,6 +10,7 @@ from vault_agent.cli.changing import assignments, change, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, quoted, say, style, tell
+from vault_agent.client import calls
 
 
 @click.command("new", cls=Command)
@@ -52,12 +53,12 @@ async def command(
     }
     body = {name: value for name, value in body.items() if value is not None}
     async with client_here(invocation) as client:
-        return await change(invocation, client, "template", body, chosen)
+        return await change(invocation, client, calls.NEW_FROM_TEMPLATE, body, chosen)
 
 
 async def _list(invocation: Invocation) -> None:
     async with client_here(invocation) as client:
-        reply = await client.writing.templates()
+        reply = await client.call(calls.TEMPLATES)
     if invocation.passed_on(reply):
         return
     templates = reply.envelope["data"]["templates"]

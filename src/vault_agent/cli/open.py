@@ -17,8 +17,9 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.editors import editor_command
 from vault_agent.cli.here import root_of
 from vault_agent.cli.local import is_obsidian, local_vault, obsidian_address
-from vault_agent.cli.names import find, look_up
+from vault_agent.cli.names import find, look_up, whole_text
 from vault_agent.cli.terminal import clean, envelope, tell
+from vault_agent.client import calls
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import open_in
 from vault_agent.config.keys import OPENERS
@@ -64,7 +65,7 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
             vault.root if vault is not None else None
         )
         way = _way(way, root)
-        if way == "program" and "web.enabled" in (await client.health()).data.switched_on:
+        if way == "program" and "web.enabled" in (await client.call(calls.HEALTH)).data.switched_on:
             way = "ui"
         page = place_of("notes", place._replace(line=line))
         address = await new_address(client, page) if way == "ui" else ""
@@ -92,12 +93,12 @@ def _open_file(way: str, file: Path, line: int | None) -> None:
 async def _line_of(client: Client, place: Place) -> int | None:
     """Return the line of the chunk or heading that was named, or None for a whole note."""
     if place.chunk is not None:
-        start: int = (await client.chunk(place.id)).data.start_line
-        return start
+        reply = await client.call(calls.CHUNK, note_id=place.note_id, chunk_index=place.chunk)
+        return reply.data.start_line
     if place.heading is None:
         return None
     wanted = place.heading.rpartition("#")[2].strip().casefold()
-    text = (await client.note(place.note_id, allow_large=True)).envelope["data"]["content"]
+    text = await whole_text(client, place.note_id)
     for number, line in enumerate(text.splitlines(), 1):
         heading = _HEADING.match(line)
         if heading and heading[1].casefold() == wanted:

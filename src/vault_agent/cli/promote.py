@@ -9,10 +9,10 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, say, tell, warn
+from vault_agent.client import calls
 
 if TYPE_CHECKING:
-    from vault_agent.client.client import Client, Reply
-    from vault_agent.model.promotion import Demoted, Promoted
+    from vault_agent.client.client import Client
 
 
 @click.command("promote", cls=Command)
@@ -41,7 +41,7 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
             await _undo(invocation, client, place.note_id, keep=keep)
             return
         body = {name: value for name, value in options.items() if value}
-        reply: Reply[Promoted] = await client.vaults.promote(place.note_id, body)
+        reply = await client.call(calls.PROMOTE, body, note_id=place.note_id)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -54,7 +54,7 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
 
 
 async def _undo(invocation: Invocation, client: Client, note_id: str, *, keep: bool) -> None:
-    reply: Reply[Demoted] = await client.vaults.demote(note_id, keep=keep)
+    reply = await client.call(calls.PROMOTE_UNDO, note_id=note_id, keep=keep)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]

@@ -6,6 +6,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.index import job_options, run_job
+from vault_agent.client import calls
 
 
 @click.command("reindex", cls=Command)
@@ -24,8 +25,8 @@ async def command(
     """
     return await run_job(
         invocation,
-        lambda client: client.reindex(
-            require_embeddings=require_embeddings, fresh_embeddings=fresh_embeddings
+        lambda client: client.call(
+            calls.REINDEX, require_embeddings=require_embeddings, fresh_embeddings=fresh_embeddings
         ),
         detach=detach,
     )

@@ -9,8 +9,8 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import find
 from vault_agent.cli.results import ranking, ranking_options, searched, show
+from vault_agent.client import calls
 from vault_agent.config.registry import DEFAULT
-from vault_agent.model.search import Linked
 
 
 @click.command("related", cls=Command)
@@ -28,9 +28,11 @@ async def command(
     """
     async with invocation.client() as client:
         place = await find(invocation, client, name)
-        linked = Linked.EXCLUDE if unlinked else None
+        linked = "exclude" if unlinked else None
         vaults = searched(invocation, all_vaults=all_vaults)
         if (client.vault_name or DEFAULT) not in vaults:
             vaults = ()  # the note is in another vault, so only that one is searched
-        reply = await client.related(place.id, **ranking(**options), linked=linked, vaults=vaults)
+        reply = await client.call(
+            calls.RELATED, id=place.id, linked=linked, vaults=vaults, **ranking(**options)
+        )
     show(invocation, client, reply)

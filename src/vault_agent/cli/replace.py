@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.client import calls
 
 
 @click.command("replace", cls=Command)
@@ -41,4 +42,4 @@ async def command(
     asks = "Replace this?" if options["regex"] else ""
     async with invocation.client() as client:
         body |= await existing(invocation, client, note)
-        return await change(invocation, client, "replace", body, chosen, asks=asks)
+        return await change(invocation, client, calls.WRITE_REPLACE, body, chosen, asks=asks)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import asyncclick as click
 
-from vault_agent.cli.filters import note_filters, with_options
+from vault_agent.cli.filters import chosen_filters, note_filters, with_options
 from vault_agent.cli.local import LocalVault, local_vault, note_address, remember
 from vault_agent.cli.terminal import (
     clean,
@@ -25,14 +25,11 @@ from vault_agent.cli.terminal import (
 from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fits, fitted
 from vault_agent.config.registry import DEFAULT
-from vault_agent.model.search import Filters, Mode
+from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Client, Reply
-    from vault_agent.model.search import Answer
 
 _MARGIN = " " * 6
 EVERY_NOTE = "path:**"
@@ -40,11 +37,11 @@ EVERY_NOTE = "path:**"
 
 
 class Ranking(TypedDict):
-    """The arguments that both commands pass to the client."""
+    """The fields of the requests of both commands."""
 
-    mode: Mode | None
+    mode: str | None
     limit: int
-    filters: Filters | None
+    filters: dict[str, Any]
     explain: bool
 
 
@@ -65,33 +62,9 @@ ranking_options = with_options(
 """The options that `search` and `related` share."""
 
 
-def ranking(
-    *,
-    mode: str | None,
-    limit: int,
-    paths: Iterable[str],
-    tags: Iterable[str],
-    types: Iterable[str],
-    properties: Iterable[tuple[str, str]],
-    after: str | None,
-    before: str | None,
-    explain: bool,
-) -> Ranking:
-    """Return the options as arguments of the client. The server validates them."""
-    filters = Filters(
-        paths=tuple(paths),
-        tags=tuple(tags),
-        types=tuple(types),
-        properties=tuple(properties),
-        after=after,
-        before=before,
-    )
-    return Ranking(
-        mode=Mode(mode) if mode else None,
-        limit=limit,
-        filters=filters if filters != Filters() else None,
-        explain=explain,
-    )
+def ranking(*, mode: str | None, limit: int, explain: bool, **filters: Any) -> Ranking:
+    """Return the options as fields of a request. The server validates them."""
+    return Ranking(mode=mode, limit=limit, filters=chosen_filters(**filters), explain=explain)
 
 
 def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
@@ -107,7 +80,7 @@ def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
 def show(
     invocation: Invocation,
     client: Client,
-    reply: Reply[Answer],
+    reply: Reply[Any],
     *,
     numbered: bool = False,
     none: str = "No results.",

@@ -11,6 +11,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import listed, others
 from vault_agent.cli.results import EVERY_NOTE, ranking, ranking_options, searched, show
 from vault_agent.cli.terminal import clean, counted, is_terminal, quoted, tell
+from vault_agent.client import calls
 
 _MAX_LIMIT = 50
 
@@ -42,15 +43,20 @@ async def command(
     """  # noqa: D301 - \\b tells the parser to keep these lines
     chosen = ranking(**options)
     query = " ".join(words).strip()
-    if not query and chosen["filters"] is None:  # also of an empty shell variable
+    if not query and not chosen["filters"]:  # also of an empty shell variable
         raise click.UsageError(
             "Missing query: type what to look for, or give a filter such as --tag",
             click.get_current_context(),
         )
     vaults = searched(invocation, all_vaults=all_vaults)
     async with invocation.client() as client:
-        reply = await client.search(
-            query or EVERY_NOTE, **chosen, every_word=all_words, cursor=cursor, vaults=vaults
+        reply = await client.call(
+            calls.SEARCH,
+            query=query or EVERY_NOTE,
+            match="all" if all_words else None,
+            cursor=cursor,
+            vaults=vaults,
+            **chosen,
         )
         data = reply.envelope["data"]
         none = f"No results in {listed(vaults)}." if vaults else "No results."

@@ -10,6 +10,7 @@ from vault_agent.cli.changing import change, existing, how, how_options, text_of
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, say, style, tell, warn
+from vault_agent.client import calls
 
 _ACTIONS = {
     "append": "append",
@@ -58,12 +59,14 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> int |
     async with invocation.client() as client:
         body |= await existing(invocation, client, note)
         asks = "Replace this section?" if action == "replace" else ""
-        return await change(invocation, client, "section", body, chosen, asks=asks)
+        return await change(invocation, client, calls.WRITE_SECTION, body, chosen, asks=asks)
 
 
 async def _list(invocation: Invocation, note: str) -> None:
     async with invocation.client() as client:
-        reply = await client.writing.outline((await find(invocation, client, note)).note_id)
+        reply = await client.call(
+            calls.OUTLINE, note_id=(await find(invocation, client, note)).note_id
+        )
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]

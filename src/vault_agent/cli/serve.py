@@ -35,6 +35,7 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
+from vault_agent.client import calls
 from vault_agent.config import rules
 from vault_agent.errors import Failed, Misconfigured, explained
 from vault_agent.system.address import SERVER_LOCK, noted_vault
@@ -282,7 +283,7 @@ async def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
     from vault_agent.config.connection import connection
 
     async with Client(endpoint, connection(layers).api_key) as client:
-        reply = await client.health()
+        reply = await client.call(calls.HEALTH)
         health = reply.data
         if not health.index.available and health.running_job is not None:
             await follow(client, health.running_job, as_json=False)

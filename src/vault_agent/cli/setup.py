@@ -12,6 +12,7 @@ from vault_agent.cli.clients import ALIASES, CLIENTS, client_name
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell
+from vault_agent.client import calls
 from vault_agent.errors import InvalidRequest, Misconfigured
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ async def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
     from vault_agent.cli.browser import VIEWS, new_address, place_of
 
     async with invocation.client() as client:
-        health = (await client.health()).data
+        health = (await client.call(calls.HEALTH)).data
         page = None
         if answers.web:
             page = await new_address(client, place_of(VIEWS[0]), printed=True)

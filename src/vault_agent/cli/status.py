@@ -21,6 +21,7 @@ from vault_agent.cli.state import (
     watch_state,
 )
 from vault_agent.cli.terminal import clean, counted, say, style, warn
+from vault_agent.client import calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,11 +37,11 @@ async def command(invocation: Invocation) -> None:
     It also shows whether the index is up to date, and which features are switched on.
     """
     async with invocation.client() as client:
-        reply = await client.health()
+        reply = await client.call(calls.HEALTH)
         layers = invocation.layers()
         vault = local_vault(layers, client.vault)
         here = vaults_here(invocation) if not invocation.json else ()
-        each = await ask_each(invocation, client, client.health) if here else []
+        each = await ask_each(invocation, client, lambda: client.call(calls.HEALTH)) if here else []
     if invocation.passed_on(reply):
         return
     health = reply.data

@@ -11,6 +11,7 @@ from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, say, tell, warn
 from vault_agent.cli.trees import show_tree, tree_options
+from vault_agent.client import calls
 
 _WHERE = click.option(
     "--where",
@@ -32,7 +33,7 @@ async def command(context: click.Context, /, **options: str | int | None) -> Non
     Nested tags are indented below their parent, which counts their notes too.
     """
     if context.invoked_subcommand is None:
-        await show_tree(context.obj, "tags", "tag", options)
+        await show_tree(context.obj, calls.TAGS, "tag", options)
 
 
 @command.command("add")
@@ -68,7 +69,7 @@ async def list_(invocation: Invocation, note: str) -> None:
     """List the tags of a note."""
     async with invocation.client() as client:
         place = await find(invocation, client, note)
-        reply = await client.note(place.note_id, allow_large=True)
+        reply = await client.call(calls.NOTE, note_id=place.note_id, allow_large=True)
     if invocation.passed_on(reply):
         return
     tags = reply.envelope["data"]["metadata"]["tags"]
@@ -88,4 +89,4 @@ async def _change(
 ) -> int | None:
     async with invocation.client() as client:
         named = await existing(invocation, client, note)
-        return await change(invocation, client, "tags", {**named, **body}, how(options))
+        return await change(invocation, client, calls.WRITE_TAGS, {**named, **body}, how(options))

@@ -16,6 +16,7 @@ from vault_agent.cli.local import forget_task, local_vault, recalled_task, remem
 from vault_agent.cli.names import find, known_folder
 from vault_agent.cli.paged import Listing, Page, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
+from vault_agent.client import calls
 
 _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
 _SHOWN = ("due", "scheduled", "start", "done", "cancelled", "priority", "recurrence")
@@ -61,9 +62,7 @@ async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: An
     async with invocation.client() as client:
         listing = Listing(invocation, client, "tasks", options["limit"], options["cursor"])
         await listing.show(
-            lambda limit, cursor: client.lists.tasks(
-                {**arguments, "limit": limit, "cursor": cursor}
-            ),
+            lambda limit, cursor: client.call(calls.TASKS, **arguments, limit=limit, cursor=cursor),
             show,
         )
         vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
@@ -101,7 +100,7 @@ async def add(invocation: Invocation, /, note: str, text: str, **options: Any) -
         body["allowRepeat"] = True
     async with client_here(invocation) as client:
         body |= await existing(invocation, client, note)
-        return await change(invocation, client, "tasks/add", body, chosen)
+        return await change(invocation, client, calls.ADD_TASK, body, chosen)
 
 
 @command.command("done")
@@ -151,7 +150,7 @@ async def _set(
                 body |= {"taskId": seen, "onlyThisLine": True}
             else:
                 body |= {"noteId": place.note_id, "line": place.line}
-        ended = await change(invocation, client, "tasks/set", body, chosen)
+        ended = await change(invocation, client, calls.SET_TASK, body, chosen)
     if seen is not None and not chosen.dry_run:
         forget_task(folder, seen)
     return ended

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vault_agent.cli.command import Invocation
+    from vault_agent.client.call import Call
+    from vault_agent.model.graph import FolderTree, TagTree
 
 tree_options = with_options(
     click.option("--prefix", help="Only names that begin with this text."),
@@ -31,19 +33,21 @@ tree_options = with_options(
 
 
 async def show_tree(
-    invocation: Invocation, name: str, key: str, options: dict[str, str | int | None]
+    invocation: Invocation,
+    call: Call[TagTree] | Call[FolderTree],
+    key: str,
+    options: dict[str, str | int | None],
 ) -> None:
-    """Print the tree of `tags` or `folders`; `key` names an entry in the reply.
+    """Print the tree of tags or folders; `key` names an entry in the reply.
 
     Tags of several vaults are one tree. Folders have the name of their vault.
     """
-    from vault_agent.client import links
-
+    name = "tags" if key == "tag" else "folders"
     at_terminal = is_terminal(sys.stdout) and not invocation.json
     if options["sort"] is None and name == "tags" and at_terminal:
         options = {**options, "sort": "count"}
     async with invocation.client() as client:
-        replies = await ask_each(invocation, client, lambda: links.tree(client, name, **options))
+        replies = await ask_each(invocation, client, lambda: client.call(call, **options))
     first, *others = replies
     if not others and invocation.passed_on(first.reply):
         return

@@ -9,6 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
+from vault_agent.client import calls
 from vault_agent.errors import NotFound
 
 if TYPE_CHECKING:
@@ -34,12 +35,12 @@ async def command(invocation: Invocation, /, write_id: str | None, **options: An
     async with client_here(invocation) as client:
         if write_id is not None and invocation.vault is None and client.vault_name is not None:
             await _find_vault(client, write_id)
-        return await change(invocation, client, "undo", body, chosen)
+        return await change(invocation, client, calls.WRITE_UNDO, body, chosen)
 
 
 async def _find_vault(client: Client, write_id: str) -> None:
     """Let the calls be about the default vault if the project's log does not have this write."""
     try:
-        await client.writing.logged(write_id)
+        await client.call(calls.ONE_WRITE, write_id=write_id)
     except NotFound:
         client.vault_name = None

@@ -11,6 +11,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
+from vault_agent.client import calls
 from vault_agent.config import rules
 from vault_agent.config.connection import recalls, several_vaults, vault_root
 from vault_agent.config.project import find_project, project_at
@@ -169,7 +170,7 @@ async def _promotions(
     try:
         async with invocation.client() as client:
             client.vault_name = None  # it is about all of them
-            found = (await client.vaults.check()).envelope["data"]["promotions"]
+            found = (await client.call(calls.VAULTS_CHECK)).envelope["data"]["promotions"]
     except VaultAgentError as error:
         if error.code != "SERVER_UNAVAILABLE":
             raise

@@ -13,6 +13,7 @@ from vault_agent.cli.index import run_job
 from vault_agent.cli.terminal import clean, counted, say, style, tell, warn
 from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fitted
+from vault_agent.client import calls
 from vault_agent.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ async def status(invocation: Invocation) -> None:
 @click.pass_obj
 async def scan(invocation: Invocation, *, detach: bool) -> int:
     """Look at the whole vault now, for changes that were missed."""
-    return await run_job(invocation, lambda client: client.scan(), detach=detach)
+    return await run_job(invocation, lambda client: client.call(calls.WATCH_SCAN), detach=detach)
 
 
 @command.command("follow")
@@ -71,10 +72,10 @@ async def follow_news(invocation: Invocation) -> None:
 
 async def _status(invocation: Invocation) -> None:
     async with invocation.client() as client:
-        reply = await client.watch()
+        reply = await client.call(calls.WATCH)
         if invocation.passed_on(reply):
             return
-        health = await client.health()
+        health = await client.call(calls.HEALTH)
     data = reply.envelope["data"]
     for name, value in _rows(data):
         say(f"{name:<12}{value}")

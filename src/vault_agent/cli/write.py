@@ -18,6 +18,7 @@ from vault_agent.cli.changing import (
 )
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
+from vault_agent.client import calls
 
 _MODES = ("create", "overwrite", "append", "prepend", "upsert")
 
@@ -63,4 +64,4 @@ async def command(invocation: Invocation, /, path: str, **options: Any) -> int |
     async with client_here(invocation) as client:
         new = mode in ("create", "upsert")
         body |= {"path": path} if new else await existing(invocation, client, path)
-        return await change(invocation, client, "note", body, chosen, asks=asks)
+        return await change(invocation, client, calls.WRITE_NOTE, body, chosen, asks=asks)

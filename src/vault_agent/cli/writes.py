@@ -10,6 +10,7 @@ from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, counted, say, style, tell, warn
 from vault_agent.cli.times import ago
+from vault_agent.client import calls
 
 
 @click.group("writes", cls=Group, invoke_without_command=True)
@@ -24,7 +25,7 @@ async def command(context: click.Context, /, **options: Any) -> None:
         return
     invocation: Invocation = context.obj
     async with client_here(invocation) as client:
-        reply = await client.writing.writes(options)
+        reply = await client.call(calls.WRITES, **options)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -62,7 +63,7 @@ def _paths(entry: dict[str, Any]) -> str:
 async def show(invocation: Invocation, write_id: str) -> None:
     """Show one write, and whether somebody has changed the note since."""
     async with invocation.client() as client:
-        reply = await client.writing.logged(write_id)
+        reply = await client.call(calls.ONE_WRITE, write_id=write_id)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -93,7 +94,7 @@ async def forget(
     if len(body) != 1:
         raise click.UsageError("give an ID, --older-than or --all")
     async with invocation.client() as client:
-        reply = await client.writing.forget(body)
+        reply = await client.call(calls.WRITES_FORGET, body)
     if invocation.passed_on(reply):
         return
     say(f"The bytes of {counted(reply.envelope['data']['forgotten'], 'write')} are deleted.")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from vault_agent.memory.candidates import type_of
 from vault_agent.memory.score import is_same_text
 from vault_agent.model.identifiers import identify
-from vault_agent.model.search import Mode, SearchQuery
+from vault_agent.model.modes import Mode
+from vault_agent.model.search import SearchQuery
 from vault_agent.store.index import facts, text
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold

@@ -35,8 +35,9 @@ from vault_agent.memory.score import (
 )
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.memory import Recalled, RecalledNote, RecallWeights, WordMatch
+from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.model.search import Coverage, Filters, Mode, SearchQuery
+from vault_agent.model.search import Coverage, Filters, SearchQuery
 from vault_agent.redaction.redact import redact
 from vault_agent.store.index import notes as reading
 from vault_agent.system.git import Latest, latest

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple, TypeAlias
 
+from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.search import Mode
 from vault_agent.model.sent import Doc, OneOf, Unsent
 from vault_agent.model.warning import Warning
 

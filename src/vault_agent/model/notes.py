@@ -1,12 +1,11 @@
-"""The parts of a note: links, chunks, metadata, and its file as found by a walk."""
+"""The parts of a note: links, chunks, and its file as found by a walk."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from vault_agent.model.sent import Doc
 from vault_agent.model.warning import Warning
 
 
@@ -138,19 +137,3 @@ class FileEntry(NamedTuple):
     mtime_ns: int
     ctime_ns: int
     inode: int
-
-
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """Selected frontmatter. Dates are as written in the note."""
-
-    type: Annotated[
-        str | None, Doc("The first `type`. A wikilink is given as its note's name.")
-    ] = None
-    aliases: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    date: str | None = None
-    created: str | None = None
-    updated: str | None = None
-    attachment_count: int = 0
-    truncated: Annotated[bool, Doc("Whether aliases or tags are only the first of them.")] = False

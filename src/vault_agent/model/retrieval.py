@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from vault_agent.model.notes import LinkKind, Metadata
+from vault_agent.model.metadata import Metadata
+from vault_agent.model.notes import LinkKind
 from vault_agent.model.sent import Doc, Named, Unsent
 from vault_agent.model.warning import Warning
 

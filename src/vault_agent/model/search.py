@@ -4,42 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from vault_agent.model.notes import Metadata
+from vault_agent.model.metadata import Metadata
+from vault_agent.model.modes import Linked, Mode, Reason
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.sent import Doc, IfAny, Named, Unsent
 from vault_agent.model.warning import Warning
-
-
-class Mode(StrEnum):
-    """How candidates are found."""
-
-    LEXICAL = "lexical"
-    EMBEDDING = "embedding"
-    HYBRID = "hybrid"
-
-
-class Reason(StrEnum):
-    """Why a candidate is in the list."""
-
-    LEXICAL_MATCH = "lexical_match"
-    EMBEDDING_MATCH = "embedding_match"
-    HYBRID_MATCH = "hybrid_match"
-    RELATED_LEXICAL = "related_lexical"
-    RELATED_EMBEDDING = "related_embedding"
-    RELATED_LINK = "related_link"
-    RELATED_NEIGHBOURS = "related_neighbours"
-    RELATED_HYBRID = "related_hybrid"
-
-
-class Linked(StrEnum):
-    """Whether notes that are linked with the requested note can be related to it."""
-
-    INCLUDE = "include"
-    EXCLUDE = "exclude"
-    ONLY = "only"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.search import Answer, Mode, Reason
+from vault_agent.model.modes import Mode, Reason
+from vault_agent.model.search import Answer
 from vault_agent.ranking.query import compile_query, literals
 from vault_agent.ranking.rank import Ranked
 from vault_agent.search import lexical

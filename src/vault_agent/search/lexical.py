@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from vault_agent.model.lexical import Candidates, LexicalQuery
+    from vault_agent.model.modes import Reason
     from vault_agent.model.scope import Scope
-    from vault_agent.model.search import Reason, SearchQuery
+    from vault_agent.model.search import SearchQuery
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.search import Mode
+from vault_agent.model.modes import Mode
 from vault_agent.ranking.query import literals
 from vault_agent.search.every import search_every
 from vault_agent.search.search import search

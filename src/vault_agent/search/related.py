@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.search import Answer, Filters, Linked, Mode, Reason
+from vault_agent.model.modes import Linked, Mode, Reason
+from vault_agent.model.search import Answer, Filters
 from vault_agent.ranking.rank import Ranked
 from vault_agent.ranking.related import (
     MAX_CHARACTERS,

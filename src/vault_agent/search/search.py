@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Unavailable
-from vault_agent.model.search import Answer, Filters, Mode, Reason
+from vault_agent.model.modes import Mode, Reason
+from vault_agent.model.search import Answer, Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.search import lexical

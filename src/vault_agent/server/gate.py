@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from vault_agent import __version__
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.server.connection import Connection
 from vault_agent.server.keys import (
@@ -97,6 +98,7 @@ async def stamp(request: web.Request, response: web.StreamResponse) -> None:
     response.headers["X-Request-Id"] = trace.request_id
     if CALLER in request:
         response.headers["X-Vault-Id"] = request.app[APP].vaults.default.identity
+        response.headers["X-Vault-Agent"] = __version__
     if request.app[ACCESS].cross_origin:
         response.headers["Vary"] = "Origin"
     if trace.origin is not None:

@@ -10,8 +10,9 @@ from typing import Annotated, Literal, LiteralString
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from vault_agent.model.modes import Linked, Mode
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
+from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import CursorText, Text, whole
 

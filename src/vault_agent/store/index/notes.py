@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS, identify
-from vault_agent.model.notes import FileEntry, Metadata
+from vault_agent.model.notes import FileEntry
 from vault_agent.store.database import json_array, translated
 from vault_agent.store.failures import damaged
 from vault_agent.store.index.rows import handle_of_id, metadata_from
@@ -20,6 +20,8 @@ from vault_agent.text.names import is_key
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
+
+    from vault_agent.model.metadata import Metadata
 
 
 class StoredFile(NamedTuple):
