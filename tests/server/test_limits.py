@@ -122,6 +122,31 @@ async def test_an_unread_reply_is_not_buffered_forever(kind: str):
         await hang_up(writer)
 
 
+@pytest.mark.fault(
+    "HTTP and access",
+    "a client disconnects before its reply is ready",
+    "what it only wanted to read is given up, so that nobody waits behind it",
+)
+async def test_a_read_that_nobody_waits_for_ends():
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def endless(note_id, *, allow_large):
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with run() as server, asyncio.timeout(PATIENCE):
+        server.engine.note = endless
+        _reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(f"GET /notes/{NOTE_ID} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        await begun.wait()
+        await hang_up(writer)
+        await ended.wait()
+        assert await answers(server)
+
+
 async def test_a_small_unread_reply_is_not_buffered_forever(monkeypatch: pytest.MonkeyPatch):
     made: list[asyncio.Transport] = []
     real = Connection.connection_made

@@ -109,6 +109,25 @@ async def test_slow_work_holds_up_no_quick_work(tmp_path):
         await asyncio.wait(again)
 
 
+async def test_what_only_waited_for_slow_work_is_not_slow_itself(tmp_path):
+    async with Allowance(cpu_seconds=PATIENCE) as allowance:
+        places = [tmp_path / str(number) for number in range(4)]
+        slow = [asyncio.create_task(allowance.run(LARGE, spin, str(each))) for each in places]
+        for each in places[:2]:
+            await started(each)
+        waiting = asyncio.create_task(allowance.run(LARGE, process_of, "x"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        async with asyncio.timeout(PATIENCE):
+            for each in places:
+                await started(each)
+            assert await allowance.run(LARGE, process_of, "x") != os.getpid()
+        for task in slow:
+            task.cancel()
+        await asyncio.wait(slow)
+
+
 async def test_a_stop_waits_for_no_work(tmp_path):
     async with Allowance(cpu_seconds=PATIENCE) as allowance:
         task = asyncio.create_task(allowance.run(LARGE, spin, str(tmp_path / "spin")))

@@ -10,14 +10,19 @@ import asyncio
 import math
 import secrets
 import time
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.replies import error_reply, internal_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 _FULL_LOGGED_EVERY_SECONDS = 10.0
 
@@ -119,6 +124,8 @@ class Connection(web.RequestHandler):
         self._send_seconds = limits.send_seconds
         self._unsent: asyncio.TimerHandle | None = None  # runs while the client does not read
         self._log = log
+        self._is_lost = False
+        self._waits_for: asyncio.Task[Any] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept the connection, or close it if there are too many."""
@@ -158,6 +165,28 @@ class Connection(web.RequestHandler):
         self._stop_timer()
         self._connections.remove(self)
         super().connection_lost(exc)
+        self._is_lost = True
+        if self._waits_for is not None:
+            self._waits_for.cancel()
+
+    @contextmanager
+    def waits(self) -> Iterator[None]:
+        """Cancel what the current task does within if the client disconnects.
+
+        Raises:
+            ConnectionResetError: if it has disconnected.
+        """
+        if self.transport is None:
+            raise ConnectionResetError
+        task = self._waits_for = asyncio.current_task()
+        try:
+            yield
+        except asyncio.CancelledError:
+            if task is None or not self._is_lost or task.uncancel():
+                raise
+            raise ConnectionResetError from None
+        finally:
+            self._waits_for = None
 
     def begin(self, request: web.BaseRequest) -> None:
         """Handle the arrival of a request's head. The connection is busy if there is no body."""
@@ -215,3 +244,12 @@ class Connection(web.RequestHandler):
         """Log the type of an error, never its text."""
         error = kwargs.get("exc_info")
         self._log.emit(Level.ERROR, "connection_error", error_type=type(error).__name__)
+
+
+def while_client_waits(request: web.Request) -> AbstractContextManager[None]:
+    """Return a context whose work is cancelled if the client disconnects.
+
+    Entering or leaving it raises ConnectionResetError then.
+    """
+    protocol = request.protocol
+    return protocol.waits() if isinstance(protocol, Connection) else nullcontext()

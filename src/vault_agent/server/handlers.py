@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from vault_agent.api.operation import Got, Operation, answer, perform
 from vault_agent.api.operations import DOWNLOAD
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.search import Answer, CompactAnswer
+from vault_agent.server.connection import while_client_waits
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events, send_news
 from vault_agent.server.keys import CALLER, OPENAPI, TRACE
@@ -27,8 +29,10 @@ from vault_agent.system.cancelling import in_thread, to_its_end
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from contextlib import AbstractContextManager
 
     from vault_agent.api.caller import Caller
+    from vault_agent.api.operation import Outcome
     from vault_agent.model.reply import Reply
     from vault_agent.server.log import Fields
     from vault_agent.vaults.open_vault import OpenVault
@@ -63,12 +67,22 @@ class Call:
 
     async def perform(self, operation: Operation[Any, Got]) -> Got:
         """Run an operation with the request, for the caller that the gate admitted."""
-        return await perform(operation, self.vault, self.caller, self.sent)
+        with self._while_wanted(operation):
+            return await perform(operation, self.vault, self.caller, self.sent)
+
+    async def answer(self) -> Outcome:
+        """Perform the operation, within the limit of a reply's size."""
+        with self._while_wanted(self.operation):
+            return await answer(self.operation, self.vault, self.caller, self.sent)
+
+    def _while_wanted(self, operation: Operation[Any, Any]) -> AbstractContextManager[None]:
+        """Return a context that ends what only reads if the client disconnects."""
+        return nullcontext() if operation.writes else while_client_waits(self.request)
 
 
 async def reply(call: Call) -> web.StreamResponse:
     """Perform the operation and reply in JSON, or with 304 if the client has the content."""
-    outcome = await answer(call.operation, call.vault, call.caller, call.sent)
+    outcome = await call.answer()
     _trace(call.request[TRACE].fields, outcome.reply)
     if outcome.etag is not None and (known := not_modified(call.request, outcome.etag)):
         return known

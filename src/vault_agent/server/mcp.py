@@ -18,6 +18,7 @@ from vault_agent.errors import Misconfigured, NotFound, Unsupported
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.body import check_media, check_size, read_body
+from vault_agent.server.connection import while_client_waits
 from vault_agent.server.keys import APP, CONFIG, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.turns import Turns
@@ -37,8 +38,6 @@ IN_FLIGHT_EACH = 4
 WAITING = 256
 """Requests of one caller that wait."""
 _CLIENT = re.compile(r"[A-Za-z0-9._-]{1,40}")
-_LOOK_SECONDS = 0.1
-"""Time until the disconnection of a client is noticed."""
 
 
 class Endpoint:
@@ -215,29 +214,14 @@ async def _exchanged(
         vaults=(vaults.address_of(vault), GLOBAL) if several else (),
     )
     stream = _Stream(request)
-    task = asyncio.create_task(
-        exchange(
-            server,
-            view,
-            Post(
-                {name.lower(): value for name, value in request.headers.items()},
-                tuple(request.headers),
-                body,
-            ),
-            stream.send if takes_stream else None,
-        )
+    post = Post(
+        {name.lower(): value for name, value in request.headers.items()},
+        tuple(request.headers),
+        body,
     )
-    try:
-        while not task.done():
-            await asyncio.wait({task}, timeout=_LOOK_SECONDS)
-            if request.transport is None:
-                raise ConnectionResetError
-        return await stream.end(task.result())
-    finally:
-        if not task.done():
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+    with while_client_waits(request):
+        reply = await exchange(server, view, post, stream.send if takes_stream else None)
+    return await stream.end(reply)
 
 
 class _Stream:

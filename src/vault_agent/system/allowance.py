@@ -87,10 +87,14 @@ class Allowance:
         key = sha256(pickle.dumps(task)).digest()
         quick = min(QUICK_SECONDS, self._cpu_seconds)
         if key not in self._known_slow:
+            started: list[bytes] = []
             try:
-                result = await self._quick.run(task, cpu_seconds=quick)
+                result = await self._quick.run(
+                    task, cpu_seconds=quick, on_start=lambda: started.append(key)
+                )
             except (WorkerTimedOut, asyncio.CancelledError) as error:
-                self._remember(key)
+                if started:  # what only waited for others is not slow
+                    self._remember(key)
                 if quick == self._cpu_seconds or isinstance(error, asyncio.CancelledError):
                     raise
             else:
