@@ -21,6 +21,8 @@ NAMES = (
     "web_editor",
     "memory.followups",
     "memory.foreign",
+    "memory.journals",
+    "memory.prompts",
     "memory.hooks",
     "memory.speed",
     "harm",

@@ -1,0 +1,220 @@
+"""Judge journals by sessions that were written by hand, each with what a successor would ask.
+
+    python -m benchmarks memory.journals [--show] [SESSION …]
+
+The sessions are in `fixtures/sessions`, which says how they are written. Each is put into the
+format of its agent, read by that agent's adapter, and becomes a journal without a model. Printed
+are how many of the questions the journal answers, and how many of its lines say what is not true,
+for each session, for those that were there while the rules were made, and for those kept aside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.made_sessions import START, Made, Writer, iso
+
+from vault_agent.journals.collected import Changed, Collected, files_of
+from vault_agent.journals.collected import Made as Commit
+from vault_agent.journals.extract import extract
+from vault_agent.journals.note_text import body
+from vault_agent.journals.transcripts.read import transcript_of
+from vault_agent.journals.transcripts.recorder import Said, Transcript
+from vault_agent.redaction.redact import redact
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "sessions"
+KEPT_ASIDE = "held-"
+"""Names of sessions that were written after the rules were."""
+_STEP = re.compile(r"^(\[[ x]\]|[>$<|!~*%^])(?: (.*))?$")
+_CWD = "/home/me/project"
+
+
+@dataclass
+class Session:
+    """One session as it was written: its steps, and how its journal is judged."""
+
+    name: str
+    agent: str
+    steps: list[tuple[str, str]]
+    has_transcript: bool = True
+    questions: list[tuple[str, str]] = field(default_factory=list)  # and what answers each
+    false: list[str] = field(default_factory=list)
+
+    @property
+    def commits(self) -> list[str]:
+        """The subjects of its commits."""
+        return [text for mark, text in self.steps if mark == "*"]
+
+
+def read_session(path: Path) -> Session:
+    """Return a session of a file."""
+    head, told, judged = path.read_text("utf-8").split("---\n")
+    facts = dict(line.split(": ", 1) for line in head.splitlines())
+    steps = []
+    for line in told.splitlines():
+        step = _STEP.match(line if not line.startswith("!") else f"! {line[1:]}")
+        if step is None:
+            raise SystemExit(f"{path.name}: no step: {line}")
+        steps.append((step[1], step[2] or ""))
+    made = Session(path.stem, facts["agent"], steps, facts.get("transcript") != "none")
+    for line in judged.splitlines():
+        mark, text = line[0], line[2:]
+        if mark == "?":
+            made.questions.append((text, ""))
+        elif mark == "+":
+            made.questions[-1] = (made.questions[-1][0], text)
+        else:
+            made.false.append(text)
+    return made
+
+
+def written(session: Session) -> Made:
+    """Return a session as its agent would record it."""
+    writer = Writer(session.agent, _CWD)
+    steps = session.steps
+    at = 0
+    while at < len(steps):
+        mark, text = steps[at]
+        at += 1
+        following = []
+        while at < len(steps) and mark in "$[%" and steps[at][0][0] in {"$": "|!"}.get(mark, mark):
+            following.append(steps[at])
+            at += 1
+        if mark == ">":
+            writer.prompt(text)
+        elif mark == "<":
+            writer.say(text)
+        elif mark == "~":
+            writer.edit(text)
+        elif mark == "$":
+            output = "\n".join(each for kind, each in following if kind == "|")
+            writer.run(text, output, fails=any(kind == "!" for kind, _ in following))
+        elif mark.startswith("["):
+            writer.todos([(each, kind == "[x]") for kind, each in [(mark, text), *following]])
+        elif mark == "%":
+            _compact(writer.made, "\n".join(each for _, each in [(mark, text), *following]))
+        elif mark == "^" and session.agent == "claude-code":
+            writer.prompt("[Request interrupted by user]")
+    return writer.made
+
+
+def _compact(made: Made, summary: str) -> None:
+    if made.agent == "codex":
+        payload = {"message": summary}
+        made.lines.append({"timestamp": iso(START), "type": "compacted", "payload": payload})
+    else:
+        message = {"role": "user", "content": summary}
+        compact = {"type": "user", "isCompactSummary": True, "message": message}
+        made.lines.append({"uuid": "c", "timestamp": iso(START), **compact})
+
+
+def collected(session: Session) -> Collected:
+    """Return what is known of a session when its journal is written."""
+    commits = tuple(Commit(f"{n:07x}", each) for n, each in enumerate(session.commits, 0xABC1230))
+    about = (session.name, session.agent, "project", START, START + 3_600)
+    if not session.has_transcript:
+        said = [text for mark, text in session.steps if mark == "<"]
+        prompts = tuple(text for mark, text in session.steps if mark == ">")
+        files = tuple(Changed(text) for mark, text in session.steps if mark == "~")
+        return Collected(
+            *about,
+            prompts=prompts,
+            prompt_count=len(prompts),
+            last_message=said[-1] if said else None,
+            files=files,
+            commits=commits,
+            transcript=Transcript(said=_said(session), prompt_count=len(prompts)),
+        )
+    lines = written(session).data().split(b"\n")
+    told = transcript_of(session.agent, lines, lambda text: redact(text).text, 500)
+    assert told is not None
+    return Collected(
+        *about,
+        title=told.title,
+        models=told.models,
+        prompts=told.prompts,
+        prompt_count=told.prompt_count,
+        last_message=told.said[-1].text if told.said else None,
+        summaries=told.summaries,
+        files=files_of(told.edited, None, folders=[_CWD], cwd=_CWD),
+        commits=commits,
+        transcript=told,
+    )
+
+
+def _said(session: Session) -> tuple[Said, ...]:
+    """Return what an agent said, each with the number of prompts before it."""
+    turn, said = 0, []
+    for mark, text in session.steps:
+        turn += mark == ">"
+        if mark == "<":
+            said.append(Said(text, turn))
+    return tuple(said)
+
+
+def journal_of(session: Session) -> str:
+    """Return the text of its journal, "" if it leaves none."""
+    draft = extract(collected(session))
+    return "" if draft.is_empty else body(draft, [])
+
+
+def judged(session: Session, journal: str) -> tuple[list[str], list[str], int]:
+    """Return the questions without an answer, the lines that are not true, and how many there are.
+
+    Answers are looked for in the text as one line with each section after its name, and lines that
+    are not true with the name of their section before them, too.
+    """
+    whole = " ".join(journal.split())
+    unanswered = [
+        question
+        for question, answer in session.questions
+        if not re.search(answer, whole, re.IGNORECASE)
+    ]
+    section = ""
+    lines = []
+    for line in journal.splitlines():
+        if line.startswith("#"):
+            section = line.strip("# ") if line.startswith("## ") else section
+            lines += [line] if line.startswith("# ") else []
+        elif line.strip():
+            lines.append(f"{section}: {line}")
+    false = [
+        line
+        for line in lines
+        if any(re.search(each, line, re.IGNORECASE) for each in session.false)
+    ]
+    return unanswered, false, len(lines)
+
+
+def main() -> None:
+    """Parse the command line and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sessions", nargs="*", help="beginnings of names, all without any")
+    parser.add_argument("--show", action="store_true", help="print each journal too")
+    arguments = parser.parse_args()
+    sums: dict[str, list[int]] = {}
+    print("| session | answered | false lines |\n|---|---:|---:|")
+    for path in sorted(FOLDER.glob("*.txt")):
+        if arguments.sessions and not path.stem.startswith(tuple(arguments.sessions)):
+            continue
+        session = read_session(path)
+        journal = journal_of(session)
+        unanswered, false, lines = judged(session, journal)
+        asked = len(session.questions)
+        group = "kept aside" if path.stem.startswith(KEPT_ASIDE) else "first"
+        numbers = asked - len(unanswered), asked, len(false), lines
+        sums[group] = [a + b for a, b in zip(sums.get(group, [0] * 4), numbers, strict=True)]
+        print(f"| {path.stem} | {numbers[0]} of {asked} | {len(false)} of {lines} |")
+        if arguments.show:
+            print(journal, json.dumps({"unanswered": unanswered, "false": false}, indent=1))
+    for group, (answered, asked, false_lines, all_lines) in sums.items():
+        shares = f"{answered / max(asked, 1):.0%} | {false_lines / max(all_lines, 1):.1%}"
+        print(f"| **{group}**: {asked} questions | {shares} |")
+
+
+if __name__ == "__main__":
+    main()
