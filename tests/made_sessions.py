@@ -80,7 +80,7 @@ class Writer:
         tokens_in, tokens_out = 1_000 + self._count, 50 + self._count
         self.made.tokens = self.made.tokens[0] + tokens_in, self.made.tokens[1] + tokens_out
         if self.made.agent == "claude-code":
-            usage = {"input_tokens": tokens_in - 10, "cache_read_input_tokens": 10}
+            usage = {"input_tokens": tokens_in, "cache_read_input_tokens": 10}
             request = f"req_{self._count}"
             for part, output in (("", 1), (text, tokens_out)):  # one request is several lines
                 content = [{"type": "text", "text": part}] if part else [{"type": "thinking"}]
@@ -89,13 +89,15 @@ class Writer:
         elif self.made.agent == "codex":
             self._payload("response_item", _message("assistant", text))
             self._payload("event_msg", {"type": "agent_message", "message": text})
-            last = {"input_tokens": tokens_in, "output_tokens": tokens_out}
+            last = {"input_tokens": tokens_in + 10, "cached_input_tokens": 10}
+            last["output_tokens"] = tokens_out
             self._total += tokens_in
             info = {"total_token_usage": {"input_tokens": self._total}, "last_token_usage": last}
             for _ in range(2):  # reported twice
                 self._payload("event_msg", {"type": "token_count", "info": info})
         else:
-            tokens = {"input": tokens_in, "output": tokens_out - 5, "thoughts": 5}
+            tokens = {"input": tokens_in + 10, "cached": 10}
+            tokens |= {"output": tokens_out - 5, "thoughts": 5}
             self._gemini("gemini", text, tokens=tokens, model=self.model)
 
     def edit(self, path: str, *, fails: bool = False) -> None:

@@ -118,7 +118,7 @@ def test_a_wrong_field_makes_it_none(changed: dict[str, Any]):
     assert from_json(json.dumps({**json.loads(to_json(event)), **changed}).encode()) is None
 
 
-async def test_the_first_prompt_and_the_latest_messages_are_kept(tmp_path: Path):
+async def test_the_prompts_and_the_latest_messages_are_kept(tmp_path: Path):
     async with open_sessions(tmp_path / "sessions.db") as store:
         for number in (*range(2, MAX_TEXTS + 50), 1, 60):  # one comes late, one comes twice
             is_prompt = number in {1, 60}
@@ -136,8 +136,8 @@ async def test_the_first_prompt_and_the_latest_messages_are_kept(tmp_path: Path)
             async with store.turn("a-1") as turn:
                 await keep_event(turn, event)
         kept = await events_of(store, "a-1")
-    assert len(kept) == MAX_TEXTS
-    assert [each.prompt for each in kept if each.prompt] == ["p1"]
+    assert [each.prompt for each in kept if each.prompt] == ["p1", "p60"]
+    assert len(kept) == MAX_TEXTS + 2
     assert kept[-1].last_message == f"m{MAX_TEXTS + 49}"
 
 

@@ -11,12 +11,12 @@ from tests.made_sessions import made_session
 from vault_agent.journals import note_text as journal
 from vault_agent.journals import summary
 from vault_agent.journals.collected import Changed, Collected, Line, Made, files_of, relative
-from vault_agent.journals.cues import decisions, left_open, sentences
+from vault_agent.journals.cues import choices, corrects, dead_ends, left_open, sentences
 from vault_agent.journals.extract import SECTIONS, Draft, extract, title_of
 from vault_agent.journals.related import Known, related, related_section, tags_of
 from vault_agent.journals.safe_text import code, escaped, markdown, titled
 from vault_agent.journals.transcripts.read import transcript_of
-from vault_agent.journals.transcripts.recorder import Failure, ToDo, Transcript
+from vault_agent.journals.transcripts.recorder import Failure, Said, ToDo, Transcript
 from vault_agent.markdown.parse import parse_note
 from vault_agent.redaction.redact import redact
 from vault_agent.system.git import FileChange, History
@@ -40,7 +40,11 @@ def session(**changes) -> Collected:
 def test_every_section_has_what_was_collected():
     told = Transcript(
         todos=(ToDo("Read the code", True), ToDo("Write a benchmark", False)),
-        said=("I looked around.", "I chose a table rather than branches. It is short."),
+        said=(
+            Said("I looked around.", 1),
+            Said("I chose a table rather than branches. It is short.", 1),
+        ),
+        prompt_count=1,
         failures=(Failure("pytest", "E  assert 1 == 2", True, 1), Failure("make", "", False)),
         tests="12 passed in 0.30s",
     )
@@ -84,14 +88,62 @@ def test_the_title_is_the_agents_then_the_only_commits_then_of_the_prompt():
     assert len(title_of(session(title="word " * 100))) <= 120
 
 
-def test_decisions_and_open_questions_are_found_in_english_and_japanese():
+def test_choices_and_open_questions_are_found_in_three_languages():
     text = (
-        "- We use e.g. a map. I decided on SQLite because it is there.\n```\nchose = 1\n```\nDone."
+        "- It is e.g. a map. I decided on SQLite because it is there.\n```\nchose = 1\n```\nDone."
     )
-    assert decisions(text) == ["I decided on SQLite because it is there."]
-    assert decisions("調べた。SQLiteを使うことにした。終わり。") == ["SQLiteを使うことにした。"]
+    assert choices(text) == ["I decided on SQLite because it is there."]
+    assert choices("It drifts because each line loses half a cent.") == []
+    assert choices("調べた。SQLiteを使うことにした。終わり。") == ["SQLiteを使うことにした。"]
+    assert choices("Gut. Ich habe mich für SQLite entschieden.") == [
+        "Ich habe mich für SQLite entschieden."
+    ]
+    assert dead_ends("Fraction doesn't work here. It is slow.") == ["Fraction doesn't work here."]
+    assert left_open("Done. Is there anything else?") == []
+    assert left_open("Retry-After is not returned yet.") == ["Retry-After is not returned yet."]
     assert left_open("All good! Is it fast? TODO: measure.") == ["Is it fast?", "TODO: measure."]
     assert sentences("# Head\nFirst line\nsecond line.") == ["Head", "First line second line."]
+
+
+def test_what_a_person_said_comes_first_and_overrules_the_agent():
+    prompts = (
+        "hey, go on please",
+        "we need sessions that survive a restart",
+        "no, use sqlite. never store the cart, legal said no",
+        "ok. why is it slow?",
+    )
+    told = Transcript(
+        said=(
+            Said("I'll use Redis because it expires keys.", 2),
+            Said("I'll use Fraction here.", 3),
+            Said("I chose WAL. Fraction doesn't work here.", 3),
+        ),
+        prompt_count=4,
+    )
+    made = extract(session(prompts=prompts, transcript=told, files=(Changed("a.py"),)))
+    assert made.sections["Goal"] == prompts[1]
+    assert made.sections["Key Decisions"] == (
+        "- User: “no, use sqlite. never store the cart, legal said no”\n- I chose WAL."
+    )
+    assert made.sections["Problems Encountered"] == "- Fraction doesn't work here."
+    assert corrects("hourly is too often, daily at 3 is fine")
+    assert not corrects("why do we not log it?")
+
+
+def test_a_session_without_content_leaves_an_empty_journal():
+    closing = "Great. Is there anything else?"
+    assert extract(session(prompts=("hi", "just testing"), last_message=closing)).is_empty
+    answer = "Denied folders win over allowed parents, but shared links skip the walk entirely."
+    assert not extract(session(last_message=answer)).is_empty
+
+
+def test_of_a_compaction_the_named_parts_are_used():
+    summary = (
+        "This session is being continued from a previous conversation.\nAnalysis: …\n"
+        "1. Primary Request and Intent: Port the importer.\n2. Files: a.py\n"
+    )
+    made = extract(session(summaries=(summary,)))
+    assert made.sections["Approach"] == "- Port the importer."
 
 
 def test_the_same_session_gives_the_same_bytes():
@@ -100,7 +152,7 @@ def test_the_same_session_gives_the_same_bytes():
     for _ in range(3):
         told = transcript_of("codex", made.data().splitlines(), lambda t: redact(t).text, 500)
         assert told is not None
-        collected = session(transcript=told, prompts=told.prompts, last_message=told.said[-1])
+        collected = session(transcript=told, prompts=told.prompts, last_message=told.said[-1].text)
         draft = extract(collected)
         name = journal.named(collected.session_id, collected.started_at)
         front = journal.properties(collected, draft, name, journal.Facts("extract"))
@@ -136,7 +188,7 @@ def parsed(draft: Draft):
 def test_no_link_tag_task_or_field_comes_of_foreign_text():
     told = Transcript(
         todos=(ToDo(HOSTILE, False),),
-        said=(HOSTILE + " I chose it because.",),
+        said=(Said(HOSTILE + " I chose it because.", 1),),
         failures=(Failure(HOSTILE, HOSTILE, False),),
     )
     by_extract = extract(
@@ -168,6 +220,9 @@ def test_no_link_tag_task_or_field_comes_of_foreign_text():
 
 def test_escaped_text_shows_as_it_was():
     assert escaped("1. a [b] <c> #d *e*") == r"\1. a \[b\] \<c\> \#d \*e\*"
+    assert escaped("see `a_b` in src/cost_tracker.rs, or t_a.py::test_b.") == (
+        "see `a_b` in `src/cost_tracker.rs`, or `t_a.py::test_b`."
+    )
     assert code("a`b") == "``a`b``"
     assert code("`x`") == "`` `x` ``"
     assert titled("## A [[b]] <c>") == "A b c"

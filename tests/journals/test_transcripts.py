@@ -63,6 +63,28 @@ def test_of_a_failed_command_only_the_program_and_its_status_are_kept(tmp_path: 
     assert {each.error for each in found.failures} == {"error: bad"}
 
 
+def test_a_probe_that_finds_nothing_is_no_problem_and_a_wider_run_resolves(tmp_path: Path):
+    writer = Writer("claude-code", "/work/shop")
+    writer.prompt("Fix the rounding.")
+    writer.run("cd src && grep -rn Decimal .", "", fails=True)
+    writer.run("ls src/tax", "No such file or directory", fails=True)
+    writer.run("python -m pytest tests/test_vat.py -x", "E   assert 1 == 2", fails=True)
+    writer.run("systemd-analyze verify a.timer", "error: no path", fails=True)
+    writer.run("terraform plan", "error: no credentials", fails=True)
+    writer.run("make deploy", "error: no host", fails=True)
+    writer.run("systemd-analyze verify ./a.timer", "")
+    writer.run("make lint", "")
+    found = read(tmp_path, "claude-code", writer.made.data())
+    assert found is not None
+    states = {each.program: each.resolved for each in found.failures}
+    assert states == {"python": False, "systemd-analyze": True, "terraform": False, "make": False}
+    writer.run("pytest -q tests", "42 passed in 3.1s")
+    found = read(tmp_path, "claude-code", writer.end().data())
+    assert found is not None
+    states = {each.program: each.resolved for each in found.failures}
+    assert states == {"python": True, "systemd-analyze": True, "terraform": None, "make": None}
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_session_is_read_as_it_was(tmp_path: Path, agent: str):
     for seed in range(5):
@@ -77,7 +99,7 @@ def test_a_session_is_read_as_it_was(tmp_path: Path, agent: str):
         assert found.prompt_count == len(made.prompts)
         assert (found.tokens_in, found.tokens_out) == made.tokens
         assert found.models == ("m-1",)
-        assert found.said[-1] == made.last_message
+        assert found.said[-1].text == made.last_message
         assert [tuple(each) for each in found.todos] == made.todos
         assert found.skipped == 0
         assert found.ended_at == made.ended_at

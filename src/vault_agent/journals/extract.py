@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.journals.cues import decisions, left_open, sentences, shortened
+from vault_agent.journals.cues import (
+    approves,
+    choices,
+    corrects,
+    dead_ends,
+    left_open,
+    named_parts,
+    sentences,
+    shortened,
+    without_politeness,
+)
 from vault_agent.journals.safe_text import code, escaped, titled
+from vault_agent.text.common_words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,8 +35,21 @@ SECTIONS: Final = (GOAL, APPROACH, DECISIONS, PROBLEMS, OUTCOME, FILES, OPEN)
 
 _MOST = 600
 """Characters of the goal, and of the last message."""
-_MAX_DECISIONS = 5
+_MAX_ASKED = 8
+"""Later prompts of a person that are kept."""
+_MAX_WISH = 400
+_MAX_CHOSEN = 4
+"""Sentences in which the agent tells what it chose."""
+_SUBJECT = 4
+"""Words of a sentence that name what was tried for nothing: "Fraction doesn't work here"."""
+_MAX_PROBLEMS = 5
 _MAX_ITEMS = 20
+_MAX_ANSWERS = 3
+"""Messages that say what came of a session without changes: the last one of each turn."""
+_FEW_WORDS = 2
+"""Content words of a prompt that may mean no more than to go on."""
+_MIN_ANSWER = 6
+"""Different content words of an answer that is worth a journal without anything else."""
 
 
 class Draft(NamedTuple):
@@ -35,16 +60,20 @@ class Draft(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing but what was asked for."""
-        return not self.sections.keys() - {GOAL}
+        """Whether it says nothing but what was asked for, or an answer without content."""
+        if self.sections.keys() - {GOAL, OUTCOME}:
+            return False
+        outcome = self.sections.get(OUTCOME, "")
+        return "\n- " not in f"\n{outcome}" and len(content_words(outcome)) < _MIN_ANSWER
 
 
 def extract(session: Collected) -> Draft:
     """Return the journal of a session from what was collected, and nothing else."""
+    goal, wishes = _asked(session)
     made = {
-        GOAL: _paragraph(session.prompts[0]) if session.prompts else "",
+        GOAL: _paragraph(goal),
         APPROACH: _approach(session),
-        DECISIONS: _items(_decided(session)),
+        DECISIONS: "\n".join((*map(_quoted, wishes), _items(_chosen(session)))).strip("\n"),
         PROBLEMS: _problems(session),
         OUTCOME: _outcome(session),
         FILES: files_section(session.files),
@@ -54,8 +83,8 @@ def extract(session: Collected) -> Draft:
 
 
 def title_of(session: Collected) -> str:
-    """Return the title: the agent's, else the only commit's, else the start of the first prompt."""
-    first = sentences(session.prompts[0])[:1] if session.prompts else []
+    """Return the title: the agent's, else the only commit's, else the start of what was asked."""
+    first = sentences(_asked(session)[0])[:1]
     only = [session.commits[0].subject] if len(session.commits) == 1 else []
     given = [session.title] if session.title else []
     for text in (*given, *only, *first):
@@ -74,39 +103,86 @@ def files_section(files: Iterable[Changed]) -> str:
     return "\n".join(lines)
 
 
+def _asked(session: Collected) -> tuple[str, list[str]]:
+    """Return what a session was for, and what the person corrected, refused or limited later.
+
+    A first prompt such as "let's go on" says nothing of it. Then the next one that does counts.
+    """
+    prompts = session.prompts
+    at = next((at for at, each in enumerate(prompts) if content_words(each)), 0)
+    wishes = [" ".join(each.split()) for each in prompts[at + 1 :] if _is_wish(each)]
+    long = (each for each in wishes if len(each) > _MAX_WISH)
+    parts = {each: " … ".join(filter(corrects, sentences(each))) for each in long}
+    wishes = [shortened(parts.get(each, each), _MAX_WISH) for each in wishes]
+    return "".join(prompts[at : at + 1]), list(dict.fromkeys(wishes))[-_MAX_ASKED:]
+
+
+def _is_wish(prompt: str) -> bool:
+    """Whether a later prompt says more of what is wanted than to go on, or to answer a question."""
+    is_question = prompt.rstrip().endswith(("?", "？"))
+    return corrects(prompt) or (not is_question and len(content_words(prompt)) > _FEW_WORDS)
+
+
+def _quoted(prompt: str) -> str:
+    return f"- User: “{escaped(prompt)}”"
+
+
 def _approach(session: Collected) -> str:
     items = _items(each.text for each in session.transcript.todos)
     if items or not session.summaries:
         return items
-    return _paragraph(session.summaries[-1])
+    return _items(shortened(each, _MOST) for each in named_parts(session.summaries[-1]))
 
 
-def _decided(session: Collected) -> list[str]:
-    """Return what was decided: lines of the devlog first, then sentences of the agent."""
-    said = list(session.transcript.said)
-    if session.last_message and session.last_message not in said:
-        said.append(session.last_message)
-    found = [line.text for line in session.lines if line.kind == "insight"]
-    for text in (*said, *session.summaries):
-        found += decisions(text)
-    return list(dict.fromkeys(found))[:_MAX_DECISIONS]
+def _chosen(session: Collected) -> list[str]:
+    """Return lines of the devlog, and what the agent chose last.
+
+    What a person overruled at once is left out, and what the agent gave up later.
+    """
+    told = session.transcript
+    first = told.prompt_count - len(session.prompts) + 1
+    overruled = {
+        first + at - 1
+        for at, prompt in enumerate(session.prompts)
+        if at and corrects(prompt) and not approves(prompt)
+    }
+    found: dict[str, str] = {}
+    given_up: set[str] = set()
+    for said in reversed(told.said):
+        for each in reversed(choices(said.text)):
+            if said.turn not in overruled and not given_up & content_words(each):
+                found.setdefault(re.sub(r"\W*\d\W*", "", each.lower()), each)
+        for each in dead_ends(said.text):
+            given_up |= content_words(" ".join(each.split()[:_SUBJECT]))
+    insights = [line.text for line in session.lines if line.kind == "insight"]
+    return [*insights, *reversed([*found.values()][:_MAX_CHOSEN])]
 
 
 def _problems(session: Collected) -> str:
+    """Return what failed and what was tried for nothing, the latest of it."""
     found = []
-    for each in session.transcript.failures[-_MAX_ITEMS:]:
+    for each in session.transcript.failures[-_MAX_PROBLEMS:]:
         error = f" — {escaped(shortened(each.error, _MOST))}" if each.error else ""
-        state = "resolved" if each.resolved else "open"
-        status = "" if each.status is None else f", exit status {each.status}"
-        found.append(f"- {code(each.program)}{error} ({state}{status})")
+        state = {True: ["resolved"], False: ["open"], None: []}[each.resolved]
+        status = [] if each.status is None else [f"exit status {each.status}"]
+        how = f" ({', '.join((*state, *status))})" if state or status else ""
+        found.append(f"- {code(each.program)}{error}{how}")
+    tried = [text for said in session.transcript.said for text in dead_ends(said.text)]
+    last = session.last_message or ""
+    tried = [each for each in dict.fromkeys(tried) if each not in last][-_MAX_PROBLEMS:]
+    found += [f"- {escaped(each)}" for each in tried]
     found += [f"- {escaped(line.text)}" for line in session.lines if line.kind == "problem"]
     return "\n".join(dict.fromkeys(found))
 
 
 def _outcome(session: Collected) -> str:
     parts = []
-    if session.last_message:
-        parts.append(_paragraph(session.last_message))
+    answers = [session.last_message or ""]
+    if not session.has_changes:  # what came of it is what was said
+        turns = {each.turn: each.text for each in session.transcript.said}
+        answers = [*list(turns.values())[:-1], *answers][-_MAX_ANSWERS:]
+    answers = [without_politeness(each) for each in answers]
+    parts += [_paragraph(each) for each in answers if each]
     commits = [f"- {code(each.id)} {escaped(each.subject)}" for each in session.commits]
     done = [f"- {escaped(line.text)}" for line in session.lines if line.kind in {"impl", "verify"}]
     tests = [f"- Tests: {escaped(session.transcript.tests)}"] if session.transcript.tests else []
@@ -116,8 +192,12 @@ def _outcome(session: Collected) -> str:
 
 def _left(session: Collected) -> list[str]:
     found = [each.text for each in session.transcript.todos if not each.done]
-    if session.last_message:
-        found += left_open(session.last_message)
+    last = session.last_message or ""
+    messages = [each.text for each in session.transcript.said[-2:]]
+    # A short last message, such as "Stopped.", leaves what was said before it.
+    if len(content_words(last)) < _MIN_ANSWER and messages[1:] == [last]:
+        found += left_open(messages[0])
+    found += left_open(last)
     return list(dict.fromkeys(found))[:_MAX_ITEMS]
 
 

@@ -1,6 +1,6 @@
 """What is kept of a session for its journal: what was said in it, lines, sections, a draft.
 
-They are the first prompt, what the agent said last in each turn, and its own summaries, all without
+They are the prompts, what the agent said last in each turn, and its own summaries, all without
 secrets; lines of the devlog; and what the agent has written of its own session.
 """
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from vault_agent.model.sessions import SessionEvent
     from vault_agent.store.sessions.store import SessionStore
-    from vault_agent.store.sessions.turn import Turn
+    from vault_agent.store.sessions.turn import Kind, Turn
 
 MAX_TEXTS: Final = 200
-"""Texts of one session. The first prompt and the latest are kept."""
+"""Prompts of one session, and messages of its agent. The latest are kept."""
 MAX_LINES: Final = 500
 
 
@@ -39,11 +39,9 @@ class Given(NamedTuple):
 async def keep_event(turn: Turn, event: SessionEvent) -> None:
     """Keep an event with its text. The same event again changes nothing."""
     data = to_json(event)
-    if event.event == PROMPT:
-        await turn.keep_first("prompt", data, at=event.at)
-    else:
-        name = b"%d %b" % (round(event.at * 1000), digest_of(event))
-        await turn.keep("message", data, at=event.at, name=name, most=MAX_TEXTS - 1)
+    name = b"%d %b" % (round(event.at * 1000), digest_of(event))
+    kind: Kind = "prompt" if event.event == PROMPT else "message"
+    await turn.keep(kind, data, at=event.at, name=name, most=MAX_TEXTS)
 
 
 async def events_of(store: SessionStore, session_id: str) -> list[SessionEvent]:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SPECIAL = re.compile(r"[\\\[\]<>`*_~|]|%%|\$|==|::|(?<!\S)[#^]|(?<=\s)\^")
+_CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+# A path or a name of code that would need a backslash otherwise: one with `_` or `::` in it.
+_NAME = re.compile(r"(?<!\S)([\w./:-]*\w(?:_|::)[\w./:-]*\w(?:\(\))?)(?=[\s.,;:!?]|\Z)")
 _AT_START = re.compile(r"^(?:#{1,6}|[-+*>]|\d{1,9}[.)]|---+|===+)(?=\s|$)")
 _FENCE = re.compile(r"^\s{0,3}(```+|~~~+)")
 _HTML = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>\n]{0,2000}>|<[!?][^<>\n]{0,2000}>")
@@ -38,9 +41,22 @@ def one_line(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text as one line of Markdown that shows exactly this text, and is nothing else."""
-    line = _SPECIAL.sub(lambda match: f"\\{match[0]}", one_line(text))
+    """Return text as one line of Markdown that shows exactly this text, and is nothing else.
+
+    Code in it stays code, and names of files and of code become code, so that they can be copied.
+    """
+    parts = _CODE.split(one_line(text))
+    line = "".join(code(part) if place % 2 else _named(part) for place, part in enumerate(parts))
     return _AT_START.sub(lambda match: f"\\{match[0]}", line)
+
+
+def _named(text: str) -> str:
+    """Return text without code in it, escaped, with its names as code."""
+    parts = _NAME.split(text)
+    return "".join(
+        code(part) if place % 2 else _SPECIAL.sub(lambda match: f"\\{match[0]}", part)
+        for place, part in enumerate(parts)
+    )
 
 
 def code(text: str) -> str:

@@ -11,7 +11,7 @@ from vault_agent.config.project_file import read_project_file
 from vault_agent.journals.collected import Collected, Made, files_of
 from vault_agent.journals.related import Known
 from vault_agent.journals.transcripts.read import AGENTS, read_transcript
-from vault_agent.journals.transcripts.recorder import Transcript
+from vault_agent.journals.transcripts.recorder import Said, Transcript
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.memory.candidates import type_of
 from vault_agent.model.notes import LinkKind
@@ -112,7 +112,7 @@ class SessionFacts:
         prompts = [self.clean(each.prompt) for each in texts if each.prompt]
         last = next((each.last_message for each in reversed(texts) if each.last_message), None)
         summaries = [self.clean(each.summary) for each in texts if each.summary]
-        told = told or Transcript()
+        told = told or Transcript(prompt_count=len(prompts), said=self._said(texts))
         folders = [str(project_of(entry)), *([found.top] if found.top else [])]
         models = list(told.models) or ([session.model] if session.model else [])
         title = self.clean(session.title) if session.title else told.title
@@ -126,7 +126,7 @@ class SessionFacts:
             models=tuple(models),
             prompts=told.prompts or tuple(prompts),
             prompt_count=max(session.prompts, told.prompt_count),
-            last_message=self.clean(last) if last else (told.said[-1] if told.said else None),
+            last_message=self.clean(last) if last else (told.said[-1].text if told.said else None),
             summaries=tuple(dict.fromkeys((*told.summaries, *summaries))),
             files=files_of(told.edited, found, folders=folders, cwd=session.cwd, clean=self.clean),
             commits=tuple(
@@ -135,6 +135,15 @@ class SessionFacts:
             lines=tuple(lines),
             transcript=told,
         )
+
+    def _said(self, texts: Sequence[SessionEvent]) -> tuple[Said, ...]:
+        """Return what an agent said last in each turn, as the hooks have told it."""
+        said, turn = [], 0
+        for each in texts:
+            turn += bool(each.prompt)
+            if each.last_message:
+                said.append(Said(self.clean(each.last_message), turn))
+        return tuple(said)
 
 
 def project_of(entry: Registered) -> Path:

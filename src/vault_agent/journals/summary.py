@@ -90,7 +90,7 @@ def question(session: Collected, marker: str, most: int) -> str:
         ),
         _part("Summary before a compaction", session.summaries[-1:]),
         _part("Later prompts", session.prompts[1:]),
-        _part("Messages of the agent", reversed(told.said)),
+        _part("Messages of the agent", (each.text for each in reversed(told.said))),
         _part("Recent terminal output", told.output),
     ]
     room = max(0, most - 2 * len(marker) - 4)

@@ -108,7 +108,7 @@ class ClaudeCode:
         usage = message.get("usage")
         if isinstance(usage, dict):
             key = entry.get("requestId") or message.get("id")
-            names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+            names = ("input_tokens", "cache_creation_input_tokens")  # each is read once
             tokens_in = sum(count(usage.get(name)) for name in names)
             self._to.usage(key, tokens_in, count(usage.get("output_tokens")))
         content = message.get("content")

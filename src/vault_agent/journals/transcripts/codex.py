@@ -105,7 +105,8 @@ class Codex:
         self._total = total
         self._requests += 1
         key = ("request", self._requests)
-        self._to.usage(key, count(last.get("input_tokens")), count(last.get("output_tokens")))
+        tokens_in = count(last.get("input_tokens")) - count(last.get("cached_input_tokens"))
+        self._to.usage(key, max(tokens_in, 0), count(last.get("output_tokens")))
 
     def _item(self, payload: dict[str, Any]) -> None:
         kind, call_id = payload.get("type"), payload.get("call_id")

@@ -70,7 +70,8 @@ class Gemini:
         tokens = message.get("tokens")
         if isinstance(tokens, dict):
             output = count(tokens.get("output")) + count(tokens.get("thoughts"))
-            self._to.usage(key, count(tokens.get("input")), output)
+            tokens_in = count(tokens.get("input")) - count(tokens.get("cached"))
+            self._to.usage(key, max(tokens_in, 0), output)
         calls = message.get("toolCalls")
         for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict) and isinstance(call.get("id"), str):

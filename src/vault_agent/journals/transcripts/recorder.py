@@ -40,13 +40,21 @@ _WORD = re.compile(r"[^\s\"'`;|&<>()=]+")
 class Failure(NamedTuple):
     """A command that failed, the first line that says why, and whether it passed later.
 
-    Of the command only the program is kept: passwords and tokens are among its arguments.
+    Of the command only the program is kept: passwords and tokens are among its arguments. Whether
+    it passed is None if it did not, but the session ended with tests that passed.
     """
 
     program: str
     error: str
-    resolved: bool
+    resolved: bool | None
     status: int | None = None
+
+
+class Said(NamedTuple):
+    """A message of the agent, and how many prompts there were before it."""
+
+    text: str
+    turn: int
 
 
 class ToDo(NamedTuple):
@@ -71,7 +79,7 @@ class Transcript:
     ended_at: float | None = None
     prompts: tuple[str, ...] = ()
     prompt_count: int = 0
-    said: tuple[str, ...] = ()
+    said: tuple[Said, ...] = ()
     edited: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     todos: tuple[ToDo, ...] = ()
@@ -86,8 +94,9 @@ class Transcript:
 
 
 class _Run(NamedTuple):
-    """A command as it was run last, and its output and exit status if it failed."""
+    """What was run last of one kind, and its output and exit status when it failed."""
 
+    command: str
     failed: bool
     error: str | None
     status: int | None = None
@@ -112,12 +121,13 @@ class Recorder:
         self._times: tuple[float, float] | None = None
         self._prompts: OrderedDict[object, str] = OrderedDict()
         self._prompt_count = 0
-        self._said: OrderedDict[object, str] = OrderedDict()
-        self._cued: OrderedDict[object, str] = OrderedDict()
+        self._said: OrderedDict[object, Said] = OrderedDict()
+        self._cued: OrderedDict[object, Said] = OrderedDict()
         self._order = 0
         self._open: OrderedDict[str, _Open] = OrderedDict()
         self._edited: dict[str, None] = {}
-        self._runs: OrderedDict[str, _Run] = OrderedDict()  # by command
+        self._runs: OrderedDict[str, _Run] = OrderedDict()  # by kind of command
+        self._tests_passed = False  # by the last run of tests
         self._results: OrderedDict[str, str] = OrderedDict()
         self._summaries: deque[str] = deque(maxlen=5)
         self._usage: dict[object, tuple[int, int]] = {}
@@ -167,11 +177,12 @@ class Recorder:
         if not text.strip():
             return
         key = self._key(key)
-        self._said[key] = head_of(text, MAX_TEXT)
+        turn = self._said[key].turn if key in self._said else self._prompt_count
+        self._said[key] = Said(head_of(text, MAX_TEXT), turn)
         if len(self._said) > MAX_SAID:
             old, passed = self._said.popitem(last=False)
-            if has_cue(passed):
-                self._cued[old] = head_of(passed, _CUED)
+            if has_cue(passed.text):
+                self._cued[old] = Said(head_of(passed.text, _CUED), passed.turn)
                 if len(self._cued) > MAX_CUED:
                     self._cued.popitem(last=False)
 
@@ -217,13 +228,19 @@ class Recorder:
             return
         text = "" if called.secret else tail_of(text, MAX_RESULT)
         command = head_of(" ".join(called.command.split()), MAX_COMMAND)
-        before = self._runs.pop(command, None)
-        if failed:
-            self._runs[command] = _Run(True, tail_of(text, MAX_ERROR), status_of(text))
-        else:
+        kind, of_tests = kind_of(command)
+        before = self._runs.pop(kind, None)
+        if of_tests:
+            self._tests_passed = not failed
+        if not failed:
             # What failed before has passed now. Its error says what was wrong.
-            earlier = before or _Run(failed=False, error=None)
-            self._runs[command] = earlier._replace(failed=False)
+            self._runs[kind] = (before or _Run(command, False, None))._replace(failed=False)
+            if of_tests:
+                for other, run in self._runs.items():
+                    if kind_of(run.command)[1]:
+                        self._runs[other] = run._replace(failed=False)
+        elif kind.split()[0] not in _PROBES:
+            self._runs[kind] = _Run(command, True, tail_of(text, MAX_ERROR), status_of(text))
         if len(self._runs) > MAX_RUNS:
             self._runs.popitem(last=False)
         if text:
@@ -244,7 +261,7 @@ class Recorder:
         """Return what was reported. `clean` removes secrets from each text, before it is cut."""
         started, ended = self._times or (None, None)
         output, tests = self._output(clean, output_lines)
-        failures = [(name, run) for name, run in self._runs.items() if run.error is not None]
+        failures = [run for run in self._runs.values() if run.error is not None]
         usage = self._usage.values()
         return Transcript(
             models=tuple(self._models),
@@ -254,16 +271,19 @@ class Recorder:
             ended_at=ended,
             prompts=tuple(map(clean, self._prompts.values())),
             prompt_count=self._prompt_count,
-            said=tuple(map(clean, (*self._cued.values(), *self._said.values()))),
+            said=tuple(
+                Said(clean(each.text), each.turn)
+                for each in (*self._cued.values(), *self._said.values())
+            ),
             edited=tuple(self._edited),
             failures=tuple(
                 Failure(
-                    program_of(name, clean),
+                    program_of(run.command, clean),
                     first_error(clean(run.error or "")),
-                    resolved=not run.failed,
+                    resolved=None if run.failed and self._tests_passed else not run.failed,
                     status=run.status,
                 )
-                for name, run in failures[-MAX_FAILURES:]
+                for run in failures[-MAX_FAILURES:]
             ),
             todos=tuple(ToDo(clean(each.text), each.done) for each in self.todos[:200]),
             summaries=tuple(map(clean, self._summaries)),
@@ -316,12 +336,48 @@ def program_of(command: str, clean: Callable[[str], str] = str) -> str:
     return _A_COMMAND
 
 
+def kind_of(command: str) -> tuple[str, bool]:
+    """Return what a command does: its program and subcommand, and whether it runs tests.
+
+    A command of the same kind that passes later has done what failed before, although its
+    arguments differ. Of several commands the first counts that does more than to change folders.
+    """
+    for step in _STEP.split(command):
+        words = [
+            word.strip("\"'()").replace("\\", "/").rpartition("/")[2]
+            for word in step.split()[:20]
+            if "=" not in word
+        ]
+        words = [each for each in words if each not in _PREFIXES and not each.isdigit()]
+        if "-m" in words[:3]:  # of Python
+            words = words[words.index("-m") + 1 :]
+        if not words or words[0] in _NO_PROGRAMS:
+            continue
+        program, sub = words[0], next((each for each in words[1:] if _SUB.fullmatch(each)), "")
+        of_tests = program in _RUNNERS or (sub == "test" and program in _BUILDERS)
+        return (program if of_tests else f"{program} {sub}"), of_tests
+    return _A_COMMAND, False
+
+
 _STEP = re.compile(r"&&|\|\||[;|]")
 _PROGRAM = re.compile(r"[A-Za-z_][\w.+-]{0,39}")
 _A_COMMAND = "a command"
 _PREFIXES = frozenset(
     {"sudo", "env", "time", "nice", "nohup", "command", "exec", "timeout", "bash", "sh", "zsh"}
 )
+_SUB = re.compile(r"[a-z][a-z-]*")
+_RUNNERS = frozenset(
+    {"pytest", "tox", "nox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "unittest"}
+)
+_BUILDERS = frozenset(
+    {"npm", "pnpm", "yarn", "bun", "cargo", "go", "make", "mvn", "gradle", "gradlew", "dotnet"}
+    | {"mix", "swift", "deno", "bazel", "rake", "just", "zig", "flutter", "dart"}
+)
+_PROBES = frozenset(
+    {"grep", "rg", "egrep", "ag", "ls", "test", "[", "which", "cat", "find", "head", "tail", "diff"}
+    | {"stat", "file", "pgrep", "command", "type", "fd", "wc", "sed", "awk", "readlink", "cmp"}
+)
+"""Programs by which an agent looks around. That one finds nothing is no problem."""
 _NO_PROGRAMS = frozenset({"cd", "export", "set", "source", "pushd", "popd", "unset", "echo"})
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import AsyncConnection
 
 Kind = Literal["prompt", "message", "line", "sections", "draft"]
-"""What a text is: the first prompt, what the agent said, a line of the devlog, the sections that
+"""What a text is: a prompt, what the agent said, a line of the devlog, the sections that
 the agent has written, or a journal that waits for its review."""
 SAID: Final[tuple[Kind, ...]] = ("prompt", "message")
 """What hooks have told."""
@@ -93,15 +93,6 @@ class Turn:
             " ORDER BY at DESC, seq DESC LIMIT ?)",
             (*key, *key, most),
         )
-
-    async def keep_first(self, kind: Kind, data: bytes, *, at: float) -> None:
-        """Keep a text if none of its kind is kept from before it."""
-        earlier = await self._connection.execute_fetchall(
-            "SELECT 1 FROM texts.kept WHERE session_id = ? AND kind = ? AND at <= ?",
-            (self._session_id, kind, at),
-        )
-        if not list(earlier):
-            await self.keep(kind, data, at=at)
 
     async def drop(self, *kinds: Kind) -> None:
         """Remove the texts of some kinds."""
