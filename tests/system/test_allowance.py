@@ -10,7 +10,8 @@ import pytest
 from tests.clocks import PATIENCE
 
 from vault_agent.errors import NotFound
-from vault_agent.system.allowance import SMALL_BYTES, Allowance
+from vault_agent.system import allowance as allowances
+from vault_agent.system.allowance import MEDIUM_BYTES, SMALL_BYTES, Allowance
 from vault_agent.system.workers import WorkerCrashed, WorkerTimedOut
 
 LARGE = SMALL_BYTES + 1
@@ -107,6 +108,19 @@ async def test_slow_work_holds_up_no_quick_work(tmp_path):
         for task in again:
             task.cancel()
         await asyncio.wait(again)
+
+
+async def test_work_on_a_large_text_does_not_wait_for_larger_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(allowances, "QUICK_SECONDS", PATIENCE)
+    async with Allowance(cpu_seconds=PATIENCE) as allowance, asyncio.timeout(PATIENCE):
+        places = [tmp_path / str(number) for number in range(3)]
+        larger = MEDIUM_BYTES + 1
+        tasks = [asyncio.create_task(allowance.run(larger, spin, str(each))) for each in places]
+        await started(places[0])
+        assert await allowance.run(MEDIUM_BYTES, process_of, "x") != os.getpid()
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
 
 
 async def test_what_only_waited_for_slow_work_is_not_slow_itself(tmp_path):

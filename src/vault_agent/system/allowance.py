@@ -25,6 +25,9 @@ _T = TypeVar("_T")
 SMALL_BYTES = 32 << 10
 """Texts up to this size are handled in threads: the worst of them takes half a second."""
 
+MEDIUM_BYTES = 256 << 10
+"""Texts up to this size do not wait for larger ones."""
+
 CPU_SECONDS = 20.0
 """Processor time for one piece of work. The worst text of 1 MiB takes about as much."""
 
@@ -42,9 +45,10 @@ class Allowance:
         self._cpu_seconds = cpu_seconds
         self._small_bytes = small_bytes
         self._threads = Threads(_PROCESSES, "text")
-        self._quick: WorkerPool[Any, Any] = WorkerPool(_handler, size=_PROCESSES)
+        self._medium, self._large, self._slow = (
+            WorkerPool[Any, Any](_handler, size=_PROCESSES) for _ in range(3)
+        )
         self._known_slow: dict[bytes, None] = {}
-        self._slow: WorkerPool[Any, Any] = WorkerPool(_handler, size=_PROCESSES)
 
     async def __aenter__(self) -> Self:
         return self
@@ -56,8 +60,8 @@ class Allowance:
         traceback: TracebackType | None,
     ) -> None:
         self._threads.close()
-        await self._quick.__aexit__(kind, error, traceback)
-        await self._slow.__aexit__(kind, error, traceback)
+        for pool in (self._medium, self._large, self._slow):
+            await pool.__aexit__(kind, error, traceback)
 
     def is_small(self, size: int) -> bool:
         """Whether texts of so many bytes together are handled in a thread of this process."""
@@ -77,19 +81,20 @@ class Allowance:
         """
         if self.is_small(size):
             return await self._threads.run(work, *args, **kwargs)
-        result = await self._result((work, args, kwargs))
+        pool = self._medium if size <= MEDIUM_BYTES else self._large
+        result = await self._result(pool, (work, args, kwargs))
         if isinstance(result, _Refused):
             raise error_of(*result.error)
         done: _T = result
         return done
 
-    async def _result(self, task: tuple[object, ...]) -> Any:
+    async def _result(self, pool: WorkerPool[Any, Any], task: tuple[object, ...]) -> Any:
         key = sha256(pickle.dumps(task)).digest()
         quick = min(QUICK_SECONDS, self._cpu_seconds)
         if key not in self._known_slow:
             started: list[bytes] = []
             try:
-                result = await self._quick.run(
+                result = await pool.run(
                     task, cpu_seconds=quick, on_start=lambda: started.append(key)
                 )
             except (WorkerTimedOut, asyncio.CancelledError) as error:
@@ -98,7 +103,7 @@ class Allowance:
                 if quick == self._cpu_seconds or isinstance(error, asyncio.CancelledError):
                     raise
             else:
-                self._quick.trim(1)
+                pool.trim(1)
                 return result
         result = await self._slow.run(task, cpu_seconds=self._cpu_seconds)
         self._slow.trim(0)
