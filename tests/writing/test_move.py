@@ -18,7 +18,9 @@ from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, To
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.json_strings import decoded, strings
 from vault_agent.store.current import CurrentIndex
+from vault_agent.system.allowance import SMALL_BYTES, Allowance
 from vault_agent.vault.root import VaultRoot
+from vault_agent.writing.costly import NotReady, Results
 from vault_agent.writing.move import MoveRequest, plan_move
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned
 
@@ -57,7 +59,7 @@ async def planned(tmp_path: Path, files: dict[str, str], path: str, to: str, **o
     for name, text in files.items():
         vault.write(name, text)
     async with indexed(vault) as (snapshot, root):
-        return plan_move(snapshot, root, asked(path, to, **options))
+        return plan_move(snapshot, root, asked(path, to, **options), Results())
 
 
 def texts(transaction: Transaction) -> dict[str, str]:
@@ -313,7 +315,30 @@ async def test_a_note_that_is_not_utf_8_refuses_the_move(tmp_path: Path):
     vault.write("B.md", b"\xff [[Old]]")
     async with indexed(vault) as (snapshot, root):
         with pytest.raises(Conflict, match="ENCODING_NOT_WRITABLE"):
-            plan_move(snapshot, root, asked("Old.md", "New"))
+            plan_move(snapshot, root, asked("Old.md", "New"), Results())
+
+
+@pytest.mark.fault(
+    "Writing",
+    "a move changes links of large notes, which anyone may have written",
+    "the notes are parsed in other processes, and others write meanwhile",
+)
+async def test_large_notes_are_parsed_before_the_move_is_planned(tmp_path: Path):
+    vault = Vault(tmp_path)
+    vault.write("Old.md")
+    for name in ("A.md", "B.md", "C.md"):
+        vault.write(name, "[[Old]]" + "\n" * SMALL_BYTES)
+    async with indexed(vault) as (snapshot, root), Allowance() as allowance:
+        results, waits = Results(allowance), []
+        while True:
+            try:
+                plan = plan_move(snapshot, root, asked("Old.md", "New"), results)
+                break
+            except NotReady as needed:
+                waits.append(len(needed.missing))
+                await needed.make()
+    assert waits == [3, 3]  # the notes, then the proofs
+    assert len([change for change in plan.changes if isinstance(change, Edit)]) == 3
 
 
 async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
@@ -323,7 +348,7 @@ async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
     vault.write("a/Y.md")
     vault.write("B.md", "[[Old]]")
     async with indexed(vault) as (snapshot, root):
-        plan = plan_move(snapshot, root, asked("a/Old.md", "New"))
+        plan = plan_move(snapshot, root, asked("a/Old.md", "New"), Results())
         edits = {change.path: change for change in plan.changes if isinstance(change, Edit)}
 
         def anew(path: str, note: bytes) -> bytes:
@@ -354,7 +379,7 @@ async def test_random_moves_in_vaults_of_all_languages(tmp_path: Path, seed: int
         for _ in range(40):
             move = random_moves.next()
             try:
-                plan = plan_move(snapshot, root, asked(move.path, move.to))
+                plan = plan_move(snapshot, root, asked(move.path, move.to), Results())
             except Conflict as refused:
                 # A name like `[c] x` below a folder of ours: only what no link can say.
                 assert refused.code == "LINK_NOT_EXPRESSIBLE"  # noqa: PT017

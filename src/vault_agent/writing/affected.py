@@ -7,19 +7,19 @@ the names that their links use are read from the index.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.markdown.edit import editable
-from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import names_of, target_key
-from vault_agent.writing.relinking import Names, changes, rewritten
+from vault_agent.writing.relinking import Names, changes, note_links, rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from vault_agent.model.notes import Link
     from vault_agent.store.index.relinking import LinkFrom, LinkReader
-    from vault_agent.writing.relinking import Rewritten
+    from vault_agent.writing.costly import Results
+    from vault_agent.writing.relinking import NoteLinks, Rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,19 +167,22 @@ def _begins_to_lead(row: LinkFrom, names: Names) -> bool:
     return names.resolve(names.place(source), link.target, link.kind).path is not None
 
 
-def rewrite(notes: Mapping[str, bytes], known: Known) -> dict[str, Rewritten]:
+def rewrite(notes: Mapping[str, bytes], known: Known, results: Results) -> dict[str, Rewritten]:
     """Rewrite the links of notes as they are on the disk, by their paths before the change.
 
     See `relinking.rewritten`.
 
     Raises:
+        NotReady: if large notes must be parsed first.
         Conflict: `LINK_NOT_EXPRESSIBLE`, `ENCODING_NOT_WRITABLE`.
     """
-    parsed = {}
-    for source, note in notes.items():
-        text = editable(note)
-        parsed[source] = parse_note(text.text, path=source, origin=text.origin)
+    tasks = [(partial(note_links, path=source), note) for source, note in notes.items()]
+    parsed = dict(zip(notes, results.all(tasks), strict=True))
+
+    def parse(note: bytes, path: str) -> NoteLinks:
+        return results.of(partial(note_links, path=path), note)
+
     names = known.read_for({source: note.links for source, note in parsed.items()})
-    return {
-        source: rewritten(note, source, names, parsed[source]) for source, note in notes.items()
-    }
+    return results.for_each(
+        lambda source: rewritten(notes[source], source, names, parsed[source], parse), notes
+    )

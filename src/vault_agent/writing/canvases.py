@@ -21,7 +21,7 @@ from vault_agent.markdown.parse import parse_note
 from vault_agent.text.names import is_note
 from vault_agent.vault.read import read_bytes
 from vault_agent.vault.skipped import Skipped
-from vault_agent.writing.relinking import not_expressible, rewritten
+from vault_agent.writing.relinking import not_expressible, note_links, rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -72,11 +72,12 @@ class MovedCards:
 
     def text(self, path: str, text: str) -> tuple[Splice, ...]:
         """Return the splices of links that would lead elsewhere."""
-        parsed = parse_note(text, path=path)
+        note = text.encode()
+        parsed = note_links(note, path)
         if not parsed.links:
             return ()
         names = self._known.read_for({path: parsed.links})
-        return rewritten(text.encode(), path, names, parsed).splices
+        return rewritten(note, path, names, parsed).splices
 
 
 class RenamedCards:

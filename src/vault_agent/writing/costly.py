@@ -17,13 +17,14 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.system.workers import WorkerCrashed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from vault_agent.system.allowance import Allowance
     from vault_agent.writing.transaction import Plan, Planned
 
     Task: TypeAlias = tuple["Work[Any]", bytes]
 
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 
 Work: TypeAlias = Callable[[bytes], _T]
@@ -47,18 +48,18 @@ class NotReady(Exception):
 
     def __init__(self, results: Results, missing: Sequence[Task]) -> None:
         super().__init__()
-        self._results, self._missing = results, missing
+        self._results, self.missing = results, missing
 
     async def make(self) -> None:
         """Make the results. Raises what the work raises, and `NOTE_TOO_LARGE`."""
-        for work, note in self._missing:
+        for work, note in self.missing:
             await self._results.make(work, note)
 
 
 class Results:
-    """Results of costly work for one write."""
+    """Results of costly work for one write. Without an allowance all of it is done here."""
 
-    def __init__(self, allowance: Allowance) -> None:
+    def __init__(self, allowance: Allowance | None = None) -> None:
         self._allowance = allowance
         self._made: dict[bytes, Any] = {}
 
@@ -76,13 +77,34 @@ class Results:
         Raises:
             NotReady: if some must be made first.
         """
-        large = [task for task in tasks if not self._allowance.is_small(len(task[1]))]
-        if missing := [task for task in large if _key(*task) not in self._made]:
+        allowance = self._allowance
+        if allowance is None:
+            return [work(note) for work, note in tasks]
+        keys = [_key(*task) for task in tasks]
+        missing = [task for task, key in zip(tasks, keys, strict=True) if key not in self._made]
+        large = [task for task in missing if not allowance.is_small(len(task[1]))]
+        if large:
+            raise NotReady(self, large)
+        for work, note in missing:
+            self._made[_key(work, note)] = work(note)
+        return [self._made[key] for key in keys]
+
+    def for_each(self, work: Callable[[_K], _T], over: Iterable[_K]) -> dict[_K, _T]:
+        """Return what `work` makes of each key.
+
+        Raises:
+            NotReady: with all that any of them needs.
+        """
+        made: dict[_K, _T] = {}
+        missing: list[Task] = []
+        for key in over:
+            try:
+                made[key] = work(key)
+            except NotReady as needed:
+                missing += needed.missing
+        if missing:
             raise NotReady(self, missing)
-        return [
-            work(note) if self._allowance.is_small(len(note)) else self._made[_key(work, note)]
-            for work, note in tasks
-        ]
+        return made
 
     def planned(self, plan: Plan) -> Plan:
         """Return a plan that takes the results of its costly work from here."""
@@ -92,6 +114,7 @@ class Results:
 
     async def make(self, work: Work[Any], note: bytes) -> None:
         """Do some work on a note in a worker process, and keep the result. See `NotReady.make`."""
+        assert self._allowance is not None  # noqa: S101 - nothing is ever missing without one
         try:
             result = await self._allowance.run(len(note), work, note)
         except WorkerCrashed:

@@ -129,7 +129,10 @@ class Files:
 
         # The plan compares the hash, because a folder has none.
         own = replace(write, expected_hash=None, hash_required=False)
-        return await self._transact(own, lambda snapshot, root: plan_move(snapshot, root, asked))
+        results = self.writing.results()
+        return await self._transact(
+            own, lambda snapshot, root: plan_move(snapshot, root, asked, results)
+        )
 
     async def rename_heading(self, path: str, write: Write, address: Address, text: str) -> Written:
         """Give a heading another text, and rewrite the links of all notes that name it.

@@ -29,6 +29,7 @@ from vault_agent.writing.canvases import (
     rewritten_canvas,
     rewritten_canvases,
 )
+from vault_agent.writing.costly import Results
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
 
@@ -81,10 +82,13 @@ class MoveRequest:
     on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
 
 
-def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transaction:
+def plan_move(
+    snapshot: Snapshot, root: VaultRoot, asked: MoveRequest, results: Results
+) -> Transaction:
     """Return the changes of a move. Nothing to do is a transaction without changes.
 
     Raises:
+        NotReady: if large notes must be parsed first.
         NeedsJob: if the move must be a job.
         MoveStopped: if it was stopped.
         NotFound: `NOTE_NOT_FOUND`.
@@ -119,7 +123,7 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
         edits: list[Change] = []
         if asked.rewrite_links:
             _check(found, asked, len(found.notes) + len(writable))
-            edits = _edits(snapshot, known, _read_notes(root, found, asked))
+            edits = _edits(snapshot, known, _read_notes(root, found, asked), results)
             edits += [_canvas_edit(snapshot, each, change) for each in writable]
         else:
             warnings += _broken(found, asked)
@@ -237,7 +241,9 @@ def _read_notes(root: VaultRoot, found: Affected, asked: MoveRequest) -> dict[st
     return notes
 
 
-def _edits(snapshot: Snapshot, known: Known, notes: Mapping[str, bytes]) -> list[Change]:
+def _edits(
+    snapshot: Snapshot, known: Known, notes: Mapping[str, bytes], results: Results
+) -> list[Change]:
     change = known.change
     return [
         Edit(
@@ -247,7 +253,7 @@ def _edits(snapshot: Snapshot, known: Known, notes: Mapping[str, bytes]) -> list
             plan=_again(snapshot, source, change),
             links=len(done.splices),
         )
-        for source, done in rewrite(notes, known).items()
+        for source, done in rewrite(notes, known, results).items()
         if done.splices
     ]
 
@@ -273,7 +279,7 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     def plan(note: bytes) -> Planned:
         with snapshot.connection() as connection:
             known = Known(LinkReader(connection), change)
-            return Planned(rewrite({source: note}, known)[source].splices)
+            return Planned(rewrite({source: note}, known, Results())[source].splices)
 
     return plan
 

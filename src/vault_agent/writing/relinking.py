@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict
 from vault_agent.markdown.edit import Splice, editable, spliced
@@ -21,12 +21,13 @@ from vault_agent.markdown.relink import (
     respelled,
 )
 from vault_agent.markdown.resolve import LinkResolver, names_of
+from vault_agent.model.identifiers import content_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from vault_agent.markdown.resolve import Resolution
-    from vault_agent.model.notes import Link, ParsedNote
+    from vault_agent.model.notes import Link
 
 
 class Names:
@@ -126,8 +127,34 @@ def _loses_path(link: Link, was: Places, now: Places) -> bool:
     )
 
 
+class NoteLinks(NamedTuple):
+    """The links of a note."""
+
+    links: tuple[Link, ...]
+    rest: bytes  # the hash of what must be the same after links were rewritten, besides them
+
+
+def note_links(note: bytes, path: str) -> NoteLinks:
+    """Parse a note. Raises Conflict `ENCODING_NOT_WRITABLE`."""
+    text = editable(note)
+    parsed = parse_note(text.text, path=path, origin=text.origin)
+    rest = (
+        parsed.aliases,
+        parsed.tags,
+        [(each.url, each.line) for each in parsed.external_links],
+        [(each.level, each.line) for each in parsed.anchors],
+        [(each.name, each.listed, each.line) for each in parsed.properties],
+        [(each.symbol, each.line) for each in parsed.tasks],
+    )
+    return NoteLinks(tuple(parsed.links), content_hash(repr(rest).encode()))
+
+
 def rewritten(
-    note: bytes, source: str, names: Names, parsed: ParsedNote | None = None
+    note: bytes,
+    source: str,
+    names: Names,
+    parsed: NoteLinks | None = None,
+    parse: Callable[[bytes, str], NoteLinks] = note_links,
 ) -> Rewritten:
     """Return the splices after which each link of a note leads to the same file as before.
 
@@ -139,9 +166,7 @@ def rewritten(
         Conflict: `LINK_NOT_EXPRESSIBLE` if a link can't be written so that it leads to its file;
             `ENCODING_NOT_WRITABLE` if a link must be rewritten and the note isn't UTF-8.
     """
-    if parsed is None:
-        text = editable(note)
-        parsed = parse_note(text.text, path=source, origin=text.origin)
+    parsed = parsed or parse(note, source)
     there = names.place(source)
     counts = _Counts()
     found: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
@@ -166,20 +191,18 @@ def rewritten(
     ]
     splices = tuple(Splice(*span, text) for span, text in sorted(found.items()))
     if splices:
-        _prove(parsed, source, spliced(note, splices), names)
+        _prove(parsed, parse(spliced(note, splices), there), source, names)
     return Rewritten(splices, counts.links, counts.own, counts.bystanders, tuple(surprises))
 
 
-def _prove(parsed: ParsedNote, source: str, after: bytes, names: Names) -> None:
+def _prove(parsed: NoteLinks, now: NoteLinks, source: str, names: Names) -> None:
     """Check that a changed note has the same links, and that each leads to the same file.
 
     Raises:
         Conflict: `LINK_NOT_EXPRESSIBLE`.
     """
-    text = editable(after)
     there = names.place(source)
-    now = parse_note(text.text, path=there, origin=text.origin)
-    if len(parsed.links) != len(now.links) or _around(parsed) != _around(now):
+    if len(parsed.links) != len(now.links) or parsed.rest != now.rest:
         raise not_expressible(source, 1)
     for old, new in zip(parsed.links, now.links, strict=True):
         before = names.before(source, old).path
@@ -197,18 +220,6 @@ def _prove(parsed: ParsedNote, source: str, after: bytes, names: Names) -> None:
             )
         if not same:
             raise not_expressible(source, old.line)
-
-
-def _around(note: ParsedNote) -> tuple[object, ...]:
-    """Return what must be the same after links were rewritten, besides the links."""
-    return (
-        note.aliases,
-        note.tags,
-        [(each.url, each.line) for each in note.external_links],
-        [(each.level, each.line) for each in note.anchors],
-        [(each.name, each.listed, each.line) for each in note.properties],
-        [(each.symbol, each.line) for each in note.tasks],
-    )
 
 
 def not_expressible(source: str, line: int) -> Conflict:
