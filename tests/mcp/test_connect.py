@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+KEY = "a-key-of-a-server-elsewhere-0123456789"
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="homes are set otherwise there")
 
 
@@ -52,6 +54,37 @@ def test_with_json_the_installation_is_an_envelope(home):
     assert not done["switchedOn"]
     shown = json.loads(home.run("--json", "mcp", "install", "zed", "--print").stdout)["data"]
     assert "context_servers" in json.loads(shown["done"])
+
+
+def test_an_agent_is_connected_to_a_server_on_another_computer(home, tmp_path):
+    home.run("config", "set", "mcp.enabled", "true")
+    home.run("config", "set", "server.api_key", KEY)
+    running = json.loads(home.run("--json", "serve", "--background").stdout)["data"]["endpoint"]
+    (tmp_path / "elsewhere").mkdir()
+    elsewhere = Agent(tmp_path / "elsewhere")
+    try:
+        refused = elsewhere.run("agent", "connect", "cursor", "--url", running)
+        assert refused.returncode == 1
+        assert "UNAUTHORIZED" in refused.stderr
+        assert "config set server.api_key -" in refused.stderr
+        elsewhere.run("config", "set", "server.api_key", KEY)
+        done = elsewhere.run("agent", "connect", "cursor", "--url", running)
+        assert done.returncode == 0, done.stderr
+        assert "Checked: it gets" in done.stdout
+        text = (elsewhere.home / ".cursor" / "mcp.json").read_text()
+        assert json.loads(text)["mcpServers"]["vault-agent"]["args"][-2:] == ["--endpoint", running]
+        assert KEY not in text
+        assert elsewhere.run("agent", "disconnect", "cursor").returncode == 0
+    finally:
+        elsewhere.close()
+
+
+def test_an_agent_is_named_or_the_agents_are_listed(home):
+    named = home.run("agent", "connect")
+    assert named.returncode == 2
+    assert "ame an agent: choose from amp, claude-code" in named.stderr
+    (home.home / ".cursor").mkdir()
+    assert "ame an agent: here are cursor" in home.run("agent", "connect").stderr
 
 
 def test_an_agent_is_connected_in_one_step_and_disconnected(home):

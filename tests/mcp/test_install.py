@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.mcp.conftest import Agent
 
-from vault_agent.cli import jsonc
+from vault_agent.cli import jsonc, yaml_members
 from vault_agent.cli.clients import ALIASES, CLIENTS
 
 if TYPE_CHECKING:
@@ -69,6 +69,75 @@ def test_a_member_is_added_and_removed_and_the_rest_keeps_its_bytes(text):
 def test_what_is_not_an_object_is_refused(text):
     with pytest.raises(jsonc.NotJson):
         jsonc.with_member(text, "mcpServers", "vault-agent", ENTRY)
+
+
+YAML_FILES = [
+    "",
+    "GOOSE_MODEL: m",
+    "# mine\nGOOSE_MODEL: m  # the best\n",
+    "extensions:\n",
+    "extensions: {}  # none\nlast: 1\n",
+    "extensions:\n    memory:\n        enabled: true # yes\n\n# the rest\nlast: [1, {a: 2}]\n",
+    "a: |\n  extensions:\n    x: 1\nextensions:\n  developer: {type: builtin}\n",
+    'extensions:\r\n  memory:\r\n    args:\r\n    - "a"\r\n    - b\r\n',
+    "---\nextensions:\n  z: &z\n    text: >-\n      long\n\n      text\n  y: *z\n...\n",
+]
+
+
+@pytest.mark.parametrize("text", YAML_FILES)
+def test_a_member_of_a_yaml_file_is_added_and_removed_and_the_rest_keeps_its_bytes(text):
+    added = yaml_members.with_member(text, "extensions", "vault-agent", ENTRY)
+    before, after = yaml_members.loads(text) or {}, yaml_members.loads(added)
+    assert after["extensions"].pop("vault-agent") == ENTRY
+    assert {**before, "extensions": before.get("extensions") or {}} == after
+    lines = added.splitlines(keepends=True)
+    kept = [line for line in text.splitlines(keepends=True) if "{}" not in line]
+    assert all(line in lines or f"{line}\n" in lines for line in kept)
+    assert ("\r\n" in text) == ("\r\n" in added)
+    removed = yaml_members.without_member(added, "extensions", "vault-agent")
+    assert (yaml_members.loads(removed) or {}) == {n: v for n, v in before.items() if v != {}} or (
+        "extensions" not in before or not before["extensions"]
+    )
+    if before.get("extensions"):
+        assert removed == text
+    again = yaml_members.with_member(added, "extensions", "vault-agent", {"cmd": "y"})
+    assert yaml_members.loads(again)["extensions"]["vault-agent"] == {"cmd": "y"}
+
+
+@pytest.mark.parametrize(
+    "text", ["- a\n", "{a: 1}\n", "extensions: {a: {b: 1}}\n", "a: [\n", "a: !x 1\n", "? a\n: b\n"]
+)
+def test_yaml_in_another_form_is_refused(text):
+    with pytest.raises(yaml_members.NotYaml):
+        yaml_members.with_member(text, "extensions", "vault-agent", ENTRY)
+
+
+def test_goose_gets_an_entry_and_every_byte_comes_back(home):
+    file = home.home / ".config" / "goose" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    text = "# mine\nGOOSE_MODEL: m\nextensions:\n  memory:\n    enabled: true\n"
+    file.write_text(text)
+    assert home.run("mcp", "install", "goose").returncode == 0
+    entry = yaml_members.loads(file.read_text())["extensions"]["vault-agent"]
+    assert (entry["type"], entry["enabled"], entry["args"][-1]) == ("stdio", True, "mcp")
+    assert Path(entry["cmd"]).is_absolute()
+    assert file.with_name("config.yaml.bak").read_text() == text
+    assert "knows vault-agent already" in home.run("mcp", "install", "goose").stdout
+    assert home.run("mcp", "install", "goose", "--uninstall").returncode == 0
+    assert file.read_text() == text
+    file.write_text("extensions: [\n")
+    refused = home.run("mcp", "install", "goose")
+    assert refused.returncode == 2
+    assert "is not valid YAML" in refused.stderr
+    assert "    type: stdio" in refused.stderr
+
+
+def test_a_client_that_only_a_person_can_set_up_gets_text_to_paste(home):
+    told = home.run("mcp", "install", "jetbrains")
+    assert told.returncode == 2
+    assert "Settings | Tools | AI Assistant" in told.stderr
+    assert '"vault-agent": {' in told.stderr
+    assert "jetbrains" not in home.run("uninstall", "--yes").stdout.lower()
 
 
 def test_a_file_gets_one_entry_and_the_original_is_kept_once(home):

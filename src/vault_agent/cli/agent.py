@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncclick as click
 
+from vault_agent.cli import exits
 from vault_agent.cli.clients import CLIENTS, client_name
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
@@ -16,29 +17,44 @@ def command() -> None:
 
 @command.command("connect", cls=Command)
 @click.argument("name", required=False, callback=client_name)
+@click.option("--url", metavar="URL", help="The server, if it runs on another computer.")
 @click.option("--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
 @click.option("--force", is_flag=True, help="Replace an entry that exists.")
 @click.option("--no-hooks", is_flag=True, help="Leave out the hooks for memory.")
 @click.pass_obj
 async def connect(
-    invocation: Invocation, name: str | None, *, yes: bool, force: bool, no_hooks: bool
+    invocation: Invocation,
+    name: str | None,
+    *,
+    url: str | None,
+    yes: bool,
+    force: bool,
+    no_hooks: bool,
 ) -> int:
     """Connect an agent, such as claude-code, and check it.
 
     Adds the entry of vault-agent to its settings, and its hooks if memory is on. If agents may not
-    use MCP yet, it asks once and turns that on. For a server elsewhere: --endpoint URL.
-    """
+    use MCP yet, it asks once and turns that on. A server on another computer needs its key:
+    `vault-agent config set server.api_key -` keeps it here.
+
+    \b
+    vault-agent agent connect claude-code
+    vault-agent agent connect cursor --url http://nas.example:1065
+    """  # noqa: D301 - \\b tells the parser to keep these lines
     from vault_agent.cli import connecting
     from vault_agent.cli.features import FEATURES, tell_applied
 
     if name is None:
         raise click.UsageError(_which())
+    if url is not None:
+        invocation.endpoint = url
     done, code = connecting.connect(invocation, name, force=force, hooks=not no_hooks)
     if not invocation.json:
         for line in done:
             say(clean(line))
-    applied = await connecting.allow_agents(invocation, yes=yes)
-    off = connecting.mcp_is_off(invocation)
+    # The settings of a server elsewhere are not known here.
+    applied = None if url is not None else await connecting.allow_agents(invocation, yes=yes)
+    off = url is None and connecting.mcp_is_off(invocation)
     if applied is not None and not invocation.json:
         say(FEATURES["mcp"].now)
         tell_applied(applied._replace(endpoint=applied.endpoint or ""))
@@ -48,6 +64,8 @@ async def connect(
         envelope({"agent": name, "done": done, "switchedOn": applied is not None, "tools": tools})
     elif found is None:
         tell("Agents may not use MCP yet. To let them: vault-agent enable mcp")
+    elif code != exits.SUCCESS:
+        tell(f"vault-agent is ready for it: {counted(len(found.tools), 'tool')}.")
     else:
         say(f"Checked: it gets {counted(len(found.tools), 'tool')}, and its first search works.")
         say(f"To undo: vault-agent agent disconnect {name}")

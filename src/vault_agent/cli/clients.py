@@ -45,7 +45,7 @@ class Hooks(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A client. It has either a command of its own for MCP servers, or a file with a section.
+    """A client. It has a command of its own for MCP servers, a file with a section, or neither.
 
     Args:
         title: its name for people.
@@ -55,6 +55,7 @@ class Client(NamedTuple):
         file: its configuration file.
         section: the member of the file that holds the servers.
         entry: the form of an entry.
+        by_hand: where a person adds a server, in a client that has neither.
         kept: the file in which its command keeps the servers, which is only read.
         hooks: how it calls our hook; None for a client whose sessions are not remembered.
     """
@@ -69,6 +70,7 @@ class Client(NamedTuple):
         "command": command[0],
         "args": command[1:],
     }
+    by_hand: str = ""
     kept: Callable[[], Path] | None = None
     hooks: Hooks | None = None
 
@@ -108,6 +110,12 @@ def _desktop() -> Path:
     return _of_programs() / "Claude" / "claude_desktop_config.json"
 
 
+def _goose() -> Path:
+    if sys.platform == "win32":
+        return _of_programs() / "Block" / "goose" / "config" / "config.yaml"
+    return Path.home() / ".config" / "goose" / "config.yaml"
+
+
 def _cline() -> Path:
     storage = _of_programs() / "Code" / "User" / "globalStorage" / "saoudrizwan.claude-dev"
     return storage / "settings" / "cline_mcp_settings.json"
@@ -118,7 +126,7 @@ ALIASES = {
     "codex-cli": "codex",
     "copilot": "copilot-cli",
     "gemini-cli": "gemini",
-    "jetbrains": "junie",
+    "jetbrains-ai": "jetbrains",
     "lmstudio": "lm-studio",
     "vs-code": "vscode",
 }
@@ -184,6 +192,24 @@ CLIENTS: dict[str, Client] = {
             _events("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"),
             entry=(("name", NAME), ("timeout", _MILLISECONDS)),
         ),
+    ),
+    "goose": Client(
+        "Goose",
+        file=_goose,
+        section="extensions",
+        entry=lambda command: {
+            "enabled": True,
+            "type": "stdio",
+            "name": NAME,
+            "description": "Search and read my notes.",
+            "cmd": command[0],
+            "args": command[1:],
+            "timeout": 300,
+        },
+    ),
+    "jetbrains": Client(
+        "JetBrains AI Assistant",
+        by_hand="Settings | Tools | AI Assistant | Model Context Protocol (MCP) | Add | As JSON",
     ),
     "junie": Client("Junie (JetBrains)", file=_home(".junie", "mcp", "mcp.json")),
     "lm-studio": Client("LM Studio", file=_home(".lmstudio", "mcp.json")),

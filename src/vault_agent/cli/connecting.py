@@ -254,6 +254,9 @@ def _ask(process: subprocess.Popen[bytes], method: str, params: dict[str, Any]) 
     reply = json.loads(line) if line else {"error": {"message": "The relay has ended."}}
     if "error" in reply:
         process.stdin.close()
-        raise Failed("MCP_FAILED", str(reply["error"]["message"]))
+        message = str(reply["error"]["message"])
+        if message.startswith("UNAUTHORIZED"):
+            message += " To keep it here: vault-agent config set server.api_key -"
+        raise Failed("MCP_FAILED", message)
     result: dict[str, Any] = reply["result"]
     return result

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from vault_agent.cli import foreign, jsonc
+from vault_agent.cli import foreign
 from vault_agent.cli.clients import NAME
 from vault_agent.errors import Misconfigured
 
@@ -44,21 +44,26 @@ def snippet(client: Client, command: list[str]) -> str:
         import shlex
 
         return shlex.join(_call(client, client.add, command))
+    if client.file is not None:
+        form = foreign.form_of(client.file())
+        return form.with_member("", client.section, NAME, client.entry(command)).rstrip()
     return json.dumps({client.section: {NAME: client.entry(command)}}, indent=2)
 
 
 def state(client: Client, command: list[str]) -> State:
     """Return whether a client has our entry, with this command. Its programs are not started."""
     place = client.file or client.kept
-    assert place is not None  # noqa: S101 - each client has one of the two
+    if place is None:
+        return "missing"  # its settings cannot be read
     path = place()
+    loads = tomllib.loads if path.suffix == ".toml" else foreign.form_of(path).loads
     try:
         text = path.read_text("utf-8")
-        known = tomllib.loads(text) if path.suffix == ".toml" else jsonc.loads(text)
-        entry = known.get(client.section, {}).get(NAME)
+        known = loads(text) if text.strip() else {}
+        entry = (known.get(client.section) or {}).get(NAME)
     except FileNotFoundError:
         return "missing"
-    except (OSError, ValueError, jsonc.NotJson, AttributeError):
+    except (OSError, ValueError, AttributeError):
         return "unreadable"
     if not isinstance(entry, dict):
         return "missing"
@@ -79,17 +84,24 @@ def install(client: Client, command: list[str], *, force: bool) -> str:
     if client.program:
         _run(client, client.add, command)
         return f"{client.title} knows vault-agent now."
-    assert client.file is not None  # noqa: S101 - a client without a command has a file
+    if client.file is None:
+        raise Misconfigured(
+            "CLIENT_CONFIG_INVALID",
+            f"{client.title} keeps its settings where only it can change them. Paste this at"
+            f" {client.by_hand}:",
+            {"snippet": snippet(client, command)},
+        )
     ours = _ours(client, client.entry(command))
+    form = foreign.form_of(client.file())
     try:
-        known = jsonc.loads(text) if (text := foreign.read(client.file())).strip() else {}
-        if NAME in known.get(client.section, {}) and not force:
+        known = form.loads(text) if (text := foreign.read(client.file())).strip() else {}
+        if NAME in (known.get(client.section) or {}) and not force:
             raise _unchanged(client, command, "has an entry vault-agent already: add --force")
         foreign.put_in(client.file(), ours)
     except foreign.NotEdited as error:
         raise _unchanged(client, command, error.why) from None
-    except (jsonc.NotJson, AttributeError, TypeError):
-        raise _unchanged(client, command, "is not valid JSON") from None
+    except (ValueError, AttributeError, TypeError):
+        raise _unchanged(client, command, f"is not valid {form.name}") from None
     return f"{client.title}: vault-agent is in {client.file()}. Restart it."
 
 
@@ -98,23 +110,29 @@ def uninstall(client: Client, command: list[str]) -> str:
     if client.program:
         _run(client, client.remove, command)
         return f"{client.title} does not know vault-agent any more."
-    assert client.file is not None  # noqa: S101 - a client without a command has a file
+    if client.file is None:
+        raise Misconfigured(
+            "CLIENT_CONFIG_INVALID", f"Remove vault-agent in {client.title}, at {client.by_hand}."
+        )
+    form = foreign.form_of(client.file())
     try:
         text = foreign.read(client.file())
-        known = jsonc.loads(text) if text.strip() else {}
-        entry = known.get(client.section, {}).get(NAME)
+        known = form.loads(text) if text.strip() else {}
+        entry = (known.get(client.section) or {}).get(NAME)
         foreign.take_out(client.file(), _ours(client, entry))
     except foreign.NotEdited as error:
         raise _unchanged(client, command, error.why) from None
-    except (jsonc.NotJson, AttributeError, TypeError):
-        raise _unchanged(client, command, "is not valid JSON") from None
+    except (ValueError, AttributeError, TypeError):
+        raise _unchanged(client, command, f"is not valid {form.name}") from None
     return f"{client.title}: vault-agent is no longer in {client.file()}."
 
 
 def _ours(client: Client, entry: Any) -> foreign.Ours:
+    assert client.file is not None  # noqa: S101 - the callers have looked
+    form = foreign.form_of(client.file())
     return foreign.Ours(
-        add=lambda text: jsonc.with_member(text, client.section, NAME, entry),
-        remove=lambda text: jsonc.without_member(text, client.section, NAME),
+        add=lambda text: form.with_member(text, client.section, NAME, entry),
+        remove=lambda text: form.without_member(text, client.section, NAME),
     )
 
 

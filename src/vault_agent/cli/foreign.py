@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_agent.cli import jsonc
+from vault_agent.cli import jsonc, yaml_members
 from vault_agent.system.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_NOT_AN_OBJECT = (jsonc.NotJson, AttributeError, TypeError, KeyError)
+_NOT_A_MAPPING = (ValueError, AttributeError, TypeError, KeyError)
 
 
 class NotEdited(Exception):
@@ -26,6 +26,24 @@ class NotEdited(Exception):
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
+
+
+class Form(NamedTuple):
+    """How a file is written: its name, and how a member `section.name` is added and removed."""
+
+    name: str
+    loads: Callable[[str], Any]
+    with_member: Callable[[str, str, str, object], str]
+    without_member: Callable[[str, str, str], str]
+
+
+JSON = Form("JSON", jsonc.loads, jsonc.with_member, jsonc.without_member)
+YAML = Form("YAML", yaml_members.loads, yaml_members.with_member, yaml_members.without_member)
+
+
+def form_of(path: Path) -> Form:
+    """Return how a file is written, by its name."""
+    return YAML if path.suffix in (".yaml", ".yml") else JSON
 
 
 class Ours(NamedTuple):
@@ -39,13 +57,13 @@ def put_in(path: Path, ours: Ours) -> bool:
     """Add what is ours to a file, which is made if it is missing. Return False if it was there.
 
     Raises:
-        NotEdited: if it is not JSON, or cannot be read or written.
+        NotEdited: if it is not in its form, such as JSON, or cannot be read or written.
     """
-    text = read(path)
-    after = _changed(text, ours.add)
+    text, form = read(path), form_of(path)
+    after = _changed(text, ours.add, form)
     if after == text:
         return False
-    if text and _changed(text, ours.remove) == text:
+    if text and _changed(text, ours.remove, form) == text:
         _keep(Path(os.path.realpath(path)), text)
     write(path, after)
     return True
@@ -57,13 +75,13 @@ def take_out(path: Path, ours: Ours) -> bool:
     Raises:
         NotEdited: as `put_in`.
     """
-    text = read(path)
-    without = _changed(text, ours.remove)
+    text, form = read(path), form_of(path)
+    without = _changed(text, ours.remove, form)
     if without == text:
         return False
     for original in (*_originals(Path(os.path.realpath(path))), ""):
         try:
-            if _changed(original, ours.add) == text:
+            if _changed(original, ours.add, form) == text:
                 without = original
                 break
         except NotEdited:
@@ -83,20 +101,20 @@ def read(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError:
-        raise NotEdited("is not valid JSON") from None
+        raise NotEdited(f"is not valid {form_of(path).name}") from None
     except OSError:
         raise NotEdited("cannot be read") from None
 
 
-def _changed(text: str, change: Callable[[str], str]) -> str:
+def _changed(text: str, change: Callable[[str], str], form: Form) -> str:
     try:
         if text.strip():
-            jsonc.loads(text)
+            form.loads(text)
         after = change(text)
         if after.strip():
-            jsonc.loads(after)
-    except _NOT_AN_OBJECT:
-        raise NotEdited("is not valid JSON") from None
+            form.loads(after)
+    except _NOT_A_MAPPING:
+        raise NotEdited(f"is not valid {form.name}") from None
     return after
 
 

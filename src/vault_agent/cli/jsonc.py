@@ -14,7 +14,7 @@ _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _SCALAR = re.compile(r"[^\s,\]}/]+")
 
 
-class NotJson(Exception):
+class NotJson(ValueError):
     """The text is not JSON, even with comments and trailing commas."""
 
 

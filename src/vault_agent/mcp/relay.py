@@ -48,6 +48,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _SERVER_ERROR = -32000
 _INVALID_REQUEST = -32600
 _PARSE_ERROR = -32700
+_NEEDS_KEY = "UNAUTHORIZED: the server needs its API key. The user can set server.api_key."
 _OUTCOME_UNKNOWN = (
     "WRITE_OUTCOME_UNKNOWN: the server ended during the call, so the write is there once or not"
     " at all. Read the note first."
@@ -346,6 +347,8 @@ class Relay:
         if request.message["method"] == "initialize" and isinstance(reply.get("result"), dict):
             self._version = str(reply["result"].get("protocolVersion"))
             return body
+        if status == 401:
+            raise Refused(_NEEDS_KEY)
         error = reply.get("error", {})
         if isinstance(error.get("code"), str):
             raise Refused(_refusal(error))
