@@ -6,13 +6,18 @@ import dataclasses
 import inspect
 import json
 import textwrap
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
+from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_core import to_jsonable_python
 from tests.reference.markdown import joined, sentence, table, wrapped
 
+from vault_agent.config import rules as checks_of
 from vault_agent.config.keys import SECTIONS, Key
 from vault_agent.config.settings import Config
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 _HEAD = """\
 # Configuration
@@ -80,10 +85,57 @@ def rows() -> str:
                 "secret": "SecretStr" in annotation,
                 "path": "Path" in annotation,
                 "many": "tuple" in annotation,
+                "default": to_jsonable_python(field.default),
+                **_checks(field),
             }
-            row = {name: value for name, value in row.items() if value != _USUAL.get(name)}
+            row = {name: value for name, value in row.items() if not _is_usual(name, value)}
             lines.append(f' "{section}.{option}": {json.dumps(row, ensure_ascii=False)}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _is_usual(name: str, value: Any) -> bool:
+    usual = _USUAL[name]
+    return value == usual or (not value and not usual and value is not False and value != 0)
+
+
+def _checks(field: FieldInfo) -> dict[str, Any]:
+    """Return the kind, the check, the limits and the choices of a setting."""
+    kinds, marks = [], list(field.metadata)
+    parts = [field.annotation]
+    while parts:
+        part = parts.pop()
+        if get_origin(part) is Annotated:
+            marks += part.__metadata__
+        if get_origin(part) is Literal:
+            kinds.append(str)
+        elif get_origin(part) is not None:
+            parts += get_args(part)[: 1 if get_origin(part) in (tuple, Annotated) else None]
+        else:
+            kinds.append(part)
+    checks = [each.func for each in marks if isinstance(each, BeforeValidator | AfterValidator)]
+    named = [each.__name__ for each in checks if each.__module__ == checks_of.__name__]
+    before = any(isinstance(each, BeforeValidator) for each in marks)
+    kind = next((each.__name__ for each in (bool, int, float) if each in kinds), "str")
+    is_any = kind not in ("bool", "float") and named and before
+    limits = {
+        name: getattr(each, name)
+        for each in marks
+        for name in ("ge", "gt", "le")
+        if getattr(each, name, None) is not None
+    }
+    secret = "api_key" if SecretStr in kinds else ""
+    return {
+        "kind": "any" if is_any else kind,
+        "check": named[0] if named else secret,
+        **limits,
+        "choices": list(_choices(field.annotation)),
+    }
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return tuple(choice for part in get_args(annotation) for choice in _choices(part))
 
 
 def _keys(section: str) -> list[Key]:
@@ -97,7 +149,7 @@ def _about(section: str) -> str:
 
 
 def _default(key: Key) -> Any:
-    return to_jsonable_python(getattr(getattr(Config(), key.section), key.option))
+    return list(key.default or ()) if key.many else key.default
 
 
 def _shown(key: Key) -> str:
@@ -128,18 +180,11 @@ def _live(key: Key) -> str:
 
 def _limits(key: Key) -> str:
     """Return the values that are allowed, as a sentence."""
-    field = type(getattr(Config(), key.section)).model_fields[key.option]
-    if get_origin(field.annotation) is Literal:
-        return f"One of {', '.join(f'`{value}`' for value in get_args(field.annotation))}."
-    limits = {
-        name: getattr(each, name)
-        for each in field.metadata
-        for name in ("ge", "gt", "le")
-        if hasattr(each, name)
-    }
-    if "le" not in limits:
+    if key.choices and not key.many:
+        return f"One of {', '.join(f'`{value}`' for value in key.choices)}."
+    if key.le is None:
         return ""
-    high = f"{limits['le']:,}"
-    if "ge" in limits:
-        return f"{limits['ge']:,} to {high}."
-    return f"Over {limits['gt']:,}, at most {high}." if "gt" in limits else f"At most {high}."
+    high = f"{key.le:,}"
+    if key.ge is not None:
+        return f"{key.ge:,} to {high}."
+    return f"Over {key.gt:,}, at most {high}." if key.gt is not None else f"At most {high}."

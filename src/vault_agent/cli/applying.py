@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.cli.servers import START, restart_command, server_here
@@ -113,10 +114,11 @@ def about_key(before: Config | None, now: Config) -> Iterator[str]:
 
 def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:
     """Yield which of the switches do nothing yet, and what turns on the rest."""
-    from vault_agent.config.settings import unmet
+    from vault_agent.config.keys import unmet
+    from vault_agent.config.settings import value_of
 
     for name in names:
-        missing = unmet(now, name, KEYS[name].idle_without)
+        missing = unmet(partial(value_of, now), name, KEYS[name].idle_without)
         if missing:
             section = KEYS[name].section
             yield (

@@ -13,7 +13,6 @@ import asyncclick as click
 from vault_agent import __version__
 from vault_agent.cli.completing import complete_names
 from vault_agent.cli.terminal import clean, complain, pass_on
-from vault_agent.client import calls
 from vault_agent.errors import Misconfigured, Unavailable, explained
 
 if TYPE_CHECKING:
@@ -113,6 +112,8 @@ async def _refuse_another_vault(client: Client, layers: Iterable[Layer], endpoin
     configured = _configured_vault(layers)
     if configured is None:
         return
+    from vault_agent.client import calls
+
     served = (await client.call(calls.HEALTH)).envelope["data"]["vault"]
     if served["id"] != configured:
         raise Misconfigured(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
@@ -14,10 +14,14 @@ from vault_agent.cli import exits
 from vault_agent.cli.asking import agreed, can_ask
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, complain, envelope, is_terminal, say, style, tell
+from vault_agent.config import rules
 from vault_agent.config.keys import KEYS
+from vault_agent.config.layers import known_key
 from vault_agent.errors import InvalidRequest, Misconfigured
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vault_agent.config import Config
     from vault_agent.config.keys import Key
     from vault_agent.config.layers import Layer
@@ -53,13 +57,12 @@ async def get(invocation: Invocation, name: str | None) -> int:
     Secrets are shown only as set or unset. For one unset setting, standard output stays
     empty and the exit code is 1.
     """
-    from vault_agent.config import build_config
-    from vault_agent.config.edit import known_key
+    from vault_agent.config.plain import settings
 
     keys = [known_key(name)] if name is not None else list(KEYS.values())
     layers = invocation.layers()
-    config = build_config(layers)
-    values = {key.name: _value(config, key) for key in keys}
+    known = settings(layers)
+    values = {key.name: _value(known, key) for key in keys}
     if invocation.json:
         envelope(
             {
@@ -102,7 +105,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     history.
     """
     from vault_agent.cli.applying import after_change, settings_now, waits_in_background
-    from vault_agent.config.edit import in_full, known_key, set_value
+    from vault_agent.config.edit import in_full, set_value
     from vault_agent.config.layers import config_path
 
     key = known_key(name)
@@ -214,15 +217,13 @@ def _from_stdin(key: Key) -> str:
     return line.strip()
 
 
-def _value(config: Config, key: Key) -> object:
+def _value(known: Mapping[str, Any], key: Key) -> object:
     """Return a setting's value for printing. A secret is returned as set or unset."""
-    from vault_agent.config import index_parent
-
-    if key.name == "server.endpoint":
-        return config.endpoint
+    value = known[key.name]
+    if key.name == "server.endpoint" and value is None:
+        return rules.endpoint_of(known["server.host"], known["server.port"])
     if key.name == "index.dir":
-        return str(index_parent(config))
-    value = getattr(getattr(config, key.section), key.option)
+        return str(rules.data_folder(value))
     if key.secret:
         return "set" if value is not None else _UNSET
     if key.path:

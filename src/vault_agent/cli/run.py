@@ -108,6 +108,8 @@ QUICK = frozenset(
 )
 """Commands that wait for nothing but replies. They run without an event loop, and start sooner."""
 
+_WITH_VALUE = ("--config", "--endpoint", "--api-key", "--vault")
+
 COMMANDS = (*(name for names in SECTIONS.values() for name in names), *MORE)
 
 
@@ -199,9 +201,14 @@ def run(arguments: list[str]) -> int:
 
 def _is_quick(arguments: list[str]) -> bool:
     """Whether a command line needs no event loop. A shell's question for completions needs none."""
-    return _COMPLETING in os.environ or (
-        bool(arguments) and (arguments[0] in QUICK or arguments[:2] == ["config", "get"])
-    )
+    words = iter(arguments)
+    command = [next(words, "")]
+    while command[0].startswith("-"):  # global options may come before the command
+        if command[0] in _WITH_VALUE:
+            next(words, "")
+        command = [next(words, "")]
+    command.append(next(words, ""))
+    return _COMPLETING in os.environ or command[0] in QUICK or command == ["config", "get"]
 
 
 def _without_a_loop(arguments: list[str]) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote
 
-from vault_agent.wire.values import camel
+from vault_agent.model.camel import camel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ _WITH_SLASHES = "path"
 """The part of a path that is itself one: the server checks whether it leaves the vault."""
 
 
-class Call(NamedTuple, Generic[Data]):
+class Call(Generic[Data]):
     """A call over HTTP.
 
     Args:
@@ -28,10 +28,15 @@ class Call(NamedTuple, Generic[Data]):
         has_body: whether the fields are sent as JSON, and not in the query string.
     """
 
-    method: str
-    path: str
-    replies: tuple[str, ...] = ()
-    has_body: bool = False
+    __slots__ = ("has_body", "method", "path", "replies")
+
+    def __init__(
+        self, method: str, path: str, replies: tuple[str, ...] = (), *, has_body: bool = False
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.replies = replies
+        self.has_body = has_body
 
     def addressed(self, fields: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """Return the path with its fields, and the other fields by their names in JSON.

@@ -19,8 +19,6 @@ from vault_agent import __version__
 from vault_agent.client import calls
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, at_terminal, error_of
-from vault_agent.model.warning import Warning as Notice
-from vault_agent.wire.values import Unreadable, read
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.client.call import Call
     from vault_agent.client.exchange import Response
     from vault_agent.model.jobs import Job
+    from vault_agent.model.warning import Warning as Notice
 
 Data = TypeVar("Data")
 
@@ -126,11 +125,9 @@ class Client:
         envelope = _object(received)
         if envelope is None or not isinstance(data := envelope.get("data"), dict):
             raise self._not_vault_agent()
-        warnings = tuple(
-            replace(each, message=at_terminal(each.code, each.message, each.details))
-            for each in self._value((tuple[Notice, ...],), envelope.get("warnings") or [])
-        )
-        reply = Reply(received, envelope, warnings, lambda: self._value(_classes(call), data))
+        warnings = envelope.get("warnings")
+        notices = self._notices(warnings) if warnings else ()
+        reply = Reply(received, envelope, notices, lambda: self._value(_classes(call), data))
         if self._is_other_version:
             reply.data  # noqa: B018 - an error here says that the versions differ
         return reply
@@ -175,11 +172,21 @@ class Client:
 
     # --- internals ----------------------------------------------------------------------------
 
+    def _notices(self, warnings: object) -> tuple[Notice, ...]:
+        from vault_agent.model.warning import Warning as Notice
+
+        return tuple(
+            replace(each, message=at_terminal(each.code, each.message, each.details))
+            for each in self._value((tuple[Notice, ...],), warnings)
+        )
+
     def _value(self, kinds: Sequence[Any], content: object) -> Any:
         """Return a part of a reply as the first of these types that it is of.
 
         Raises Unavailable, or Failed if it is ours.
         """
+        from vault_agent.wire.values import Unreadable, read
+
         for kind in kinds:
             with suppress(Unreadable):
                 return read(kind, content)

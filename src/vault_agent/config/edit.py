@@ -6,8 +6,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.config.keys import KEYS, Key, nearest
-from vault_agent.config.layers import Layer, Problem, absolute, invalid, parse_file
+from vault_agent.config.layers import Layer, Problem, absolute, invalid, known_key, parse_file
 from vault_agent.config.private import rewrite
 from vault_agent.config.settings import check, convert
 from vault_agent.errors import Misconfigured
@@ -17,13 +16,7 @@ if TYPE_CHECKING:
 
     import tomlkit
 
-
-def known_key(name: str) -> Key:
-    """Return the key of that name, or raise CONFIG_INVALID with the nearest one."""
-    if name not in KEYS:
-        rule = f"is an unknown setting{nearest(name, list(KEYS))}"
-        raise invalid([Problem(name, rule, shown=name if "." in name else f"`{name}`")])
-    return KEYS[name]
+    from vault_agent.config.keys import Key
 
 
 def in_full(key: Key, text: str) -> str:

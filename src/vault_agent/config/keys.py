@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 ENV_PREFIX = "VAULT_AGENT_"
 CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting in it
@@ -57,6 +56,13 @@ class Key:
     live: bool = False  # a running server takes a change over
     needs: Sequence[str] = ()
     idle_without: Sequence[str] = ()
+    default: Any = None
+    kind: str = "any"  # bool, int, float, str, or any that `check` takes
+    check: str = ""  # the function of `rules`
+    ge: float | None = None
+    gt: float | None = None
+    le: float | None = None
+    choices: Sequence[str] = ()  # of the value, or of each item of a list
 
     @property
     def section(self) -> str:
@@ -74,13 +80,28 @@ class Key:
         return ENV_PREFIX + self.name.replace(".", "_").upper()
 
 
+NOT_BELOW = ("watch.max_delay_ms", "watch.quiet_ms")
+"""A setting, and another one that it must not be below."""
+
 _ROWS = json.loads(Path(__file__).with_name("keys.json").read_bytes())
 KEYS: dict[str, Key] = {name: Key(name, **row) for name, row in _ROWS.items()}
 SECTIONS = tuple(dict.fromkeys(key.section for key in KEYS.values()))
 ENVIRONMENT: dict[str, Key] = {key.environment: key for key in KEYS.values()}
 
 
+def unmet(value_of: Callable[[str], Any], name: str, others: Iterable[str]) -> list[str]:
+    """Return those of `others` that are neither set nor true, if `name` is true.
+
+    One of `others` may be several settings with " or " between them.
+    """
+    if value_of(name) is not True:
+        return []
+    return [other for other in others if not any(map(value_of, other.split(" or ")))]
+
+
 def nearest(name: str, known: list[str]) -> str:
     """Return ` (did you mean …?)` for the known name most like `name`, or an empty string."""
+    from difflib import get_close_matches
+
     close = get_close_matches(name, known, n=1, cutoff=0.6)
     return f" (did you mean {close[0]}?)" if close else ""

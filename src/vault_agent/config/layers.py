@@ -27,6 +27,8 @@ from vault_agent.errors import Misconfigured
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from vault_agent.config.keys import Key
+
 _AGENTS = "agents"
 _ITEM = re.compile(r"(item \d+) (.*)")
 _WHERE = re.compile(r"at line (\d+), column (\d+)")
@@ -73,6 +75,14 @@ def invalid(problems: Iterable[Problem]) -> Misconfigured:
         "; ".join(map(str, found)) + ".",
         {"problems": [{"key": problem.key, "rule": problem.rule} for problem in found]},
     )
+
+
+def known_key(name: str) -> Key:
+    """Return the key of that name, or raise CONFIG_INVALID with the nearest one."""
+    if name not in KEYS:
+        rule = f"is an unknown setting{nearest(name, list(KEYS))}"
+        raise invalid([Problem(name, rule, shown=name if "." in name else f"`{name}`")])
+    return KEYS[name]
 
 
 def absolute(path: str | Path) -> Path:

@@ -7,6 +7,7 @@ so pydantic's own messages are not printed as a whole.
 from __future__ import annotations
 
 import os
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -15,7 +16,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from vault_agent.config import rules
 from vault_agent.config.agents import AgentSettings, named
-from vault_agent.config.keys import KEYS
+from vault_agent.config.keys import KEYS, NOT_BELOW, unmet
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.config.memory_sections import ChatSettings, JournalSettings, MemorySettings
 from vault_agent.config.sections import (
@@ -116,28 +117,19 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
             key.name, f"needs {' and '.join(needed)} to be set first", _origin(ordered, key.name)
         )
         for key in KEYS.values()
-        if (needed := unmet(config, key.name, key.needs))
+        if (needed := unmet(partial(value_of, config), key.name, key.needs))
     ]
     if missing:
         return config, missing
-    if config.watch.max_delay_ms < config.watch.quiet_ms:
-        rule = "must be at least watch.quiet_ms"
-        return config, [Problem("watch.max_delay_ms", rule, _origin(ordered, "watch.max_delay_ms"))]
+    name, lower = NOT_BELOW
+    if value_of(config, name) < value_of(config, lower):
+        return config, [Problem(name, f"must be at least {lower}", _origin(ordered, name))]
     return config, []
 
 
-def unmet(config: Config, name: str, others: Iterable[str]) -> list[str]:
-    """Return those of `others` that are neither set nor true, if `name` is true.
-
-    One of `others` may be several settings with " or " between them.
-    """
-    if attrgetter(name)(config) is not True:
-        return []
-    return [
-        other
-        for other in others
-        if not any(attrgetter(each)(config) for each in other.split(" or "))
-    ]
+def value_of(config: Config, name: str) -> Any:
+    """Return the value of a setting by its dotted key."""
+    return attrgetter(name)(config)
 
 
 def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:
@@ -205,7 +197,7 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
 def switched_on(config: Config) -> tuple[str, ...]:
     """Return the switches that are on, such as `embedding.enabled`."""
     switches = (name for name, key in KEYS.items() if key.option == "enabled")
-    return tuple(name for name in switches if attrgetter(name)(config) is True)
+    return tuple(name for name in switches if value_of(config, name) is True)
 
 
 def index_parent(config: Config) -> Path:

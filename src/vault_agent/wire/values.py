@@ -25,6 +25,7 @@ from typing import (
 
 import orjson
 
+from vault_agent.model.camel import camel
 from vault_agent.model.sent import Doc, Mark, Named, OneOf
 
 Value = TypeVar("Value")
@@ -91,12 +92,6 @@ def _field(name: str, hint: Any, has_default: bool) -> SentField | None:
         docs[0] if docs else "",
         texts[0] if texts else (),
     )
-
-
-def camel(name: str) -> str:
-    """Return a name of Python as it is in JSON."""
-    first, *others = name.rstrip("_").split("_")
-    return first + "".join(each.capitalize() for each in others)
 
 
 def is_named_tuple(kind: Any) -> bool:

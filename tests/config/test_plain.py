@@ -1,0 +1,63 @@
+"""Settings that are read without pydantic are those of the full validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vault_agent.config.keys import KEYS
+from vault_agent.config.layers import Layer, invalid
+from vault_agent.config.plain import settings
+from vault_agent.config.settings import check, value_of
+from vault_agent.errors import Misconfigured
+
+GIVEN: list[dict[str, Any]] = [
+    {},
+    {"vault.root": "~/Notes", "server.port": "9000", "write.folders": "a/, b ,a"},
+    {"vault.root": "/notes", "write.enabled": True, "write.folders": ["."], "watch.enabled": "on"},
+    {"write.allow": ["create", "move", "create"], "search.regex_seconds": 3},
+    {"server.host": "[::1]", "server.api_key": "k" * 40, "server.endpoint": "http://a.example/"},
+    {"embedding.query_prefix": "query: ", "embedding.model": " spaced "},
+    {"cors.allowed_origins": "https://A.example:443,https://b.example"},
+    {"vault.exclude": ["*.tmp", "!output/"], "index.max_note_bytes": "20", "mcp.toolset": "synk"},
+    {"watch.max_delay_ms": 10, "watch.quiet_ms": 20},
+    {"write.enabled": True},
+    {"chat.enabled": "true"},
+    {"server.port": 70_000},
+    {"server.port": True},
+    {"watch.mode": "never"},
+    {"mcp.idle_minutes": 0},
+    {"mcp.idle_minutes": 1.5},
+    {"search.regex_seconds": "nan"},
+    {"write.folders": "../x"},
+    {"write.allow": "all"},
+    {"server.api_key": "no space"},
+    {"embedding.model": "m" * 201},
+    {"vault.exclude": ["["]},
+    {"memory.enabled": 1},
+]
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=str)
+def test_they_are_read_as_by_the_full_validation(given: dict[str, Any]):
+    layers = (Layer("environment", {}), Layer("file", given))
+    config, problems = check(layers)
+    if config is None or problems:
+        with pytest.raises(Misconfigured) as refusal:
+            settings(layers)
+        assert str(refusal.value) == str(invalid(problems))
+        return
+    secrets = {name for name, key in KEYS.items() if key.secret}
+    expected = {name: value_of(config, name) for name in KEYS}
+    for name, value in settings(layers).items():
+        if name in secrets:
+            assert (value is None) == (expected[name] is None)
+        else:
+            assert (value, type(value)) == (expected[name], type(expected[name])), name
+
+
+def test_an_agent_is_validated_too():
+    layers = (Layer("file", {}, {"claude": {"folder": "../x"}}),)
+    with pytest.raises(Misconfigured):
+        settings(layers)
