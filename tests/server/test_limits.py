@@ -13,6 +13,7 @@ from tests.clocks import PATIENCE
 from tests.waiting import eventually_async
 
 from vault_agent.model.jobs import JobKind
+from vault_agent.server import serve as serving
 from vault_agent.server.connection import Connection, Limits
 
 from .conftest import CONTENT, NOTE_ID, Running, hang_up, run
@@ -145,6 +146,23 @@ async def test_a_read_that_nobody_waits_for_ends():
         await hang_up(writer)
         await ended.wait()
         assert await answers(server)
+
+
+async def test_a_stop_does_not_wait_for_what_only_reads(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(serving, "_SHUTDOWN_SECONDS", 2 * PATIENCE)
+    begun = asyncio.Event()
+
+    async def endless(note_id, *, allow_large):
+        begun.set()
+        await asyncio.Event().wait()
+
+    async with asyncio.timeout(PATIENCE):
+        async with run() as server:
+            server.engine.note = endless
+            _reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(f"GET /notes/{NOTE_ID} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            await begun.wait()
+        await hang_up(writer)
 
 
 async def test_a_small_unread_reply_is_not_buffered_forever(monkeypatch: pytest.MonkeyPatch):

@@ -256,6 +256,17 @@ async def test_the_result_of_a_cancelled_task_is_discarded(pool: WorkerPool[str,
         assert await pool.run("e", cpu_seconds=PATIENCE) == "E!"
 
 
+async def test_a_task_may_be_cancelled_more_than_once(pool: WorkerPool[str, str]):
+    async with pool:
+        task = asyncio.create_task(pool.run("hang", cpu_seconds=PATIENCE))
+        await asyncio.sleep(0.05)
+        while not task.done():
+            task.cancel()
+            await asyncio.sleep(0)
+        assert task.cancelled()
+        assert await pool.run("e", cpu_seconds=PATIENCE) == "E!"
+
+
 async def test_no_worker_outlives_the_pool(pool: WorkerPool[str, str]):
     async with pool:
         pids = await asyncio.gather(*(pool.run("pid", cpu_seconds=PATIENCE) for _ in range(4)))

@@ -89,6 +89,11 @@ class Connections:
             self.busy(connection)  # so that it goes to the end of the order
             self._waiting.setdefault(connection.client, {})[connection] = None
 
+    def end_reads(self) -> None:
+        """Cancel what only reads, so that a stop does not wait for it."""
+        for connection in self._open:
+            connection.end_read()
+
     def remove(self, connection: Connection) -> None:
         """Remove a closed connection."""
         self._open.discard(connection)
@@ -166,8 +171,13 @@ class Connection(web.RequestHandler):
         self._connections.remove(self)
         super().connection_lost(exc)
         self._is_lost = True
+        self.end_read()
+
+    def end_read(self) -> None:
+        """Cancel what is done within `waits`."""
         if self._waits_for is not None:
             self._waits_for.cancel()
+            self._waits_for = None
 
     @contextmanager
     def waits(self) -> Iterator[None]:

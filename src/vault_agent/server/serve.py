@@ -43,6 +43,8 @@ WATCH_START_SECONDS = 5.0
 """How long the announcement waits for the watch of the vault, to say how it is watched."""
 _LOOK_SECONDS = 1.0
 _SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests, then for cancelled ones
+_READ_SECONDS = 0.5
+"""How long a stop waits for requests that only read."""
 _SWITCH_SECONDS = 0.0005
 """How long a thread may hold the interpreter's lock while another waits. With Python's own 5 ms,
 the event loop would wait that long for each search that is being ranked."""
@@ -140,6 +142,7 @@ async def listening(
     app = create_app(config=config, log=log, open_app=open_app, limits=limits)
     runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS)
     servers: list[asyncio.Server] = []
+    connections: Connections | None = None
     try:
         await runner.setup()
         assert runner.server is not None  # noqa: S101 - set up just now
@@ -162,6 +165,8 @@ async def listening(
             server.close()
         for bound in sockets:
             bound.close()
+        if connections is not None:
+            asyncio.get_running_loop().call_later(_READ_SECONDS, connections.end_reads)
         await runner.cleanup()
         log.emit(Level.INFO, "stopped")
 

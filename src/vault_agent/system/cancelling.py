@@ -9,7 +9,7 @@ kind only. These functions handle both.
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar
 
 import anyio
@@ -37,7 +37,7 @@ async def to_its_end(work: Awaitable[_T]) -> _T:
     try:
         return await asyncio.shield(working)
     except asyncio.CancelledError:
-        await _ended(working)
+        await ended(working)
         raise
 
 
@@ -55,7 +55,7 @@ async def open_in_thread(open_it: Callable[[], _Opened]) -> _Opened:
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:
-        await _ended(opening)
+        await ended(opening)
         if not opening.cancelled() and opening.exception() is None:
             with opening.result():
                 pass
@@ -69,6 +69,12 @@ async def opened_in_thread(open_it: Callable[[], _Opened]) -> AsyncIterator[_Ope
         yield opened
 
 
-async def _ended(working: asyncio.Future[Any]) -> None:
+async def ended(working: asyncio.Future[Any]) -> None:
+    """Wait until work has ended, also if the caller is cancelled, once more or several times.
+
+    A caller that was not cancelled before must not use it: the cancellation is not raised.
+    """
     with anyio.CancelScope(shield=True):
-        await asyncio.wait([working])
+        while not working.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([working])

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import anyio
 
+from vault_agent.system.cancelling import ended
 from vault_agent.system.cpu_time import cpu_seconds as cpu_seconds_of
 from vault_agent.system.crash import CrashReport, describe_crash
 from vault_agent.system.threads import Threads
@@ -136,8 +137,7 @@ class WorkerPool(Generic[Task, Result]):
             worker.kill()
             # Wait for the reading thread before closing the connection. Otherwise it might read
             # from the next worker's connection, which may get the same descriptor number.
-            with anyio.CancelScope(shield=True):
-                await asyncio.wait([working])
+            await ended(working)
             if not working.cancelled():
                 working.exception()  # taken, or the event loop would report it
             worker.close()
