@@ -29,7 +29,7 @@ from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.current import CurrentIndex
-from vault_agent.store.database import open_reader
+from vault_agent.store.database import open_reader, translated
 from vault_agent.store.jobs.record import open_jobs
 
 if TYPE_CHECKING:
@@ -139,8 +139,12 @@ async def _look(vault: Vault, task: Any) -> tuple[str, Any]:
             verify(task)
         except IndexUnavailable:
             return "refused by the check", None
-        async with index.snapshot() as snapshot:
-            return "", (await vault.dump(), await _answers(snapshot))
+        try:
+            async with index.snapshot() as snapshot:
+                with translated():  # as all that reads the index does
+                    return "", (await vault.dump(), await _answers(snapshot))
+        except IndexUnavailable:
+            return "refused when read", None
     finally:
         await index.close()
 
