@@ -27,7 +27,7 @@ SLOW = {
 async def imported(environment: dict[str, str], *arguments: str) -> set[str]:
     """Return which of the slow packages a command line imports."""
     script = (
-        "import sys, atexit\n"
+        "import atexit, os, sys; os._exit = sys.exit\n"
         f"atexit.register(lambda: print(*({SLOW!r} & set(sys.modules)), file=sys.stderr))\n"
         "from vault_agent.cli.main import main; main()"
     )

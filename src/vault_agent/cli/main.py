@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 
 from vault_agent import __version__
 
@@ -30,7 +31,10 @@ def main() -> None:
 
     code = run(arguments)
     _end_at_ctrl_c()
-    sys.exit(code)
+    with suppress(OSError):
+        sys.stderr.flush()
+    # `run` has closed and flushed all. To free each object would take longer than a command.
+    os._exit(code)
 
 
 def _hook_if_wanted(arguments: list[str]) -> None:
