@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.text.terms import fold_kana, is_pair, is_unit, located_terms, word_terms
 
@@ -22,14 +22,13 @@ def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]
 
     A word with several of them (parts of a name) counts as the one with the greatest weight.
     """
-    unspaced = [term for term in wanted if not term.isascii() and (is_pair(term) or is_unit(term))]
-    folded = fold_kana(text) if unspaced else text
-    found = [
-        (start, start + len(term), term)
-        for term in unspaced
-        for start in _occurrences(folded, term)
-    ]
-    for offset, stretch in _promising(text, wanted):
+    sought = _sought(tuple(wanted))
+    found: list[tuple[int, int, str]] = []
+    if sought.unspaced:
+        folded = fold_kana(text)
+        for term in sought.unspaced:
+            found += ((at, at + len(term), term) for at in _occurrences(folded, term))
+    for offset, stretch in _promising(text, sought):
         if stretch.isalnum() and stretch.isascii():  # nearly always: it is one word
             parts: Iterable[tuple[tuple[str, ...], int, int]] = (
                 (word_terms(stretch), 0, len(stretch)),
@@ -37,9 +36,12 @@ def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]
         else:
             parts = located_terms(stretch)
         for terms, start, end in parts:
-            known = [(wanted[term], term) for term in terms if term in wanted]
+            known = [term for term in terms if term in wanted]
             if known:
-                found.append((offset + start, offset + end, max(known)[1]))
+                term = (
+                    known[0] if len(known) == 1 else max((wanted[each], each) for each in known)[1]
+                )
+                found.append((offset + start, offset + end, term))
     return sorted(set(found))
 
 
@@ -50,32 +52,44 @@ def _occurrences(text: str, term: str) -> Iterator[int]:
         position = text.find(term, position + 1)
 
 
-def _promising(text: str, wanted: Mapping[str, float]) -> Iterator[tuple[int, str]]:
-    """Yield (offset, words) that may contain a wanted term, apart from those found as written.
+class _Sought(NamedTuple):
+    """What a text is searched for: terms as written, and the beginnings of the words of others."""
 
-    A stem shares all but its last two letters with its words. Only non-ASCII words are folded.
-    """
-    if not text.isascii():
-        if all(is_pair(term) or is_unit(term) for term in wanted):
-            return
-        for match in _FOLDED_WORD.finditer(text):
-            yield match.start(), match[0]
-    yield from _begun(text, _beginnings(tuple(wanted)))
+    unspaced: tuple[str, ...]
+    beginnings: dict[str, str]  # in ASCII, each with its form in camelCase
+    words: bool  # whether there are other terms than those as written
 
 
 @lru_cache(maxsize=64)
-def _beginnings(terms: tuple[str, ...]) -> dict[str, str]:
-    """Return the ASCII beginnings of these terms' words, each with its form in camelCase.
+def _sought(terms: tuple[str, ...]) -> _Sought:
+    """Return what to search a text for. Cached, because all snippets of a search need the same.
 
-    Cached, because all snippets of a search need the same.
+    A stem shares all but its last two letters with its words.
     """
+    unspaced = tuple(
+        term for term in terms if not term.isascii() and (is_pair(term) or is_unit(term))
+    )
     # The terms of C++ and C# share only the letter with the text.
     letters = {
         term: 1 if term.endswith(("plusplus", "sharp")) else min(max(len(term) - 2, 2), 4)
         for term in terms
     }
     begun = {term[:count] for term, count in letters.items()}
-    return {beginning: beginning.capitalize() for beginning in begun if beginning.isascii()}
+    beginnings = {each: each.capitalize() for each in begun if each.isascii()}
+    return _Sought(unspaced, beginnings, len(unspaced) < len(terms))
+
+
+def _promising(text: str, sought: _Sought) -> list[tuple[int, str]]:
+    """Return (offset, words) that may contain a wanted term, apart from those found as written.
+
+    Only non-ASCII words are folded.
+    """
+    if text.isascii():
+        return _begun(text, sought.beginnings)
+    if not sought.words:
+        return []
+    folded = [(match.start(), match[0]) for match in _FOLDED_WORD.finditer(text)]
+    return folded + _begun(text, sought.beginnings)
 
 
 def _begun(text: str, beginnings: Mapping[str, str]) -> list[tuple[int, str]]:

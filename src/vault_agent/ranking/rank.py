@@ -68,6 +68,7 @@ class Ranked(NamedTuple):
 
 
 _Votes = tuple[float, ...]
+_NO_VOTES = (0.0, 0.0, 0.0, 0.0)
 _VOTES = ("body", "chunk", "pairs", "whole", "names", "name", "heading", "exactName")
 
 
@@ -86,6 +87,8 @@ class Shortlist(NamedTuple):
     keys: list[int]
     chunks: Mapping[int, list[int]]
     """The two best chunks of every candidate, best first."""
+    texts: Mapping[int, _Votes]
+    """The votes of every candidate's text and its best chunk."""
 
 
 def shortlist(candidates: Candidates, limit: int) -> Shortlist:
@@ -94,22 +97,18 @@ def shortlist(candidates: Candidates, limit: int) -> Shortlist:
     A note with a low score of its text can be among them only by a name or a heading.
     """
     weigh = _Weigher(candidates)
-    chunks = _best_chunks(candidates)
-    best = {
-        rowid: keys[0] if (keys := chunks.get(rowid)) else None
-        for rowid in candidates.notes.keys() | chunks.keys()
-    }
-    totals = {
-        rowid: sum(weigh.text(candidates.notes.get(rowid, _NO_EVIDENCE), key))
-        for rowid, key in best.items()
-    }
-    order = sorted(best, key=lambda rowid: (-totals[rowid], rowid))
+    notes, chunks = candidates.notes, _best_chunks(candidates)
+    texts = {rowid: weigh.text(note, *chunks.get(rowid, ())[:1]) for rowid, note in notes.items()}
+    for rowid in chunks.keys() - notes.keys():
+        texts[rowid] = weigh.text(_NO_EVIDENCE, chunks[rowid][0])
+    totals = {rowid: sum(votes) for rowid, votes in texts.items()}
+    order = sorted(texts, key=lambda rowid: (-totals[rowid], rowid))
     chosen = set(order[: max(limit + SHORTLIST_SPARE, SHORTLIST_LEAST)])
-    chosen |= {rowid for rowid, note in candidates.notes.items() if note.names or note.named}
-    chosen |= {rowid for rowid, key in best.items() if key and candidates.chunks[key].headed}
+    chosen |= {rowid for rowid, note in notes.items() if note.names or note.named}
+    chosen |= {rowid for rowid, keys in chunks.items() if candidates.chunks[keys[0]].headed}
     rowids = [rowid for rowid in order if rowid in chosen]
-    keys = [key for rowid in rowids if (key := best[rowid]) is not None]
-    return Shortlist(rowids, keys, chunks)
+    keys = [chunks[rowid][0] for rowid in rowids if rowid in chunks]
+    return Shortlist(rowids, keys, chunks, texts)
 
 
 def rank(
@@ -118,26 +117,26 @@ def rank(
     headings: Mapping[int, str | None],
     *,
     limit: int,
-    chunks: Mapping[int, list[int]] | None = None,
+    chosen: Shortlist | None = None,
 ) -> list[Ranked]:
     """Return at most `limit` results, best first. Ties are ordered by path, then chunk.
 
     `names` and `headings` are those of the notes and chunks in `shortlist`. Notes without `names`
-    are left out. `chunks` are those of `shortlist`, if the caller has them.
+    are left out. `chosen` is the shortlist, if the caller has it.
     """
     weigh = _Weigher(candidates)
-    chunks = _best_chunks(candidates) if chunks is None else chunks
+    chosen = chosen or shortlist(candidates, limit)
     scored: list[_Scored] = []
     for rowid, own_names in names.items():
         note = candidates.notes.get(rowid, _NO_EVIDENCE)
-        keys = chunks.get(rowid, ())
+        keys = chosen.chunks.get(rowid, ())
         first = keys[0] if keys else None
         heading = headings.get(first) if first is not None else None
-        text = weigh.text(note, first)
         if len(keys) > 1:
-            less = tuple(SECOND_CHUNK_SHARE * vote for vote in weigh.text(note, keys[1]))
+            less = tuple([SECOND_CHUNK_SHARE * vote for vote in weigh.text(note, keys[1])])
             scored.append(_scored(less, own_names.path, keys[1], rowid))
-        votes = text + weigh.names(note, own_names if note.names else None, heading)
+        votes = weigh.names(note, own_names if note.names else None, heading)
+        votes = chosen.texts.get(rowid, _NO_VOTES) + votes
         scored.append(_scored(votes, own_names.path, first, rowid))
     scored.sort(key=itemgetter(0))
     return [
@@ -181,7 +180,7 @@ class _Weigher:
         # The maximal sum of the votes, without those of names.
         self.ceiling = _BM25_MOST * (1 + CONTEXT_WEIGHT) * self._total or 1.0
 
-    def text(self, note: NoteEvidence, key: int | None) -> _Votes:
+    def text(self, note: NoteEvidence, key: int | None = None) -> _Votes:
         """Return the votes of a note's text and of one of its chunks."""
         chunk = self._candidates.chunks.get(key) if key is not None else None
         return (
@@ -222,8 +221,8 @@ def _name_terms(name: str) -> frozenset[str]:
 def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
     """Return each note's two best chunks, best first."""
     by_note: dict[int, list[int]] = {}
-    order = sorted([(-chunk.headed, -chunk.text, key) for key, chunk in candidates.chunks.items()])
-    for _, _, key in order:
+    order = [(not chunk.headed, -chunk.text, key) for key, chunk in candidates.chunks.items()]
+    for _, _, key in sorted(order):
         keys = by_note.setdefault(key >> CHUNK_BITS, [])
         if len(keys) < 2:
             keys.append(key)

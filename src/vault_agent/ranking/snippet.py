@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.ranking.locate import locate
@@ -45,8 +46,8 @@ _HEADING_LINE = re.compile(r"^[ \t>]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t>]*\n")
 _SEPARATOR = " · "
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
-_LINK = re.compile(
-    r"!?\[([^\[\]\n]{0,400})\]\((?:[^()\s]|\([^()\s]*\)){0,1000}(?:[ \t]\"[^\"\n]*\")?\)"
+_LINK = re.compile(  # possessive: three times as fast, and linear
+    r"(?:!\[|\[)([^\[\]\n]{0,400}+)\]\((?:[^()\s]++|\([^()\s]*+\))*+(?:[ \t]\"[^\"\n]*+\")?\)"
 )
 _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     r"<!--.{0,4000}?-->|%%.{0,4000}?%%"
@@ -184,15 +185,15 @@ def plain_line(markdown: str) -> str:
     text = _PARAGRAPH.sub(f"\n{_BREAK}\n", text)
     text = _ITEM_SIGNS.sub(_ITEM, _BLOCK_SIGNS.sub("", text))
     if "[[" in text:
-        text = _WIKILINK.sub(r"\1", text)
+        text = _WIKILINK.sub(itemgetter(1), text)
     if "](" in text:
-        text = _LINK.sub(r"\1", text)
+        text = _LINK.sub(itemgetter(1), text)
     if "<" in text or "%%" in text:
         text = _TAG_OR_COMMENT.sub(" ", text)
     if "|" in text:
         text = _TABLE_BORDER.sub(" ", text)
     if "==" in text or "~~" in text:
-        text = _MARKED.sub(r"\2", text)
+        text = _MARKED.sub(itemgetter(2), text)
     return _parted(_one_line(_EMPHASIS.sub("", text)))
 
 
@@ -227,7 +228,7 @@ def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:
         return []
     least = _GRAMMAR * max(information.values())
     information = {term: value for term, value in information.items() if value >= least}
-    return [_Match(*place) for place in locate(line, information)]
+    return [*map(_Match._make, locate(line, information))]
 
 
 def _densest(
@@ -325,13 +326,15 @@ def _line_with(markdown: str, words: Sequence[str], excerpt: str, skipped: int) 
     if "\r" in markdown:
         markdown = markdown.replace("\r\n", "\n").replace("\r", "\n")
     lines = markdown.split("\n")
-    found = [(sum(word in lines[at] for word in words), at) for at in range(skipped, len(lines))]
-    most = max(found, default=(0, 0))[0]
-    best = [at for number, at in found if number == most]
-    if not most or len(best) == 1:
-        return best[0] if most else None
+    found = [sum([word in line for word in words]) for line in lines[skipped:]]
+    most = max(found, default=0)
+    if not most:
+        return None
+    best = [at for at, number in enumerate(found, skipped) if number == most]
+    if len(best) == 1:
+        return best[0]
     around = excerpt.split()
-    return max(best, key=lambda at: (sum(word in lines[at] for word in around), -at))
+    return max(best, key=lambda at: (sum([word in lines[at] for word in around]), -at))
 
 
 def _word_start(line: str, position: int, most: int) -> int:

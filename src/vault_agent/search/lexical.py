@@ -66,7 +66,7 @@ def ranked(
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
-    places = rank(candidates, names, headings, limit=limit, chunks=wanted.chunks)
+    places = rank(candidates, names, headings, limit=limit, chosen=wanted)
     return Ranking(places, candidates, notes)
 
 
