@@ -12,7 +12,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.model.modes import Mode
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search import every
-from vault_agent.search.pages import search_page
+from vault_agent.search.search import search
 from vault_agent.text.words import fold_words, whole_word
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
 
 async def found(snapshot: Snapshot, query: str, **more) -> list[str]:
     asked = SearchQuery(query, limit=50, every_word=True, **more)
-    return [hit.path for hit in (await search_page(snapshot, asked)).hits]
+    return [hit.path for hit in (await search(snapshot, asked)).hits]
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ async def test_a_note_with_that_name_comes_first(snapshot: Snapshot):
 
 async def test_the_result_is_the_chunk_with_most_words(snapshot: Snapshot):
     asked = SearchQuery("the beds", every_word=True)
-    (hit,) = (await search_page(snapshot, asked)).hits
+    (hit,) = (await search(snapshot, asked)).hits
     assert (hit.chunk_index, hit.heading_path) == (1, ("Frost", "B"))
-    (hit,) = (await search_page(snapshot, SearchQuery("cold snap", every_word=True))).hits
+    (hit,) = (await search(snapshot, SearchQuery("cold snap", every_word=True))).hits
     assert (hit.type, hit.chunk_index) == ("note", None)
 
 
@@ -94,10 +94,10 @@ async def test_all_words_are_lexical(snapshot: Snapshot):
 
 async def test_only_the_best_candidates_are_verified(snapshot: Snapshot, monkeypatch):
     monkeypatch.setattr(every, "CANDIDATES", 1)
-    answer = await search_page(snapshot, SearchQuery("fleeced", limit=5, every_word=True))
+    answer = await search(snapshot, SearchQuery("fleeced", limit=5, every_word=True))
     assert answer.truncated
     monkeypatch.undo()
-    answer = await search_page(snapshot, SearchQuery("fleeced", limit=5, every_word=True))
+    answer = await search(snapshot, SearchQuery("fleeced", limit=5, every_word=True))
     assert not answer.truncated
 
 
@@ -107,20 +107,20 @@ async def test_pages_follow_each_other(tmp_path: Path, every_word: bool):
     for number in range(25):
         vault.write(f"{number:02}.md", f"# Note {number}\n\nfrost {'fleece ' * number}\n")
     async with indexed(vault) as snapshot:
-        whole = await search_page(snapshot, SearchQuery("frost", limit=50, every_word=every_word))
+        whole = await search(snapshot, SearchQuery("frost", limit=50, every_word=every_word))
         seen: list[str] = []
         revision = None
         for left in (True, True, False):
             asked = SearchQuery(
                 "frost", limit=10, every_word=every_word, offset=len(seen), revision=revision
             )
-            page = await search_page(snapshot, asked)
+            page = await search(snapshot, asked)
             seen += [hit.path for hit in page.hits]
             revision = page.revision
             assert (page.has_more, page.limit) == (left, 10)
         assert seen == [hit.path for hit in whole.hits]
         with pytest.raises(InvalidRequest) as refused:
-            await search_page(snapshot, SearchQuery("frost", offset=10, revision="0.0"))
+            await search(snapshot, SearchQuery("frost", offset=10, revision="0.0"))
         assert refused.value.code == "CURSOR_EXPIRED"
 
 
@@ -149,10 +149,10 @@ async def test_a_result_has_its_lines_and_the_line_of_the_match(snapshot: Snapsh
     """As with the other ways to match: a result is shown as `path:line`."""
     for every_word in (False, True):
         query = SearchQuery("beds the", limit=1, every_word=every_word)
-        (hit,) = (await search_page(snapshot, query)).hits
+        (hit,) = (await search(snapshot, query)).hits
         assert (hit.path, hit.start_line, hit.end_line, hit.line) == ("frost.md", 8, 10, 10)
 
 
 async def test_a_result_by_its_name_alone_has_no_line(snapshot: Snapshot):
-    (hit,) = (await search_page(snapshot, SearchQuery("snap", limit=1, every_word=True))).hits
+    (hit,) = (await search(snapshot, SearchQuery("snap", limit=1, every_word=True))).hits
     assert (hit.type, hit.start_line, hit.line) == ("note", None, None)

@@ -28,9 +28,8 @@ from vault_agent.freshness.jobs import JobOptions
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobList, OneJob, Trigger
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
-from vault_agent.model.search import Answer, CompactAnswer
+from vault_agent.model.search import MAX_RANKED, Answer, CompactAnswer
 from vault_agent.model.watch import WatchReport
-from vault_agent.search.pages import MAX_RANKED
 from vault_agent.wire.requests import (
     AttachmentRequest,
     ChunkRequest,

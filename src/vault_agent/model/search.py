@@ -29,6 +29,10 @@ class Filters:
     scope: Scope = EVERYTHING  # of the caller
 
 
+MAX_RANKED = 200
+"""Results of a search in all pages together."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A search request. Mode None means the best available."""
@@ -42,6 +46,16 @@ class SearchQuery:
     coverage: bool = False  # whether the answer says how much of the query one passage has
     offset: int = 0  # results of earlier pages
     revision: str | None = None  # of the index that they are from
+
+    @property
+    def end(self) -> int:
+        """The number of results of this page and those before it."""
+        return min(self.offset + self.limit, MAX_RANKED)
+
+    @property
+    def ranked(self) -> int:
+        """The number of results to rank. One more than the page shows whether another follows."""
+        return min(self.end + 1, MAX_RANKED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from vault_agent.model.context import Context, ContextSource
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.warning import Warning
-from vault_agent.search.pages import search_page
 from vault_agent.search.resolve import resolve
+from vault_agent.search.search import search
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import links as links_reading
 from vault_agent.store.index import notes as reading
@@ -99,7 +99,7 @@ async def gather(
                 reads.append(found)
         else:
             asked = SearchQuery(query.query, limit=query.limit, filters=query.filters)
-            answer = await search_page(snapshot, asked, embedder=embedder, indexing=indexing)
+            answer = await search(snapshot, asked, embedder=embedder, indexing=indexing)
             warnings += [each for each in answer.warnings if each not in warnings]
             searches.append([await _result(snapshot, number, query, hit) for hit in answer.hits])
     entries, cut = _chosen(reads, searches, max_tokens)

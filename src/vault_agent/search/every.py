@@ -63,7 +63,8 @@ async def search_every(
         compile_query(query.query),
         phrases=tuple(filter(None, (tuple(sequence(text)) for text in asked))),
     )
-    answer = Answer(query.mode, Mode.LEXICAL, query.limit, (), warnings)
+    revision = snapshot.revision
+    answer = Answer(query.mode, Mode.LEXICAL, query.limit, (), warnings, revision=revision)
     if not words:
         return answer
     candidates = await snapshot.threads.stoppable(
@@ -75,10 +76,10 @@ async def search_every(
         batch = rowids[first : first + _BATCH]
         verified = await snapshot.threads.stoppable(partial(_verified, snapshot, batch, words))
         found += [_Found(note, candidates[note.rowid]) for note in verified]
-        if len(found) >= query.limit:
+        if len(found) >= query.ranked:
             break
-    truncated = len(candidates) > CANDIDATES and len(found) < query.limit
-    shown = found[: query.limit]
+    truncated = len(candidates) > CANDIDATES and len(found) < query.ranked
+    shown = found[query.offset : query.end]
 
     def hits_of(stopped: Stopped) -> tuple[Hit, ...]:
         return lexical.hits(
@@ -90,7 +91,8 @@ async def search_every(
             explain=query.explain,
         )
 
-    return replace(answer, hits=await snapshot.threads.stoppable(hits_of), truncated=truncated)
+    hits = await snapshot.threads.stoppable(hits_of)
+    return replace(answer, hits=hits, has_more=len(found) > query.end, truncated=truncated)
 
 
 def _candidates(

@@ -1,22 +1,25 @@
-"""Search: ranked candidates for a query: lexical, semantic or hybrid."""
+"""Search: pages of ranked candidates for a query: lexical, semantic or hybrid.
+
+The pages of a query belong to one revision of the index.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.errors import Unavailable
+from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import Answer, Filters
-from vault_agent.ranking.query import compile_query
+from vault_agent.ranking.query import compile_query, literals
 from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.search import lexical
+from vault_agent.search.every import search_every
 from vault_agent.search.fallback import OFF, fell_back, unavailable
 from vault_agent.search.unknown import filter_warnings, unknown_words
 from vault_agent.store.fulltext.searching import go_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeAlias
 
     from vault_agent.embedding.embedder import Embedder, Vector
     from vault_agent.model.lexical import LexicalQuery
@@ -28,10 +31,17 @@ if TYPE_CHECKING:
     from vault_agent.store.index.notes import StoredNote
     from vault_agent.system.threads import Stopped
 
-    _Found: TypeAlias = tuple[tuple[Hit, ...], tuple[UnknownWord, ...]]
-
 POOL = 200
 """Lexical candidates that hybrid ranking may reorder."""
+
+
+class _Found(NamedTuple):
+    """The results of a page."""
+
+    hits: tuple[Hit, ...]
+    has_more: bool
+    unknown: tuple[UnknownWord, ...] = ()
+    coverage: Coverage | None = None
 
 
 async def search(
@@ -42,18 +52,27 @@ async def search(
     warnings: tuple[Warning, ...] = (),
     indexing: bool = False,
 ) -> Answer:
-    """Return ranked candidates. Without a mode, the search is hybrid if embeddings are usable.
+    """Return a page of ranked candidates. Without a mode, the search is hybrid if it can be.
 
     A query of operators only is answered by its filters, in every mode.
 
     `indexing`: whether a job is running. It selects the remedy when embeddings are missing.
 
     Raises:
+        InvalidRequest: `CURSOR_EXPIRED` if the page before is of another revision of the index, or
+            `INVALID_MODE` if every word is wanted in a mode that is not lexical.
         Unavailable: `EMBEDDING_UNAVAILABLE` if the mode is `embedding` and semantic search is
             unavailable.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
+    if query.revision not in (None, snapshot.revision):
+        raise InvalidRequest("CURSOR_EXPIRED", "The index has changed since the first page.")
+    every_word = query.every_word and literals(query.query)
+    if every_word and query.mode not in (None, Mode.LEXICAL):
+        raise InvalidRequest("INVALID_MODE", "Only a lexical search can match all words.")
     warnings += await filter_warnings(snapshot, query.filters)
+    if every_word:
+        return await search_every(snapshot, query, warnings)
     mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
     compiled = compile_query(query.query)
     if mode is Mode.LEXICAL or not compiled.text:  # operators only: no text to embed
@@ -67,13 +86,13 @@ async def search(
     from vault_agent.search.semantic import share_warnings
 
     answer = _by_both if mode is Mode.HYBRID else _by_meaning
-    hits, unknown = await snapshot.threads.stoppable(
+    found = await snapshot.threads.stoppable(
         lambda stopped: answer(snapshot, query, compiled, vector, stopped)
     )
     missing = await snapshot.threads.run(
         share_warnings, snapshot, query.filters.scope, indexing=indexing
     )
-    return Answer(query.mode, mode, query.limit, hits, (*warnings, *missing), unknown=unknown)
+    return _answer(snapshot, query, mode, found, (*warnings, *missing))
 
 
 async def _vector(
@@ -92,17 +111,29 @@ async def _lexical(
     compiled: LexicalQuery,
     warnings: tuple[Warning, ...],
 ) -> Answer:
-    hits, covered, unknown = await snapshot.threads.stoppable(
+    found = await snapshot.threads.stoppable(
         lambda stopped: _by_words(snapshot, query, compiled, stopped)
     )
+    return _answer(snapshot, query, Mode.LEXICAL, found, warnings)
+
+
+def _answer(
+    snapshot: AnySnapshot,
+    query: SearchQuery,
+    mode: Mode,
+    found: _Found,
+    warnings: tuple[Warning, ...],
+) -> Answer:
     return Answer(
         query.mode,
-        Mode.LEXICAL,
+        mode,
         query.limit,
-        hits,
+        found.hits,
         warnings,
-        coverage=covered,
-        unknown=unknown,
+        has_more=found.has_more,
+        unknown=found.unknown,
+        revision=snapshot.revision,
+        coverage=found.coverage,
     )
 
 
@@ -111,20 +142,22 @@ async def _lexical(
 
 def _by_words(
     snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
-) -> tuple[tuple[Hit, ...], Coverage | None, tuple[UnknownWord, ...]]:
-    ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.limit)
-    found = lexical.hits(
+) -> _Found:
+    ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.ranked)
+    places = ranking.places[query.offset : query.end]
+    hits = lexical.hits(
         snapshot,
-        ranking.places,
+        places,
         ranking.notes,
         ranking.candidates.information,
-        reasons=[Reason.LEXICAL_MATCH] * len(ranking.places),
+        reasons=[Reason.LEXICAL_MATCH] * len(places),
         explain=query.explain,
     )
-    return (
-        found,
+    return _Found(
+        hits,
+        len(ranking.places) > query.end,
+        unknown_words(query.query, ranking.candidates.neighbours, hits),
         lexical.coverage(snapshot, query, compiled, ranking) if query.coverage else None,
-        unknown_words(query.query, ranking.candidates.neighbours, found),
     )
 
 
@@ -145,10 +178,10 @@ def _by_meaning(
     information = lexical.information(snapshot.fulltext, compiled, query.filters.scope)
     scored = sorted(_nearest(found), key=lambda each: -each[0].score)
     # Twice as many, because notes may have been removed, and all that tie with the last.
-    last = scored[: 2 * query.limit][-1:]
+    last = scored[: 2 * query.ranked][-1:]
     scored = [each for each in scored if each[0].score >= last[0][0].score]
     notes = lexical.with_notes(snapshot, {}, [place.rowid for place, _ in scored])
-    return _hits(snapshot, query, scored, notes, information), ()
+    return _page(snapshot, query, scored, notes, information)
 
 
 def _by_both(
@@ -174,8 +207,8 @@ def _by_both(
     scored = _fused(ranking, found, attainable(compiled, ranking.candidates))
     notes = lexical.with_notes(snapshot, ranking.notes, found.cosines)
     candidates = ranking.candidates
-    hits = _hits(snapshot, query, scored, notes, candidates.information)
-    return hits, unknown_words(query.query, candidates.neighbours, hits)
+    page = _page(snapshot, query, scored, notes, candidates.information)
+    return page._replace(unknown=unknown_words(query.query, candidates.neighbours, page.hits))
 
 
 def _admitted(snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery) -> set[int] | None:
@@ -185,19 +218,20 @@ def _admitted(snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery)
     return snapshot.fulltext.admitted(query.filters, query=compiled)
 
 
-def _hits(
+def _page(
     snapshot: AnySnapshot,
     query: SearchQuery,
     scored: list[tuple[Ranked, Reason]],
     notes: Mapping[int, StoredNote],
     information: Mapping[str, float],
-) -> tuple[Hit, ...]:
-    """Return the best places whose notes still exist."""
-    places = sorted(
+) -> _Found:
+    """Return the places of a page whose notes still exist."""
+    ranked = sorted(
         ((place, reason) for place, reason in scored if place.rowid in notes),
         key=lambda each: (-each[0].score, notes[each[0].rowid].path),
-    )[: query.limit]
-    return lexical.hits(
+    )
+    places = ranked[query.offset : query.end]
+    hits = lexical.hits(
         snapshot,
         [place for place, _ in places],
         notes,
@@ -205,6 +239,7 @@ def _hits(
         reasons=[reason for _, reason in places],
         explain=query.explain,
     )
+    return _Found(hits, len(ranked) > query.end)
 
 
 def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:

@@ -19,8 +19,8 @@ from vault_agent.freshness.runs import Runs
 from vault_agent.freshness.watch import Watch
 from vault_agent.indexing.protocol import Cluster, LayOut
 from vault_agent.model.jobs import JobKind, Trigger
-from vault_agent.search.pages import search_page
 from vault_agent.search.related import related
+from vault_agent.search.search import search
 from vault_agent.vaults.authoring import Authoring
 from vault_agent.vaults.files import LinksOfVault
 from vault_agent.vaults.graph_layout import GraphLayout
@@ -139,7 +139,7 @@ class OpenVault:
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
         answer = await self.read(
-            search_page,
+            search,
             query,
             embedder=self.embedder,
             warnings=self.warnings(),

@@ -18,8 +18,8 @@ from vault_agent.errors import (
 from vault_agent.model.warning import Warning
 from vault_agent.search.combined import CombinedSnapshot, CombinedText, Part, combine_text
 from vault_agent.search.doubles import without_doubles
-from vault_agent.search.pages import MAX_RANKED, search_page
 from vault_agent.search.related import related
+from vault_agent.search.search import search
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.fulltext.union import PREFIX
 from vault_agent.store.index import notes as reading
@@ -60,8 +60,8 @@ class Several:
             snapshot: CombinedSnapshot, vaults: Sequence[OpenVault], notes: tuple[Warning, ...]
         ) -> Answer:
             end = query.offset + query.limit
-            asked = replace(query, offset=0, limit=min(2 * end + _SPARE, MAX_RANKED))
-            found = await search_page(
+            asked = replace(query, offset=0, limit=2 * end + _SPARE)
+            found = await search(
                 snapshot,
                 asked,
                 embedder=vaults[0].embedder,
