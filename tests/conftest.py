@@ -72,9 +72,9 @@ def tasks_left() -> Tasks:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def module_leaves_nothing(warm_starts: Starter | None, tasks_left: Tasks) -> Iterator[LeakCheck]:
+def module_leaves_nothing(tasks_left: Tasks) -> Iterator[LeakCheck]:
     """Fail the last test of a module if something is left that its tests share."""
-    check = LeakCheck(warm_starts, tasks_left)
+    check = LeakCheck(tasks_left)
     yield check
     check.finish()
 
@@ -93,7 +93,7 @@ def leaves_nothing(
     """
     if warm_starts is not None:
         warm_starts.real_only = request.node.get_closest_marker("real_start") is not None
-    check = LeakCheck(warm_starts, tasks_left)
+    check = LeakCheck(tasks_left)
     yield
     shared = shared_scopes(request.node)
     if not shared:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pytest
-    from tests.warm import Starter
 
 _SECONDS_TO_SETTLE = 5.0
 """What was closed or killed may take a moment to be gone."""
@@ -61,8 +60,7 @@ class Open(NamedTuple):
 class LeakCheck:
     """Compares what is open now with what is open when it is finished."""
 
-    def __init__(self, starter: Starter | None, tasks: Tasks) -> None:
-        self._starter = starter
+    def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
         self._before: Open | None = Open.now()
 
@@ -76,16 +74,15 @@ class LeakCheck:
         if self._before is not None and Open.now().since(self._before):
             # What nobody refers to warns as it is collected, and the warning fails this test.
             gc.collect()
-            left += self._left_after_a_while(self._before)
+            left += _left_after_a_while(self._before)
         assert not left, "left open: " + "; ".join(left)
 
-    def _left_after_a_while(self, before: Open) -> list[str]:
-        deadline = time.monotonic() + _SECONDS_TO_SETTLE
-        while (left := Open.now().since(before)) and time.monotonic() < deadline:
-            if self._starter is not None:
-                self._starter.reap_strays()
-            time.sleep(0.01)
-        return left
+
+def _left_after_a_while(before: Open) -> list[str]:
+    deadline = time.monotonic() + _SECONDS_TO_SETTLE
+    while (left := Open.now().since(before)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return left
 
 
 def shared_scopes(item: pytest.Item) -> set[str]:

@@ -4,12 +4,12 @@ Importing the program takes a quarter of a second of processor time, and the tes
 thousand times. `Starter.install` replaces the function that starts processes. What `subprocess`,
 asyncio and multiprocessing start with this interpreter then comes from a *warm parent*, with the
 arguments, environment, streams, folder, descriptors and exit status of a real start. It is a child
-of the caller like any other: the warm parent forks twice, and the caller adopts the orphan.
+of the caller like any other: Linux lets a process fork a child of its parent.
 
-A process that was started this way has a warm parent of its own, so servers, indexers and parsers
-of notes start warm too. A start that differs in what only a real one can give (another interpreter,
-other variables for Python or the loader, `preexec_fn`, …) is a real one. So is every start in a
-test with the marker `real_start`, and every start on other systems: only Linux has adoption.
+A process that starts others has a warm parent of its own, so servers, indexers and parsers of notes
+start warm too. A start that differs in what only a real one can give (another interpreter, other
+variables for Python or the loader, `preexec_fn`, …) is a real one. So is every start in a test with
+the marker `real_start`, and every start on other systems.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import ctypes
 import marshal
 import os
+import platform
 import signal
 import socket
 import subprocess
@@ -26,7 +27,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-AVAILABLE = sys.platform == "linux"
+# The number of clone(2), which no function of Python calls.
+_CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine())
+_CLONE_PARENT = 0x8000
+
+AVAILABLE = sys.platform == "linux" and _CLONE is not None
 
 if AVAILABLE:
     import _posixsubprocess
@@ -35,13 +40,12 @@ TITLE = b"warm parent"
 """The command line of a warm parent that is the child of a warm start."""
 
 _REAL_START: Any = _posixsubprocess.fork_exec if AVAILABLE else None
-_ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER, prctl(2)
 _TITLE_BYTES = 4096
 _MAX_REQUEST_BYTES = 1 << 20
 _PARENT = Path(__file__).with_name("warm_parent.py")
 
 # A process cannot take these over from another one: Python and the loader read them as they start.
-_READ_AT_START = (b"PYTHON", b"LD_", b"LC_", b"LANG", b"MALLOC_", b"GLIBC_", b"OPENBLAS_")
+_READ_AT_START = (b"PYTHON", b"LD_", b"LC_", b"LANG", b"MALLOC_", b"GLIBC_")
 _IGNORED = (b"PYTHONWARNINGS", b"PYTHONDONTWRITEBYTECODE", b"PYTHONPYCACHEPREFIX")
 """Variables that make no difference: a warm start treats warnings as errors anyway."""
 
@@ -52,7 +56,6 @@ class Starter:
     def __init__(self, parent: socket.socket | None = None) -> None:
         self.real_only = False
         self.started = 0
-        self._pids: set[int] = set()
         self._ask_at = parent
         self._theirs: socket.socket | None = None
         if self._ask_at is None:  # the warm parent starts when it is first needed
@@ -70,15 +73,7 @@ class Starter:
     def fork_exec(self, *arguments: Any) -> int:
         """Start a process as `_posixsubprocess.fork_exec` does. Return its ID."""
         request = self._warm_request(*arguments)
-        pid: int = self._real(*arguments) if request is None else self._ask(*request)
-        self._pids.add(pid)
-        return pid
-
-    def reap_strays(self) -> None:
-        """Reap what this process adopted besides: orphans that ended while a start was adopted."""
-        for pid in children() - self._pids:
-            with suppress(ChildProcessError, ProcessLookupError):
-                os.waitpid(pid, os.WNOHANG)
+        return self._real(*arguments) if request is None else self._ask(*request)
 
     def _warm_request(  # noqa: PLR0917
         self, args: Any, executables: Any, close: Any, kept: Any, cwd: Any, environment: Any,
@@ -118,13 +113,9 @@ class Starter:
                 self._start_parent(self._theirs)
                 self._theirs.close()
                 self._theirs = None
-            _adopt_orphans(True)
-            try:
-                socket.send_fds(self._ask_at, [len(request).to_bytes(8)], descriptors)
-                self._ask_at.sendall(request)
-                answer = self._ask_at.recv(8)
-            finally:
-                _adopt_orphans(False)
+            socket.send_fds(self._ask_at, [len(request).to_bytes(8)], descriptors)
+            self._ask_at.sendall(request)
+            answer = self._ask_at.recv(8)
             self.started += 1
         if len(answer) != 8:
             raise RuntimeError("the warm parent has ended")
@@ -149,26 +140,30 @@ def serve(parent: socket.socket) -> tuple[list[bytes], list[bytes], bytes, int, 
         if not head:
             os._exit(0)
         request = _receive(parent, int.from_bytes(head))
-        told, tell = os.pipe()
-        waits, go = os.pipe()
-        if (between := os.fork()) == 0:
-            if os.fork() == 0:
-                what = marshal.loads(request)
-                show(what[0])
-                signal.signal(signal.SIGINT, signal.SIG_DFL)  # as before Python has started
-                os.write(tell, os.getpid().to_bytes(8))
-                os.close(go)
-                os.read(waits, 1)  # until it is adopted
-                parent.detach()
-                *start, targets = what
-                _place(descriptors, targets)
-                return tuple(start)
-            os._exit(0)
-        os.waitpid(between, 0)
-        os.close(go)
-        parent.sendall(os.read(told, 8))
-        for descriptor in (told, tell, waits, *descriptors):
+        if _fork_a_sibling() == 0:
+            arguments, *start, targets = marshal.loads(request)
+            show(arguments)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # as before Python has started
+            parent.sendall(os.getpid().to_bytes(8))
+            parent.detach()
+            _place(descriptors, targets)
+            return arguments, *start
+        for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _fork_a_sibling() -> int:
+    """Fork as `os.fork` does, but a child of the parent of this process: of who asked for it."""
+    api = ctypes.pythonapi
+    api.PyOS_BeforeFork()
+    child = ctypes.PyDLL(None).syscall(_CLONE, _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
+    if child == 0:
+        api.PyOS_AfterFork_Child()
+        return 0
+    api.PyOS_AfterFork_Parent()
+    if child < 0:
+        raise OSError("no process can be forked")
+    return int(child)
 
 
 def _receive(parent: socket.socket, size: int) -> bytes:
@@ -244,7 +239,3 @@ def _read_at_start(environment: list[bytes]) -> set[bytes]:
         for pair in environment
         if pair.startswith(_READ_AT_START) and pair.partition(b"=")[0] not in _IGNORED
     }
-
-
-def _adopt_orphans(wanted: bool) -> None:
-    ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, int(wanted), 0, 0, 0)

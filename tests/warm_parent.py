@@ -5,7 +5,6 @@ Arguments: the descriptor of its socket, and characters that make room for a com
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import importlib
 import io
@@ -20,12 +19,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
 _ALSO = (
     "aiohttp.web", "aiosqlite", "anyio._backends._asyncio", "encodings.idna",
     "multiprocessing.resource_tracker", "multiprocessing.spawn", "numpy", "pty", "rich.console",
     "rich.progress", "stat",
 )  # fmt: skip
+# What never starts a process of the program, and the commands that do.
+_ALONE = (b"indexing.watcher", b"multiprocessing.resource_tracker", b"multiprocessing.spawn")
+_PROGRAM = {b"vault_agent", b"from vault_agent.cli.main import main; main()"}
+_STARTING = {
+    b"agent", b"demo", b"disable", b"enable", b"mcp", b"restart", b"serve", b"service", b"setup",
+}  # fmt: skip
 
 
 def main() -> None:
@@ -34,14 +38,18 @@ def main() -> None:
 
     _import_the_program()
     gc.freeze()
-    assert threading.active_count() == 1, "a process with threads must not fork"
-    starts = socket.socket(fileno=int(sys.argv[1]))
+    assert len(list(Path("/proc/self/task").iterdir())) == 1, "a process with threads must not fork"
+    starts: socket.socket | None = socket.socket(fileno=int(sys.argv[1]))
     while True:
-        _end_with_parent()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         arguments, environment, folder, umask, session = serve(starts)
+        if not _starts_others(arguments):
+            starts = None
+            break
         starts, theirs = socket.socketpair()
-        if b"--multiprocessing-fork" in arguments or os.fork() != 0:
+        if os.fork() != 0:
+            theirs.close()
+            os.set_inheritable(starts.fileno(), False)
             break
         starts.close()
         starts = theirs
@@ -49,21 +57,28 @@ def main() -> None:
         for stream in range(3):
             os.close(stream)
             os.open(os.devnull, os.O_RDWR)
-    theirs.close()
-    os.set_inheritable(starts.fileno(), False)
     if session:
         os.setsid()
     os.chdir(folder)
     os.umask(umask)
     os.environ.clear()
     os.environb.update(pair.split(b"=", 1) for pair in environment)  # type: ignore[attr-defined]
-    Starter(starts).install()
+    if starts is not None:
+        Starter(starts).install()
     _run([os.fsdecode(argument) for argument in arguments])
+
+
+def _starts_others(arguments: list[bytes]) -> bool:
+    """Whether a process starts others. If it does although this says no, they start for real."""
+    if not _PROGRAM.isdisjoint(arguments):
+        return not _STARTING.isdisjoint(arguments)
+    return not any(name in argument for name in _ALONE for argument in arguments)
 
 
 def _import_the_program() -> None:
     import vault_agent
 
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program does before numpy loads
     for module in pkgutil.walk_packages(vault_agent.__path__, "vault_agent."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
@@ -156,10 +171,6 @@ def _open_streams() -> None:
         stream.mode = mode  # type: ignore[misc]
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-
-
-def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
 
 
 if __name__ == "__main__":

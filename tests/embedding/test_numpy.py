@@ -47,6 +47,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
+@pytest.mark.real_start
 @pytest.mark.parametrize(("embeddings", "expected"), [("off", "never imported"), ("on", "1")])
 def test_numpy_is_imported_only_for_embeddings_and_with_one_thread(
     tmp_path: Path, embeddings: str, expected: str
