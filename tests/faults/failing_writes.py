@@ -23,7 +23,7 @@ from tests.faults.disk import FailingDisk, Point
 from tests.writing.opened import Vault, lingering, write
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.writing.transaction import Create, Edit, Move, Transaction
 
 if TYPE_CHECKING:

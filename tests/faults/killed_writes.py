@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tests.writing.opened import Vault, lingering, write
 
 from vault_agent.markdown.edit import append, overwrite
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.writing.transaction import Create, Edit, Move, Transaction
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tests.writing.opened import QUIET, Vault, write
 
 from vault_agent.markdown.edit import spliced
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.writing.relinking import Names, rewritten
 from vault_agent.writing.transaction import Edit, Move, Transaction
 

@@ -14,7 +14,7 @@ from tests.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, write
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ from vault_agent.mcp.connections import ServerAt
 from vault_agent.mcp.lists import reading_tools
 from vault_agent.mcp.relay import Relay
 from vault_agent.mcp.toolsets import TOOLSETS
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,8 @@ from vault_agent.errors import Busy, Misconfigured
 from vault_agent.markdown.edit import append
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
-from vault_agent.model.writing import LoggedWrite, Right, Write
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import LoggedWrite, Write
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.config.access import changes_notes, require_key
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, Misconfigured, Unauthorized
-from vault_agent.model.writing import Right, Write
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Write
 from vault_agent.wire.writing import WriteNoteBody
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from tests import index_runs
 from tests.writing import opened
 
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.store.current import CurrentIndex
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.write import TEMPORARY

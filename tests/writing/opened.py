@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.markdown.edit import append, overwrite
-from vault_agent.model.writing import IndexState, Right, Write, WriteLimits, WriteTimes
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import IndexState, Write, WriteLimits, WriteTimes
 from vault_agent.store.writes.log import WriteLog
 from vault_agent.system.allowance import Allowance
 from vault_agent.vault.exclude import Exclusions

@@ -19,7 +19,8 @@ from vault_agent.errors import (
     VaultAgentError,
 )
 from vault_agent.markdown.address import Address
-from vault_agent.model.writing import Right, WriteLimits, Writer
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import WriteLimits, Writer
 from vault_agent.writing import move
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
 from vault_agent.writing.transaction import NeedsJob

@@ -10,7 +10,7 @@ from tests.writing.authored import OpenedVault, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.writing.records import Records
 
 TODAY = date(2025, 5, 6)

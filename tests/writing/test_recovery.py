@@ -11,7 +11,7 @@ from tests.waiting import eventually_async
 from tests.writing.opened import Vault, save_by_rename, write
 
 from vault_agent.errors import Failed
-from vault_agent.model.writing import Right, WriteState
+from vault_agent.model.write_state import Right, WriteState
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Create, Edit, Move, Transaction
 

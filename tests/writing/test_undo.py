@@ -11,7 +11,8 @@ from tests.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, lingering, write
 
 from vault_agent.errors import Conflict, NotFound
-from vault_agent.model.writing import Right, Writer, WriteState
+from vault_agent.model.write_state import Right, WriteState
+from vault_agent.model.writing import Writer
 from vault_agent.store.writes import log
 from vault_agent.writing.transaction import Create, Edit, MakeFolder, Move, Transaction
 

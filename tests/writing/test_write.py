@@ -18,7 +18,8 @@ from tests.writing.opened import write as write_of
 
 from vault_agent.errors import Busy, Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.writing import Appended, Right, Writer, WriteState
+from vault_agent.model.write_state import Right, WriteState
+from vault_agent.model.writing import Appended, Writer
 from vault_agent.writing import notes
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.authoring import DecisionList, Devlog, DevlogKind, TemplateList, TemplateRow
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.search.resolve import resolve
 from vault_agent.vaults.typed_notes import NewNote
 from vault_agent.wire.requests import NoParams

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.writing import Right, Writer
+from vault_agent.model.writing import Writer
+
+if TYPE_CHECKING:
+    from vault_agent.model.write_state import Right
 
 
 class CallerKind(StrEnum):

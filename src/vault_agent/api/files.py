@@ -17,7 +17,8 @@ from vault_agent.api.writing import (
 )
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.writing import Right, Written
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Written
 from vault_agent.vaults.moves import move
 from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody, UploadRequest
 

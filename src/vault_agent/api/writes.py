@@ -10,13 +10,13 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.writing import EDIT_CODES, MAX_FILES, asked, done_or_job, write_operation
 from vault_agent.model.jobs import OneJob
+from vault_agent.model.write_state import Right
 from vault_agent.model.writing import (
     LogEntry,
     LogFile,
     LoggedWrite,
     LogPage,
     OneWrite,
-    Right,
     WritesForgotten,
     Written,
 )

@@ -14,7 +14,8 @@ from vault_agent.markdown.address import Address
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.reading import NoteFrontmatter, NoteOutline
-from vault_agent.model.writing import Appended, Right, Write, Written
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Appended, Write, Written
 from vault_agent.search.resolve import resolve
 from vault_agent.wire.base import dump
 from vault_agent.wire.writing import (

@@ -21,7 +21,7 @@ from vault_agent.cli.features import (
 )
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vault_agent.config import rules
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.text.names import fold, lies_in
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from vault_agent.journals.session_facts import journal_of
 from vault_agent.markdown import edit
 from vault_agent.markdown.address import Address
 from vault_agent.markdown.yaml import edit as keys
-from vault_agent.model.writing import Right, Write
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Write
 from vault_agent.writing.sections import edit_section
 
 if TYPE_CHECKING:

@@ -27,7 +27,8 @@ from vault_agent.markdown.edit import Splice
 from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.model.note_types import new_note_id
 from vault_agent.model.promotion import Demoted, GlobalCopy, Interrupted, Promoted
-from vault_agent.model.writing import Right, Write, WriteState
+from vault_agent.model.write_state import Right, WriteState
+from vault_agent.model.writing import Write
 from vault_agent.redaction.redact import redact
 from vault_agent.search.html import resolved
 from vault_agent.search.resolve import resolve

@@ -22,7 +22,7 @@ from vault_agent.mcp.reading import HASH_DIGITS
 from vault_agent.mcp.searching import warning_lines, warnings_of
 from vault_agent.mcp.text import fenced, has_marks, printable
 from vault_agent.mcp.tool import PATH, Tool
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.text.visible import hidden, visible
 from vault_agent.wire.base import parse_values
 

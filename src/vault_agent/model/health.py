@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from vault_agent.model.sent import Doc, Unsent
 from vault_agent.model.warning import Warning
 from vault_agent.model.watch import WatchStatus
-from vault_agent.model.writing import WriteHealth
+from vault_agent.model.write_state import WriteHealth
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,35 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Annotated, Literal
 
-from vault_agent.model.sent import Doc, OneOf, Unsent
+from vault_agent.model.sent import Doc, Unsent
 from vault_agent.model.warning import Warning
+from vault_agent.model.write_state import Right, WriteState
 
 DEFAULT_WAIT_MS = 2_000
-
-
-class Right(StrEnum):
-    """What a write needs to be allowed: a value of `write.allow`."""
-
-    CREATE = "create"
-    APPEND = "append"
-    EDIT = "edit"
-    OVERWRITE = "overwrite"
-    MOVE = "move"
-    DELETE = "delete"
-    PERMANENT = "permanent"
-
-
-class WriteState(StrEnum):
-    """How far a write has come."""
-
-    PREPARED = "prepared"  # logged; the vault may have been changed
-    COMMITTED = "committed"  # logged with all texts: it is always finished
-    DONE = "done"
-    FAILED = "failed"  # nothing was changed
-    UNDONE = "undone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,28 +196,6 @@ class LoggedWrite:
     file_count: int
     undoable: bool  # whether the bytes before are kept
     warning: str | None = None  # a code, if it did not end well
-
-
-@dataclass(frozen=True, slots=True)
-class WriteHealth:
-    """How the vault is written."""
-
-    enabled: bool = False
-    allow: Annotated[tuple[str, ...], Doc("The rights of `write.allow`.")] = ()
-    state: Annotated[
-        str,
-        OneOf("off", "recovering", "ready", "unsupported"),
-        Doc("`recovering` until what a crash has interrupted is finished."),
-    ] = "off"
-    atomicity: Annotated[
-        str | None,
-        OneOf("exchange", "link", "rename"),
-        Doc("How a note is replaced. With `exchange`, no save of an editor is lost."),
-    ] = None
-    durable: Annotated[bool, Doc("False on a network or cloud drive.")] = True
-    lingering: Annotated[int, Doc("Replaced files that are looked at once more.")] = 0
-    conflicts: Annotated[int, Doc("Writes of the log that met somebody else's change.")] = 0
-    conflict_paths: tuple[str, ...] = ()
 
 
 # --- what is shown of the log -------------------------------------------------------------------

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import Forbidden, Misconfigured
-from vault_agent.model.writing import Right, WriteHealth, WriteLimits
+from vault_agent.model.write_state import Right, WriteHealth
+from vault_agent.model.writing import WriteLimits
 from vault_agent.store.writes.log import WriteLog
 from vault_agent.writing.files import Files
 from vault_agent.writing.journal import Journal

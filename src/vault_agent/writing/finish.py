@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.writing import WriteState
+from vault_agent.model.write_state import WriteState
 from vault_agent.text.names import lies_in
 from vault_agent.vault.folder import NotAFile
 from vault_agent.vault.opening import CannotOpen

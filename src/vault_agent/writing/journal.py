@@ -22,7 +22,8 @@ from vault_agent.errors import (
 )
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
-from vault_agent.model.writing import SERVER, WriteState, Written
+from vault_agent.model.write_state import WriteState
+from vault_agent.model.writing import SERVER, Written
 from vault_agent.store.writes.record import FileChange, NewWrite
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen

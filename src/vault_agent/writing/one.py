@@ -13,7 +13,7 @@ from vault_agent.errors import (
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
-from vault_agent.model.writing import WriteState, Written
+from vault_agent.model.write_state import WriteState
 from vault_agent.text.names import is_note
 from vault_agent.vault.naming import check_new
 from vault_agent.vault.new import place_of_new
@@ -35,7 +35,7 @@ from vault_agent.writing.transaction import (
 )
 
 if TYPE_CHECKING:
-    from vault_agent.model.writing import Write
+    from vault_agent.model.writing import Write, Written
     from vault_agent.store.writes.record import FileChange
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.costly import Results

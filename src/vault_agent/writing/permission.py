@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Busy, Forbidden
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.text.names import fold, lies_in
 from vault_agent.vault.exclude import Verdict
 from vault_agent.vault.paths import validate

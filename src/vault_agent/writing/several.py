@@ -13,7 +13,8 @@ from vault_agent.errors import (
 )
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
-from vault_agent.model.writing import SERVER, Right, WriteState, Written
+from vault_agent.model.write_state import Right, WriteState
+from vault_agent.model.writing import SERVER, Written
 from vault_agent.store.writes.record import FileChange, shown
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies

@@ -17,7 +17,7 @@ import anyio
 
 from vault_agent.errors import Busy, Conflict, VaultAgentError
 from vault_agent.model.warning import Warning
-from vault_agent.model.writing import IndexState, Right, Write, WriteHealth, Written
+from vault_agent.model.write_state import Right, WriteHealth
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads
@@ -36,7 +36,7 @@ from vault_agent.writing.undo import UNDO
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-    from vault_agent.model.writing import LoggedWrite, Writer
+    from vault_agent.model.writing import IndexState, LoggedWrite, Write, Writer, Written
     from vault_agent.system.allowance import Allowance
     from vault_agent.system.crash import CrashReport
     from vault_agent.writing.journal import Journal

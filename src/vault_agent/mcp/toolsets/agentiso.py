@@ -27,7 +27,7 @@ from vault_agent.mcp.toolsets.whole import (
     whole_note,
 )
 from vault_agent.mcp.writing import at_this_moment, change
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.text.visible import visible
 from vault_agent.wire.writing import NoteParams
 

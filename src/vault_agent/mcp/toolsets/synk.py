@@ -38,7 +38,7 @@ from vault_agent.mcp.toolsets.whole import (
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
 from vault_agent.model.identifiers import identify
-from vault_agent.model.writing import Right
+from vault_agent.model.write_state import Right
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.graph import GraphRequest

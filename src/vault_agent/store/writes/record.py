@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.model.writing import LoggedWrite, WriteState, WrittenFile
+from vault_agent.model.write_state import WriteState
+from vault_agent.model.writing import LoggedWrite, WrittenFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
