@@ -69,6 +69,10 @@ async def test_writing_that_needs_folders_is_refused_with_the_command_that_asks_
     assert "`vault-agent enable write`" in refused.err
 
 
+async def test_an_embedding_endpoint_without_a_model_names_the_command(run: Run):
+    assert "`vault-agent enable embedding`" in (await run("embedding", "check")).err
+
+
 @pytest.mark.parametrize(
     ("name", "missing"),
     [
@@ -112,6 +116,38 @@ async def test_ones_own_notes_stay_closed_beside_projects_until_a_folder_is_name
     assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
     assert "it does not exist any more" in (await run("undo")).out
     assert not (notes / "Inbox/x.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "advised"),
+    [
+        (("move", "Stock", "Broth", "--yes"), "enable write --allow move"),
+        (("delete", "Stock", "--yes"), "enable write --allow delete"),
+        (("write", "Stock", "--mode", "overwrite", "-t", "x", "--yes"), "write --allow overwrite"),
+        (("write", "move", "-t", "x"), "enable write"),
+    ],
+)
+async def test_what_turns_writing_on_gives_the_right_that_the_command_needs(
+    run: Run, notes: Path, typed: tuple[str, ...], advised: str
+):
+    await started(run, "--background")
+    await run("jobs", "follow")
+    refused = await run(*typed)
+    assert refused.err.endswith(f"{advised}`.\n")
+    (command,) = re.findall(r"`vault-agent ([^`]+)`", refused.err)
+    await run(*shlex.split(command), "--folder", ".")
+    done = await run(*typed)
+    assert done.code == 0, done.err
+
+
+async def test_a_vault_that_is_added_but_not_served_says_so(run: Run, notes: Path):
+    told = await run("vaults", "add", str(notes))
+    assert told.code == 2  # it is the default one
+    other = notes.with_name("Other")
+    other.mkdir()
+    assert "vault-agent enable vaults" in (await run("vaults", "add", str(other))).err
+    await run("enable", "vaults")
+    assert "enable" not in (await run("vaults", "add", str(other), "--name", "two")).err
 
 
 async def test_enable_alone_shows_what_is_on(run: Run):

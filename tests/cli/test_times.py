@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from vault_agent.cli.times import ago
+from vault_agent.cli.times import DAY, ago
 
 NOW = datetime(2026, 5, 20, 12, 0, tzinfo=UTC)
 
@@ -33,3 +33,17 @@ def test_old_future_and_invalid_times_are_shown_as_they_are():
     assert ago("2020-02-03T12:00:00Z", NOW) == "2020-02-03"
     assert ago("2027-01-01T00:00:00Z", NOW) == "2027-01-01T00:00:00Z"
     assert ago("some\x1bday", NOW) == "some\\x1bday"
+
+
+@pytest.mark.parametrize(
+    ("typed", "days"),
+    [("today", 0), ("Tomorrow", 1), ("yesterday", -1), ("+7", 7), ("-30d", -30), ("+0", 0)],
+)
+def test_a_day_may_be_a_word_or_a_number_of_days(typed, days):
+    today = datetime.now().astimezone().date()
+    assert DAY.convert(typed, None, None) == (today + timedelta(days)).isoformat()
+
+
+@pytest.mark.parametrize("typed", ["2026-01-02", "2026-13-02", "7", "next week", ""])
+def test_what_is_no_such_day_is_left_to_the_server(typed):
+    assert DAY.convert(typed, None, None) == typed

@@ -124,6 +124,24 @@ def test_forgotten_writes_cannot_be_undone(server: Written):
     assert "Forgotten.md" in server.done("writes", "show", write_id)
 
 
+def test_a_note_that_is_renamed_by_its_name_stays_in_its_folder(server: Written):
+    server.write("Work/Draft.md", "# Draft\n")
+    server.write("Archive/Old.md", "# Old\n")
+    server.index()
+    assert server.done("move", "Draft", "Plan", "--yes").startswith(
+        "moved Work/Draft.md -> Work/Plan.md  "
+    )
+    assert server.done("move", "Plan", "Archive", "--yes").startswith(
+        "moved Work/Plan.md -> Archive/Plan.md  "
+    )
+    assert server.done("move", "Archive/Plan.md", "Plan", "--yes").startswith(
+        "moved Archive/Plan.md -> Plan.md  "
+    )
+    code, shown = server.at_a_terminal("move", "Old", "Older", answers=["n\n"])
+    assert code == 1
+    assert "Move it to Archive/Older.md? [y/N]" in shown
+
+
 def test_what_can_hide_text_is_not_done_without_an_answer(server: Written):
     server.write("Asked.md", "one\n")
     server.index()

@@ -144,6 +144,7 @@ async def change(
     """Send a change and say what was done. Return the exit code, None for success.
 
     `asks` is the question of a change that can hide text from its reader, such as "Delete it?".
+    `{path}` in it stands for the path after the change.
     It is asked after the difference was shown, and then exactly that change is sent.
 
     Raises:
@@ -164,7 +165,7 @@ async def change(
         _show_diff(data, sys.stderr)
         warn(shown.warnings)
         before = await _text(client, data)
-        if not agreed(asks, yes=False):
+        if not agreed(asks.replace("{path}", clean(data["path"])), yes=False):
             tell("Nothing was changed.")
             return _DECLINED
     if data["hashBefore"] is not None:

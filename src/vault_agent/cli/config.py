@@ -132,9 +132,11 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     say(f"{name} = {clean(shown)}" if value.strip() else f"{name} removed")
     for problem in problems:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
-    for line in after_change(invocation, before, [name]):
+    lines = list(after_change(invocation, before, [name]))
+    for line in lines:
         tell(line)
-    if can_ask() and waits_in_background(invocation, [name]):
+    missing = any(line.startswith("VAULT_NOT_FOUND") for line in lines)
+    if can_ask() and not missing and waits_in_background(invocation, [name]):
         await _offer_restart(invocation)
 
 

@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, envelope, say
+from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
     from vault_agent.config.sections import EmbeddingSettings
@@ -39,6 +40,12 @@ async def check(invocation: Invocation) -> None:
     from vault_agent.config import build_config
 
     config = build_config(invocation.layers())
+    if config.embedding.model is None:
+        raise Misconfigured(
+            "CONFIG_INVALID",
+            "embedding.model is not set.",
+            remedy="To choose one and to turn semantic search on: `vault-agent enable embedding`.",
+        )
     found = await asked(config.embedding)
     milliseconds = round(found.seconds * 1000)
     if invocation.json:

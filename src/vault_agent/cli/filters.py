@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
+from vault_agent.cli.times import DAY, DAYS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -75,6 +77,10 @@ _FILTERS = {
         callback=_pairs,
         help="Only with this frontmatter property. Repeat to require several.",
     ),
-    "after": click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
-    "before": click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
+    "after": click.option(
+        "--after", metavar="DATE", type=DAY, help=f"Only dated from this day: {DAYS}."
+    ),
+    "before": click.option(
+        "--before", metavar="DATE", type=DAY, help=f"Only dated to this day: {DAYS}."
+    ),
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
@@ -11,6 +12,11 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import look_up
 from vault_agent.client import calls
 from vault_agent.errors import NotFound
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Client
+
+_QUESTION = "Move it to {path}?"
 
 
 @click.command("move", cls=Command)
@@ -25,20 +31,36 @@ async def command(invocation: Invocation, /, source: str, to: str, **options: An
     A file is a note, an attachment or a folder.
 
     FROM is a path, or the name of a note. TO is the new path, or a folder: one that exists, or
-    any with / at its end. It shows what would change and asks.
-    """
+    any with / at its end. If both are only names, the note stays in its folder. It shows what
+    would change and asks.
+
+    \b
+    vault-agent move "Late frost" "Frost in May"
+    vault-agent move "Late frost" Archive/
+    """  # noqa: D301 - \\b tells the parser to keep these lines
     chosen = how(options)
     body: dict[str, Any] = {"path": source.rstrip("/"), "to": to}
     if options["keep_links"]:
         body["rewriteLinks"] = False
     async with invocation.client() as client:
         try:
-            return await change(
-                invocation, client, calls.WRITE_MOVE, body, chosen, asks="Move this?"
-            )
+            return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
         except NotFound as error:
             if error.code != "NOTE_NOT_FOUND":
                 raise
         del body["path"]
-        body["noteId"] = (await look_up(client, source)).note_id
-        return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks="Move this?")
+        place = await look_up(client, source)
+        body["noteId"] = place.note_id
+        if (
+            place.path is not None
+            and "/" not in f"{source}{to}"
+            and not await _is_folder(client, to)
+        ):
+            body["to"] = (PurePosixPath(place.path).parent / to).as_posix()
+        return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
+
+
+async def _is_folder(client: Client, name: str) -> bool:
+    """Whether the vault has a folder of this name at its root."""
+    tree = (await client.call(calls.FOLDERS)).envelope["data"]["folders"]
+    return any(each["folder"].casefold() == name.casefold() for each in tree)

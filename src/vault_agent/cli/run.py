@@ -242,7 +242,7 @@ async def _run(arguments: list[str]) -> int:
         say(help_wanted.format_message())
         return exits.SUCCESS
     except click.ClickException as misuse:
-        error: VaultAgentError = InvalidRequest("INVALID_REQUEST", _usage(misuse))
+        error: VaultAgentError = InvalidRequest("INVALID_REQUEST", _usage(misuse, arguments))
     except VaultAgentError as refusal:
         error = refusal
     except (_ReaderGone, BrokenPipeError, click.Abort):
@@ -253,15 +253,18 @@ async def _run(arguments: list[str]) -> int:
         return result if isinstance(result, int) else exits.SUCCESS
     if asks_for_json(arguments):
         error_envelope(error)
-    complain(error.code, _with_next_step(error))
+    complain(error.code, _with_next_step(error, arguments))
     for line in _candidates(error):
         tell(line)
     return exits.exit_code(error)
 
 
-def _usage(misuse: click.ClickException) -> str:
+def _usage(misuse: click.ClickException, arguments: list[str]) -> str:
     context = getattr(misuse, "ctx", None)
-    command = context.command_path if context is not None else NAME
+    if context is not None:
+        command = context.command_path
+    else:  # the parser says that an option lacks its value without a context
+        command = " ".join((NAME, *(each for each in arguments[:1] if each in COMMANDS)))
     message = describe(misuse)
     return f"{message}{'' if message.endswith(('.', '?')) else '.'} See `{command} --help`."
 
@@ -283,6 +286,10 @@ def _internal(defect: Exception) -> Failed:
         "INTERNAL_ERROR",
         f"vault-agent itself failed ({type(defect).__name__}{place}): please report this line",
     )
+
+
+_RIGHTS = {"move": "move", "delete": "delete", "write": "overwrite"}
+"""Rights that writing does not include by itself, by the commands whose line names them."""
 
 
 def _candidates(error: VaultAgentError) -> list[str]:
@@ -308,7 +315,11 @@ def _candidates(error: VaultAgentError) -> list[str]:
     return ["Similar names:", *lines] if similar else lines
 
 
-def _with_next_step(error: VaultAgentError) -> str:
+def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
+    if error.code == "FEATURE_DISABLED" and error.details.get("setting") == "write.enabled":
+        needed = _RIGHTS.get(" ".join(arguments[:1]), "")
+        more = f" --allow {needed}" if needed in arguments else ""
+        return f"{error.what} Run `vault-agent enable write{more}`."
     job = error.details.get("jobId")
     if error.code == "INDEX_BUSY" and isinstance(job, str) and job not in error.message:
         return f"{error.message} Follow it: vault-agent jobs follow {clean(job)}"

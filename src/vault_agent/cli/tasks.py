@@ -16,6 +16,7 @@ from vault_agent.cli.local import forget_task, local_vault, recalled_task, remem
 from vault_agent.cli.names import find, known_folder
 from vault_agent.cli.paged import Listing, Page, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
+from vault_agent.cli.times import DAY, DAYS
 from vault_agent.client import calls
 
 _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
@@ -40,12 +41,16 @@ def command() -> None:
     help="Only with this status.",
 )
 @note_filters("tags")
-@click.option("--due-after", metavar="DATE", help="Only due from this day, YYYY-MM-DD.")
-@click.option("--due-before", metavar="DATE", help="Only due to this day, YYYY-MM-DD.")
+@click.option("--due-after", metavar="DATE", type=DAY, help=f"Only due from this day: {DAYS}.")
+@click.option("--due-before", metavar="DATE", type=DAY, help=f"Only due to this day: {DAYS}.")
 @page_options("Tasks")
 @click.pass_obj
 async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: Any) -> None:
-    """List tasks, all or those of a note or folder."""
+    """List tasks, all or those of a note or folder.
+
+    \b
+    vault-agent tasks list --due-before +7     what is due this week
+    """  # noqa: D301 - \\b tells the parser to keep this line
     arguments = {
         "path": paths,
         "status": options["status"],
@@ -75,9 +80,9 @@ async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: An
 @click.argument("note", metavar="NOTE")
 @click.argument("text")
 @click.option("--section", metavar="HEADING", help="Add it below this heading. Default: the end.")
-@click.option("--due", metavar="DATE", help="When it is due, YYYY-MM-DD.")
-@click.option("--scheduled", metavar="DATE", help="When you plan to do it, YYYY-MM-DD.")
-@click.option("--start", metavar="DATE", help="When it can be begun, YYYY-MM-DD.")
+@click.option("--due", metavar="DATE", type=DAY, help=f"When it is due: {DAYS}.")
+@click.option("--scheduled", metavar="DATE", type=DAY, help="When you plan to do it.")
+@click.option("--start", metavar="DATE", type=DAY, help="When it can be begun.")
 @click.option(
     "--priority",
     type=click.Choice(("highest", "high", "medium", "low", "lowest")),

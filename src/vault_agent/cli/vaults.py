@@ -111,6 +111,8 @@ async def add(invocation: Invocation, folder: Path, name: str | None) -> None:
         envelope({"added": _row(entry)})
         return
     tell(f"{clean(entry.address)} is added. Search it with --vault {clean(entry.address)}.")
+    if not several_vaults(invocation.layers()):
+        tell("Only vault.root is served yet. To serve it too: vault-agent enable vaults")
 
 
 @command.command("forget")
