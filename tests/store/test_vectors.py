@@ -220,6 +220,38 @@ async def test_rows_lost_in_a_power_cut_are_embedded_again(database, map_path):
         assert [key for key, _ in plan.missing] == keys(2, 2)
 
 
+@pytest.mark.parametrize("killed", ["before the rows are dropped", "before a map is published"])
+async def test_lost_rows_are_noticed_after_a_kill(database, map_path, monkeypatch, killed):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(4), keys(4))
+        plan.fill(keys(4), await store.save(keys(4), units(4)))
+        await store.publish(plan, map_path)
+    with next(database.with_suffix("").glob("*.rows")).open("r+b") as file:
+        file.truncate(2 * DIMENSION * 4)
+
+    async def kill(*_):
+        raise KeyboardInterrupt
+
+    async with open_vectors(database) as store:
+        if killed == "before the rows are dropped":
+            monkeypatch.setattr(VectorStore, "_drop_damaged", kill)
+            with pytest.raises(KeyboardInterrupt):
+                await store.use(space())
+            monkeypatch.undo()
+        else:
+            await store.use(space())
+    async with open_vectors(database) as store:
+        await store.use(space())
+        assert not await store.vouches_for(reopen(database, map_path))
+        plan = await store.plan(chunk_keys(4), keys(4))
+        assert [key for key, _ in plan.missing] == keys(2, 2)
+        await store.publish(plan, map_path)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        assert await store.vouches_for(reopen(database, map_path))
+
+
 async def test_sign_planes_are_rebuilt_after_a_power_cut(database, map_path):
     vectors = units(4)
     async with open_vectors(database) as store:

@@ -24,7 +24,7 @@ from vault_agent.store.database import (
 )
 from vault_agent.store.vectors.matrix import RowFiles, planes_path, rows_path, write_map
 from vault_agent.system.cancelling import in_thread
-from vault_agent.system.files import make_private_folder
+from vault_agent.system.files import make_private_folder, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -106,7 +106,6 @@ class VectorStore:
         self.folder = folder
         self._space: tuple[int, VectorSpace] | None = None
         self._files: RowFiles | None = None
-        self._has_lost = False  # rows that a map may still name
 
     def close(self) -> None:
         """Close the files, but not the connection."""
@@ -151,7 +150,7 @@ class VectorStore:
             "SELECT synced FROM space WHERE id = ?", (number,)
         )
         of_this_store = matrix.files == number and len(matrix.vectors) <= int(synced)
-        return of_this_store and not self._has_lost
+        return of_this_store and not self._lost_from(number).exists()
 
     async def keys_of(self, matrix: Matrix) -> dict[int, bytes]:
         """Return what the vectors of a map's chunks are known by, by chunk.
@@ -256,7 +255,7 @@ class VectorStore:
             keys=plan.chunks[have],
             rows=plan.rows[have],
         )
-        self._has_lost = False
+        await in_thread(self._lost_from(number).unlink, missing_ok=True)
 
     async def tidy(self, plan: Plan, path: Path) -> None:
         """Remove unused vectors after a complete run, and publish the plan again.
@@ -362,12 +361,33 @@ class VectorStore:
         files = await in_thread(
             lambda: RowFiles(self.folder, number, space.dimension, max(last + 1, synced))
         )
-        self._has_lost = files.complete < min(last + 1, synced)
-        doubtful = min(files.complete, synced)
+        try:
+            await self._check_rows(number, files, last, synced)
+        except BaseException:
+            files.close()
+            raise
+        return files
+
+    async def _check_rows(self, number: int, files: RowFiles, last: int, synced: int) -> None:
+        """Drop damaged rows. `last` is the last row in use, and `synced` rows may be in a map.
+
+        The first row that was cut off is kept in a file until a map without such rows is published.
+        Else a kill before that would leave rows of zeros that look whole.
+        """
+        lost = self._lost_from(number)
+        first = int(lost.read_bytes()) if lost.exists() else files.complete
+        first = min(first, files.complete)
+        if first < min(last + 1, synced):
+            await in_thread(replace_file, lost, str(first).encode())
+        await in_thread(files.fill_up)
+        doubtful = min(first, synced)
         if doubtful <= last:
             await self._drop_damaged(number, files, doubtful)
             await in_thread(files.rebuild_planes, doubtful)
-        return files
+
+    def _lost_from(self, space: int) -> Path:
+        """Return the file with the first row that was cut off. It is missing if none was."""
+        return self.folder / f"{space}.lost"
 
     async def _drop_damaged(self, space: int, files: RowFiles, first: int) -> None:
         """Remove the damaged vectors from row `first` on."""

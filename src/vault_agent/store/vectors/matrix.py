@@ -69,7 +69,7 @@ class RowFiles:
     def __init__(self, folder: Path, space: int, dimension: int, rows: int) -> None:
         """Open the files to append from row `rows` on. Later rows are overwritten.
 
-        If the files have fewer rows, the missing rows are zeros, which are no valid vectors.
+        If the files have fewer rows, call `fill_up`.
         """
         self.dimension = dimension
         self._lock = threading.Lock()
@@ -83,9 +83,13 @@ class RowFiles:
         held_signs = os.fstat(self._planes).st_size // self._block.nbytes * BLOCK
         self.complete = min(rows, held, held_signs)
         """How many rows the files had, of those that they should have."""
-        if held < rows:
-            os.ftruncate(self._rows, rows * self._row_bytes)
         self._restore_block(rows // BLOCK)
+
+    def fill_up(self) -> None:
+        """Make the missing rows zeros, which are no valid vectors."""
+        with self._lock:
+            if os.fstat(self._rows).st_size < self._next * self._row_bytes:
+                os.ftruncate(self._rows, self._next * self._row_bytes)
 
     @property
     def next_row(self) -> int:
