@@ -32,10 +32,10 @@ ARGS ?=
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test pytest lint format bench long browser vendor recording screens docs build lock clean
+.PHONY: help demo test pytest lint format bench long browser vendor recording screens docs build mcpb released container lock clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-9s %s\n", $$1, $$2 }'
 
 demo: $(VENV)/.runtime  ## Serve, index, search and read a sample vault
 	@$(BIN)/vault-agent demo
@@ -53,6 +53,8 @@ lint: $(NPM)  ## Run the linters, the format checks and the type checkers; check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec packaging/compose.yaml
 	$(BIOME) ci --error-on-warnings
 	$(BIN)/node web/check.mjs
 
@@ -92,6 +94,15 @@ screens: $(VENV)/.dev  ## Take the pictures of the web page for its documentatio
 
 build: $(VENV)/.dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation
+
+mcpb: build  ## Build the file that installs vault-agent in Claude Desktop into dist/
+	$(BIN)/python packaging/mcpb.py
+
+released: $(VENV)/.dev  ## Check that the tag, the version and the changelog agree
+	$(BIN)/python packaging/released.py
+
+container:  ## Build the container image `vault-agent` by podman or docker
+	$(or $(shell command -v podman),docker) build --file packaging/Containerfile --tag vault-agent .
 
 lock: $(VENV)/.dev  ## Update the locked dependencies
 	$(LOCK) --upgrade pyproject.toml --output-file requirements/runtime.txt
