@@ -20,7 +20,6 @@ NAMES = (
     "web",
     "web_editor",
     "memory.followups",
-    "memory.foreign",
     "memory.journals",
     "memory.prompts",
     "memory.hooks",

@@ -20,7 +20,6 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from dataclasses import fields
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from benchmarks.memory.followups import _index
 from benchmarks.memory.history import read_history
 from vault_agent.app import open_app
 from vault_agent.config.settings import Config
+from vault_agent.memory.injected import MAX_NOTES
 from vault_agent.model.memory import RecallQuery
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.serve import listening
@@ -103,9 +103,7 @@ async def _measure(
 
 async def _given(server: Listening, prompt: str) -> Recalled:
     """Return what a prompt brings to an agent that has not asked."""
-    known = {each.name for each in fields(RecallQuery)}
-    more = {"unasked": True} if "unasked" in known else {}
-    query = RecallQuery(prompt=prompt, explain=True, **more)
+    query = RecallQuery(prompt=prompt, max_notes=MAX_NOTES, bar=1.0)
     return await server.app.memory.recall(server.app.vaults.default, query)
 
 

@@ -158,7 +158,6 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "memory.include_global": "false",
         "memory.exclude_types": "bug, journal",
         "memory.auto_inject": "false",
-        "memory.each_prompt": "true",
         "memory.show": "true",
         "memory.hook_timeout_ms": "500",
         "memory.log_days": "30",

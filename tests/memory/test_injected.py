@@ -141,14 +141,39 @@ async def test_a_start_brings_the_last_session_and_a_first_prompt_what_it_is_abo
         assert tokens_of(start) + tokens_of(prompt) <= 1_000
         assert await agent.prompts() == ""
         details = await agent.deliveries.details("s1")
-        assert [each.event for each in details.deliveries] == ["start", "prompt"]
-        first, second = details.deliveries
+        assert [each.event for each in details.deliveries] == ["start", "prompt", "prompt"]
+        first, second, third = details.deliveries
+        assert (third.notes, third.text) == ((), "")
         assert (first.text, second.text) == (start, prompt)
         assert first.signals.files == ("src/parser.py",)
         assert second.signals.prompt
         assert {each.left_out for each in second.left_out} == {"relevance"}
         assert set(details.changed.values()) == {False}
         del app
+
+
+async def test_a_start_names_the_latest_journals_if_something_is_open_in_them(world: World):
+    left = note("Left", "## Key Decisions\n\n- None\n\n## Open Questions\n\n- Why?", type="journal")
+    failed = note(
+        "Failed",
+        "## Problems Encountered\n\n- `go` — bad `a_b` (open)\n- `ls` (resolved)",
+        type="journal",
+    )
+    done = note("Done", "## Outcome\n\nAll is well.", type="journal")
+    world.write(world.shop, {"journals/left.md": left, "journals/failed.md": failed})
+    world.write(world.shop, {"journals/old.md": done.replace("2026-02", "2025-02")})
+    (world.shop / "journals/last.md").unlink()
+    async with opened(world) as (_, agent):
+        start = await agent.starts()
+        assert '"Left" (journals/left.md, 2026-02-14): None' in start
+        assert '"Failed" (journals/failed.md, 2026-02-14): `go` — bad `a_b` (open)' in start
+        assert "Done" not in start
+
+
+async def test_the_tokens_of_a_session_are_limited(world: World):
+    async with opened(world, max_tokens=100) as (_, agent):
+        texts = [await agent.starts(), *[await agent.prompts() for _ in range(5)]]
+        assert 0 < sum(map(tokens_of, texts)) <= 100
 
 
 async def test_nothing_comes_at_a_resume_or_without_auto_inject(world: World):
@@ -181,8 +206,8 @@ async def test_a_note_comes_again_after_a_compaction(world: World):
         assert await agent.prompts() == first[1]
 
 
-async def test_each_prompt_gets_notes_that_it_did_not_have_if_wanted(world: World):
-    async with opened(world, each_prompt=True, max_notes=1) as (_, agent):
+async def test_each_prompt_gets_notes_that_the_session_did_not_have(world: World):
+    async with opened(world, max_notes=1) as (_, agent):
         first, second = await agent.prompts(), await agent.prompts()
         assert {'"Tracker"' in first, '"Costs"' in first} == {True, False}
         assert {'"Tracker"' in second, '"Costs"' in second} == {True, False}
@@ -204,8 +229,7 @@ async def test_a_note_that_was_put_first_comes_first_whatever_it_is_about(world:
         parsing = identify("decisions/parsing.md")
         await agent.deliveries.put_first("s1", "project:shop", parsing)
         text = await agent.prompts("thanks")
-        assert text.count("--- Decision") == 1
-        assert '"Parsing"' in text
+        assert text.count('"Parsing"') == 1
         assert await agent.prompts("thanks") == ""
 
 
@@ -261,7 +285,7 @@ async def test_notes_of_other_projects_never_come_and_cannot_be_put_first(world:
             await indexed(shared)
         texts = await agent.starts() + await agent.prompts()
         assert "Other" not in texts
-        assert '"Sum" (global)' in texts
+        assert '"Sum" (global:patterns/sum.md' in texts
         with pytest.raises(NotFound) as refused:
             await agent.deliveries.put_first("s1", "project:other", identify("notes/x.md"))
         assert refused.value.code == "NOTE_NOT_FOUND"
@@ -356,7 +380,7 @@ async def without_leaks(world: World, deliveries: int) -> None:
         notes = {
             f"notes/{number}.md": note(
                 f"About {number}",
-                " ".join((*chosen.choices(vocabulary, k=30), canary)),
+                " ".join((canary, *chosen.choices(vocabulary, k=30))),
                 files=f"[{chosen.choice(files)}]",
             )
             for number in range(20)

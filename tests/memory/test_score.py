@@ -13,11 +13,13 @@ from vault_agent.memory.score import (
     Signals,
     choose,
     content_words,
+    is_about,
     is_signal,
     needed_share,
     rank,
 )
 from vault_agent.model.memory import RecallWeights
+from vault_agent.model.search import Match
 
 TODAY = date(2026, 3, 1)
 MANY = Frequencies(1_000, {"src/cost.py": 1, "Makefile": 900, "src/a/b.py": 3}, {"parsing": 2})
@@ -61,7 +63,7 @@ def test_many_common_files_are_no_more_than_the_rarest():
         ("./src/a/b.py", "note", 1.0),
         ("src\\a\\b.py", "note", 1.0),
         ("other/a/b.py", "note", 0.8),
-        ("src/a/c.py", "note", 0.4),
+        ("src/a/c.py", "note", 0.0),
         ("src/a", "module", 0.8),
         ("src/a", "note", 0.0),
         ("src/x/b.py", "note", 0.0),
@@ -112,6 +114,16 @@ def test_more_words_need_a_smaller_share_and_more_passages_a_larger_one():
     assert needed_share(10, 0) == needed_share(10, 30) > 0
     assert needed_share(3, 1_000_000) < 1
     assert needed_share(0, 0) > 0
+
+
+def test_a_note_comes_unasked_only_with_two_words_of_the_subject_and_a_good_score():
+    good = Match(0.5, 2)
+    assert is_about(good, 0.45, 0.4, bar=1.0)
+    assert not is_about(Match(0.5, 1), 0.9, 0.4, bar=1.0)
+    assert not is_about(Match(0.3, 3), 0.9, 0.4, bar=1.0)
+    assert not is_about(good, 0.3, 0.4, bar=1.0)
+    assert not is_about(good, 0.45, 0.4, bar=1.3)  # a later prompt
+    assert is_about(Match(0.3, 0), 0.1, 0.4, bar=None)
 
 
 def test_a_global_note_counts_a_tenth_less_and_only_by_type():

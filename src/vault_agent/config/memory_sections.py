@@ -29,7 +29,13 @@ class MemorySettings(Section):
         idle_without=("vaults.enabled",),
     )
     max_notes: Count = setting(5, "most notes that are recalled at once", ge=1, le=20, live=True)
-    max_tokens: Count = setting(1_000, "most tokens of their text", ge=100, le=2_000, live=True)
+    max_tokens: Count = setting(
+        1_000,
+        "most tokens of their text, and of all that a session gets without asking",
+        ge=100,
+        le=2_000,
+        live=True,
+    )
     max_note_tokens: Count = setting(
         160, "most tokens of one note in it", ge=40, le=1_000, live=True
     )
@@ -78,13 +84,7 @@ class MemorySettings(Section):
     auto_inject: Switch = setting(
         True,
         "whether agents' hooks get notes without asking",
-        help="At the start of a session, and at its first prompt.",
-        live=True,
-    )
-    each_prompt: Switch = setting(
-        False,
-        "whether each prompt gets notes, and not only the first",
-        help="A note comes once a session either way.",
+        help="An index of them, at the start of a session and at prompts that they are about.",
         live=True,
     )
     show: Switch = setting(False, "whether the person is told which notes an agent gets", live=True)

@@ -25,9 +25,12 @@ MAX_FILES: Final = 20
 _SAME_NAME = 5
 """So many files with one name are not told apart by it, such as `__init__.py`."""
 
+_PROBLEMS: Final = "problems encountered"
+_OPEN_PROBLEM = re.compile(r"\(open\b")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _NEVER_TYPES = frozenset({"template"})
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "journal": ("key decisions", "open questions", "outcome"),
+    "journal": ("key decisions", "open questions", _PROBLEMS, "outcome"),
     "decision": ("decision",),
     "module": ("purpose", "known issues"),
     "bug": ("root cause", "fix"),
@@ -50,18 +53,15 @@ class FactIndex:
         self.ids = {identify(note.path): note.rowid for note in self.notes.values()}
         self.files: dict[str, list[int]] = {}
         self.tags: dict[str, list[int]] = {}
-        self._folders: dict[str, list[int]] = {}
         self._names: dict[str, list[int]] = {}
         self.named: dict[str, list[str]] = {}
         for note in self.notes.values():
             for file in dict.fromkeys(map(file_key, note.files)):
-                folder, _, name = file.rpartition("/")
+                name = file.rpartition("/")[2]
                 if file not in self.files:
                     self.named.setdefault(name, []).append(file)
                 self.files.setdefault(file, []).append(note.rowid)
                 self._names.setdefault(name, []).append(note.rowid)
-                if folder:
-                    self._folders.setdefault(folder, []).append(note.rowid)
             for tag in dict.fromkeys(map(fold_words, note.tags)):
                 self.tags.setdefault(tag, []).append(note.rowid)
         newest = sorted(self.notes.values(), key=lambda note: (note.updated, note.path))
@@ -70,14 +70,13 @@ class FactIndex:
         self.identifiers = {note.identifier for note in self.notes.values() if note.identifier}
 
     def near(self, files: Iterable[str], tags: Iterable[str]) -> set[int]:
-        """Return the notes with one of the files, or one near it, or with one of the tags."""
+        """Return the notes with one of the files, or one of its name, or with one of the tags."""
         found: dict[int, None] = {}
         for file in map(file_key, files):
-            folder, _, name = file.rpartition("/")
+            name = file.rpartition("/")[2]
             groups = [self.files.get(file, ()), self._names.get(name, ())]
             parts = file.split("/")
             groups += [self.files.get("/".join(parts[:end]), ()) for end in range(1, len(parts))]
-            groups.append(self._folders.get(folder, ()) if folder else ())
             for group in groups:
                 found |= dict.fromkeys(group)
         near = set(list(found)[:MAX_BY_FILE])
@@ -171,7 +170,11 @@ def part_that_matters(
     parts = []
     for section in wanted:
         for chunk in chunks:
-            if section in _headings(chunk) and (text := _text(chunk)):
+            if section not in _headings(chunk) or not (text := _text(chunk)):
+                continue
+            if section == _PROBLEMS:
+                text = "\n".join(filter(_OPEN_PROBLEM.search, text.split("\n")))
+            if text:
                 if section == wanted[0] and kind != "journal":
                     parts.append(text)
                 else:
@@ -189,6 +192,11 @@ def part_that_matters(
     return "", whole
 
 
+def is_open(text: str) -> bool:
+    """Whether the part of a journal that is shown has something open."""
+    return "\nOpen questions:" in f"\n{text}" or _OPEN_PROBLEM.search(text) is not None
+
+
 def says_something(title: str, text: str) -> bool:
     """Whether the part of a note that is shown says more than its title."""
     words = fold_words(text).split()
@@ -200,8 +208,11 @@ def _headings(chunk: StoredChunk) -> set[str]:
 
 
 def _text(chunk: StoredChunk) -> str:
-    """Return the text of a chunk without its headings, unfilled lines and results of tests."""
-    text = _TESTS.sub("", _HEADING.sub("", chunk.text))
+    """Return the text of a chunk without its headings, unfilled lines and results of tests.
+
+    It is no Markdown for an agent, but plain text: without backslashes.
+    """
+    text = _ESCAPED.sub(r"\1", _TESTS.sub("", _HEADING.sub("", chunk.text)))
     return "\n".join(line for line in text.split("\n") if not is_unfilled(line)).strip()
 
 

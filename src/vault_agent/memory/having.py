@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vault_agent.model.deliveries import PROMPT, REFRESH, START
+from vault_agent.model.deliveries import MANUAL, PROMPT, REFRESH
 
 if TYPE_CHECKING:
     from vault_agent.model.deliveries import ChosenNote, ContextState, Delivery
@@ -50,13 +50,8 @@ class Having:
 
     @property
     def had_prompt(self) -> bool:
-        """Whether a prompt has come that counted, or that named files or tags."""
-        return any(
-            each.event in {PROMPT, REFRESH}
-            and each.prompt_hash is not None
-            and bool(each.signals.prompt or each.signals.files or each.signals.tags)
-            for each in self.deliveries
-        )
+        """Whether a prompt has brought notes."""
+        return any(each.event in {PROMPT, REFRESH} and each.notes for each in self.deliveries)
 
     @property
     def latest(self) -> float:
@@ -72,8 +67,8 @@ class Having:
 
     @property
     def tokens(self) -> int:
-        """The tokens that were delivered at starts."""
-        return sum(each.tokens for each in self.deliveries if each.event == START)
+        """The tokens that came unasked."""
+        return sum(each.tokens for each in self.deliveries if each.event != MANUAL)
 
     def _got(self, address: Address, *, after: float) -> bool:
         return any(

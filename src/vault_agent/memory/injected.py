@@ -45,7 +45,12 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
 
-START_NOTES: Final = 3
+MAX_NOTES: Final = 3
+"""Notes that come at once unasked."""
+START_TOKENS: Final = 300
+_FIRST: Final = 1.0
+_LATER: Final = 1.25
+"""The bar for notes at the first prompt that brings any, and at later ones."""
 _RESUME: Final = "resume"
 """The source of a start after which the agent still has what it got."""
 _INDEX_SECONDS: Final = 0.25
@@ -261,7 +266,7 @@ class Deliveries:
     async def _asked(
         self, session: Session, event: SessionEvent, having: Having
     ) -> RecallQuery | None:
-        """Return what is recalled for an event, or None if nothing is."""
+        """Return what is recalled for an event, or None if the session has got all it may."""
         settings = self._settings
         had = dict.fromkeys(
             (each for each in having.notes if each not in having.pinned), "delivered"
@@ -271,26 +276,18 @@ class Deliveries:
             pinned=having.pinned,
             without={**had, **having.removed},
             explain=True,
+            bar=_LATER if having.had_prompt else _FIRST,
+            max_notes=min(MAX_NOTES, settings.max_notes),
         )
         if event.event == START:
-            return replace(
-                asked,
-                start=True,
-                max_notes=min(START_NOTES, settings.max_notes),
-                max_tokens=settings.max_tokens // 2,
-            )
-        left = settings.max_tokens - having.tokens
+            limit = min(START_TOKENS, settings.max_tokens)
+            return replace(asked, start=True, max_tokens=limit)
+        left = max(settings.max_tokens - having.tokens, 0)
         prompt = event.prompt or ""
         if having.state.refresh:
             again = await self._asked_again(session.session_id, having)
             return replace(again, prompt=prompt, max_tokens=left)
-        if not having.had_prompt:
-            return replace(asked, prompt=prompt, max_tokens=left)
-        if settings.each_prompt:
-            return replace(asked, prompt=prompt, max_tokens=settings.max_tokens // 2)
-        if having.pinned:
-            return replace(asked, max_notes=len(having.pinned), max_tokens=settings.max_tokens // 2)
-        return None
+        return replace(asked, prompt=prompt, max_tokens=left) if left else None
 
     async def _asked_again(self, session_id: str, having: Having) -> RecallQuery:
         """Return what is recalled for what the session is about, without what has not changed."""
@@ -310,6 +307,7 @@ class Deliveries:
             pinned=tuple(dict.fromkeys((*having.pinned, *changed))),
             without={**same, **having.removed},
             explain=True,
+            bar=_FIRST,
         )
 
     async def _chosen(

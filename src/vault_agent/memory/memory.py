@@ -5,6 +5,7 @@ Over 300 lines: each step of one recall, from signals to the text.
 
 from __future__ import annotations
 
+import re
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from vault_agent.memory.candidates import (
     KINDS,
     MAX_FILES,
     frequencies,
+    is_open,
     named_files,
     named_tags,
     part_that_matters,
@@ -22,13 +24,15 @@ from vault_agent.memory.candidates import (
     words_of_branch,
 )
 from vault_agent.memory.facts import Facts
-from vault_agent.memory.preamble import Remembered, preamble
+from vault_agent.memory.preamble import Remembered, index_of, preamble
 from vault_agent.memory.score import (
+    ASKED,
     Candidate,
     LeftOut,
     Scored,
     Signals,
     choose,
+    is_about,
     is_signal,
     needed_share,
     rank,
@@ -68,6 +72,9 @@ _MAX_COMMITTED = 15
 _READ = 30
 """Notes whose texts are compared, of those that pass."""
 _MAX_CHUNKS = 60
+_TAGGED = re.compile(r"#\S+")
+_OPEN_JOURNALS = 2
+"""The latest journals, which a start names if something is open in them."""
 
 
 class Memory:
@@ -109,10 +116,12 @@ class Memory:
             branch = words_of_branch(on_branch)
             named = named_files(query.prompt, indexes)
             files = tuple(dict.fromkeys((*query.files, *named, *worked.files)))[:MAX_FILES]
-            tags = (*query.tags, *named_tags(f"{query.prompt} {branch}", indexes))
-            hits, match, mode, more = await self._search(known, query.prompt or branch, query.scope)
-            is_about = match is not None and match.is_enough
-            signals = Signals(files, tuple(dict.fromkeys(tags)), words=is_about)
+            words = query.prompt
+            if query.bar is not None:  # a word may be a tag by chance
+                words = " ".join(_TAGGED.findall(words))
+            tags = (*query.tags, *named_tags(f"{words} {branch}", indexes))
+            hits, match, mode, more = await self._search(known, query, branch)
+            signals = Signals(files, tuple(dict.fromkeys(tags)), words=bool(hits))
             candidates, chunks = candidates_of(known, signals, hits, query.pinned)
             ranked = rank(
                 candidates,
@@ -125,14 +134,19 @@ class Memory:
             most = query.max_notes if query.max_notes is not None else settings.max_notes
             chosen, left, shown = await self._choose(known, ranked, chunks, most, query)
         root = self._root(vault)
+        folder = _in_project(root) if root is not None and query.scope == EVERYTHING else None
         limit = query.max_tokens if query.max_tokens is not None else settings.max_tokens
-        made = preamble(
-            [_remembered(each, shown, query.scope) for each in chosen],
-            project=self._name(vault),
-            max_tokens=limit,
-            max_note_tokens=settings.max_note_tokens,
-            folder=_in_project(root) if root is not None and query.scope == EVERYTHING else None,
-        )
+        remembered = [_remembered(each, shown, query.scope) for each in chosen]
+        if query.bar is not None:
+            made = index_of(remembered, max_tokens=limit, folder=folder)
+        else:
+            made = preamble(
+                remembered,
+                project=self._name(vault),
+                max_tokens=limit,
+                max_note_tokens=settings.max_note_tokens,
+                folder=folder,
+            )
         left += [LeftOut(each, "budget") for each in chosen[made.notes :]]
         left.sort(key=lambda each: -each.scored.score)
         return Recalled(
@@ -172,24 +186,33 @@ class Memory:
         return Latest(tuple(dict.fromkeys(files)), committed.branch)
 
     async def _search(
-        self, known: Sequence[Known], prompt: str, scope: Scope
+        self, known: Sequence[Known], query: RecallQuery, branch: str
     ) -> tuple[Sequence[Hit], WordMatch | None, Mode | None, tuple[Warning, ...]]:
-        """Return what search finds for a prompt, and how much of it one passage has.
+        """Return what search finds that is about a prompt, and how much of it one passage has.
 
-        Only the words say whether any note is about the prompt: semantic search always finds
-        something that is near. Without a signal there is neither.
+        Only the words say what is about it: semantic search always finds something that is near.
+        Without a signal there is neither.
         """
+        prompt = query.prompt or branch
         if not is_signal(prompt):
             return (), None, None, ()
-        text, within = prompt[:1_000], Filters(scope=scope)
+        text, within = prompt[:1_000], Filters(scope=query.scope)
         asked = SearchQuery(text, Mode.LEXICAL, _HITS, within, coverage=True)
         lexical = await self._ask(known, asked)
-        covered = lexical.coverage or Coverage(0.0, 0, 0)
-        match = WordMatch(covered.share, needed_share(covered.words, covered.passages))
+        covered = lexical.coverage or Coverage(0, 0, {})
+        needed = needed_share(covered.words, covered.passages)
+        about = {
+            (hit.vault, hit.note_id)
+            for hit in lexical.hits
+            if is_about(covered.notes[hit.vault, hit.note_id], hit.score, needed, query.bar)
+        }
         found = lexical
-        if known[0].vault.embedder is not None:
+        if known[0].vault.embedder is not None and about:
             found = await self._ask(known, SearchQuery(text, None, _HITS, within))
-        return found.hits, match, found.used_mode, found.warnings
+        hits = [hit for hit in found.hits if (hit.vault, hit.note_id) in about]
+        share = max((match.share for match in covered.notes.values()), default=0.0)
+        least = needed * (ASKED if query.bar is None else query.bar)
+        return hits, WordMatch(share if about else 0.0, least), found.used_mode, found.warnings
 
     async def _ask(self, known: Sequence[Known], query: SearchQuery) -> Answer:
         if len(known) == 1:
@@ -216,9 +239,17 @@ class Memory:
                 blocked.append(LeftOut(each, why if each.relevance >= least else "relevance"))
             elif each not in pinned:
                 open_ones.append(each)
-        passing = [*pinned, *(each for each in open_ones if each.relevance >= least)][:_READ]
-        parts = await parts_of(known, passing, places)
+        latest = _latest_journals(open_ones) if query.start else []
+        passing = [*pinned, *latest, *(each for each in open_ones if each.relevance >= least)]
+        parts = await parts_of(known, passing[:_READ], places)
         shown = {address: part for address, (part, _) in parts.items()}
+        left_open = [each for each in latest if is_open(shown.get(address_of(each), ""))]
+        open_ones = [
+            replace(each, relevance=1.0, reasons=(*each.reasons, "open"))
+            if each in left_open
+            else each
+            for each in open_ones
+        ]
         with_texts = []
         for each in open_ones:
             address, candidate = address_of(each), each.candidate
@@ -284,6 +315,11 @@ def candidates_of(
             for note_id in ids
         ]
     return made, places
+
+
+def _latest_journals(ranked: Sequence[Scored]) -> list[Scored]:
+    journals = [each for each in ranked if each.candidate.type == "journal"]
+    return sorted(journals, key=lambda each: -each.recency)[:_OPEN_JOURNALS]
 
 
 def match_type(scored: Scored) -> str:

@@ -9,43 +9,39 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import log, sqrt
+from math import log, log1p, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.model.memory import RecallWeights
+from vault_agent.text.common_words import content_words
 from vault_agent.text.words import fold_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import date
 
+    from vault_agent.model.search import Match
+
 GLOBAL_TYPES: Final = frozenset({"pattern", "snippet", "decision", "note"})
 GLOBAL_FACTOR: Final = 0.9
 MAX_JOURNALS: Final = 3
-MIN_WORDS: Final = 3
+MIN_WORDS: Final = 2
 """Different content words of a prompt that says what it is about. "Continue" does not."""
+MIN_IN_PASSAGE: Final = 2
+"""Content words of a prompt that one passage of a note has which comes unasked."""
+MIN_FOUND: Final = 0.4
+"""The score of such a note in a search by words for the prompt. It falls with a note's length."""
+ASKED: Final = 0.6
+"""The bar for notes that were asked for, as a part of the one for those that come unasked."""
 
 _FOLDER_OF_MODULE = 0.8
 _SAME_NAME_AND_PARENT = 0.8
-_SAME_FOLDER = 0.4
 _ABOUT = 0.40  # as measured, see `needed_share`
 _FEW_PASSAGES = 30
 _FEW_NOTES = 50  # so few notes do not say whether a file is a rare one
 _SHINGLE = 5
 _SAME_TEXT = 0.8
 _WORD = re.compile(r"[^\W_]+")
-_COMMON_WORDS = """
-a about add again all also an and any are as at be better bug but by can change check clean
-code continue could do does done docs documentation error errors everything file files fix
-for from function get go good have help here how i if implement improve in into is issue it
-its just keep let lets like look make me more my need new next no not now of ok on one or
-our please problem proceed project refactor remove review run same see should show so some
-something start still stuff task test tests that the them then there these they thing things
-this to too try up update us use want was we what when where which why will with work would
-write yes you your
-"""
-_COMMON: Final = frozenset(_COMMON_WORDS.split())
-"""Words of prompts that name no subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +109,30 @@ def file_key(path: str) -> str:
     return path.replace("\\", "/").removeprefix("./").rstrip("/")
 
 
-def content_words(prompt: str) -> set[str]:
-    """Return the words of a prompt that may name a subject, folded.
-
-    In scripts without spaces, each pair of characters counts as a word.
-    """
-    found: set[str] = set()
-    for word in _WORD.findall(fold_words(prompt)):
-        if word.isascii() or not _is_unspaced(word):
-            found.add(word)
-        else:
-            found.update(word[place : place + 2] for place in range(len(word) - 1))
-    return {word for word in found if len(word) > 1 and word not in _COMMON}
-
-
 def is_signal(prompt: str) -> bool:
-    """Whether a prompt says what it is about."""
+    """Whether a prompt has words that may name a subject."""
     return len(content_words(prompt)) >= MIN_WORDS
 
 
 def needed_share(words: int, passages: int) -> float:
-    """Return how much of a prompt one passage must have, so that the vault is about the prompt.
+    """Return how much of a prompt one passage must have, so that its note is about the prompt.
 
     Of a prompt about something else, a passage has some words by chance: the more, the more
     passages there are (the best of n grows with the root of log n), and the less, the more words
     the prompt has (a share of n varies with the inverse of the root of n).
     """
     return _ABOUT * sqrt(log(max(passages, _FEW_PASSAGES)) / max(words, 1))
+
+
+def is_about(match: Match, score: float, needed: float, bar: float | None) -> bool:
+    """Whether a note is about a prompt, by its best passage and its score in a search by words.
+
+    `bar` is as in `RecallQuery`.
+    """
+    if bar is None:
+        return match.share >= ASKED * needed
+    enough = match.share >= bar * needed and score >= bar * MIN_FOUND
+    return enough and match.content >= MIN_IN_PASSAGE
 
 
 def rank(
@@ -227,7 +220,7 @@ def _scored(
     tag, reason = _common(candidate, signals, frequencies)
     semantic = 0.0
     if signals.words and candidate.found is not None and best > 0:
-        semantic = candidate.found / best
+        semantic = _evidence(candidate.found) / _evidence(best)
     recency = 0.0
     if candidate.updated is not None:
         recency = 2.0 ** (-max((today - candidate.updated).days, 0) / recency_days)
@@ -245,6 +238,14 @@ def _scored(
         recency=recency,
         reasons=tuple(reasons),
     )
+
+
+def _evidence(score: float) -> float:
+    """Return the sum of evidence of which search makes a score from 0 to 1.
+
+    Its share of the best one is what counts, as with BM25. Scores are too near to each other.
+    """
+    return -log1p(-min(score, 0.999_999))
 
 
 def _common(candidate: Candidate, signals: Signals, frequencies: Frequencies) -> tuple[float, str]:
@@ -275,9 +276,8 @@ def _nearness(asked: str, has: str, *, is_module: bool) -> float:
     has_folder, _, has_name = has.rpartition("/")
     if not folder or not has_folder:
         return 0.0  # files of the top folder have nothing in common by that
-    if name == has_name and folder.rpartition("/")[2] == has_folder.rpartition("/")[2]:
-        return _SAME_NAME_AND_PARENT
-    return _SAME_FOLDER if folder == has_folder else 0.0
+    same = name == has_name and folder.rpartition("/")[2] == has_folder.rpartition("/")[2]
+    return _SAME_NAME_AND_PARENT if same else 0.0
 
 
 def _rarity(having: int, notes: int) -> float:
@@ -315,7 +315,3 @@ def _alike(first: set[tuple[str, ...]], second: set[tuple[str, ...]]) -> bool:
     if min(len(first), len(second)) < _SAME_TEXT * max(len(first), len(second)):
         return False  # most pairs end here
     return len(first & second) >= _SAME_TEXT * len(first | second)
-
-
-def _is_unspaced(word: str) -> bool:
-    return any("\u0e01" <= each <= "\u9fff" or "\uac00" <= each <= "\ud7a3" for each in word)

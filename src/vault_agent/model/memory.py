@@ -24,6 +24,9 @@ class RecallQuery:
     is left out. With `start`, the files of the last commit and of the last journal are added, and
     the branch. The journal of the session `session_id` is left out too. Of a vault, a caller sees
     the notes in `scope`, and the global vault only if it may ask for that too.
+
+    With `bar`, nobody has asked: a note comes only if a passage of it has enough of the prompt, the
+    more the higher the bar is, and the text is an index of the notes.
     """
 
     prompt: str = ""
@@ -33,6 +36,7 @@ class RecallQuery:
     max_tokens: int | None = None
     explain: bool = False
     start: bool = False
+    bar: float | None = None
     branch: str | None = None
     session_id: str | None = None
     pinned: tuple[Address, ...] = ()

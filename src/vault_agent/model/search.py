@@ -70,12 +70,19 @@ class RelatedQuery:
     linked: Linked = Linked.INCLUDE
 
 
-class Coverage(NamedTuple):
-    """How much of a query the passage has that has most of it."""
+class Match(NamedTuple):
+    """How much of a query the passage of a note has that has most of it."""
 
     share: float  # of the different words as they are written, each by its rarity, 0 to 1
+    content: int  # words that may name a subject
+
+
+class Coverage(NamedTuple):
+    """How much of a query the notes have that were found."""
+
     words: int  # of the query, different ones
     passages: int  # of the vault
+    notes: Mapping[tuple[str | None, str], Match]  # by the vault as in hits, and the note's ID
 
 
 class Elsewhere(NamedTuple):

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import rarity
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.model.search import Coverage, Filters, Hit
+from vault_agent.model.search import Coverage, Filters, Hit, Match
 from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.rows import MAX_CHUNKS
+from vault_agent.text.common_words import common_terms
 from vault_agent.text.terms import is_unit
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def notes_within(snapshot: AnySnapshot, scope: Scope) -> set[int] | None:
 def coverage(
     snapshot: AnySnapshot, asked: SearchQuery, query: LexicalQuery, ranking: Ranking
 ) -> Coverage:
-    """Return how much of a query one passage of the ranked notes has.
+    """Return how much of a query one passage of each ranked note has.
 
     A word that is in no note counts as the rarest, also if similar words were searched instead.
     Few notes do not say which words are rare, so rarity is that among at least 30.
@@ -108,11 +109,21 @@ def coverage(
         for term, weight in query.weights.items()
         if not is_unit(term)
     }
+    content = dict.fromkeys(words.keys() & known.keys() - neighbours - common_terms(), 1.0)
     rowids = {place.rowid for place in ranking.places}
-    most = snapshot.fulltext.most_in_one_chunk(words, rowids)
     total = sum(words.values())
-    passages = snapshot.fulltext.chunk_count(asked.filters.scope)
-    return Coverage(most / total if total else 0.0, len(words), passages)
+    most = snapshot.fulltext.most_in_one_chunk(words, rowids)
+    counts = snapshot.fulltext.most_in_one_chunk(content, rowids)
+    return Coverage(
+        len(words),
+        snapshot.fulltext.chunk_count(asked.filters.scope),
+        {
+            (snapshot.vault_of(rowid), ranking.notes[rowid].id): Match(
+                most.get(rowid, 0.0) / total if total else 0.0, round(counts.get(rowid, 0.0))
+            )
+            for rowid in rowids
+        },
+    )
 
 
 def with_notes(

@@ -1,14 +1,17 @@
 """Words that most prompts of coding sessions have, so that they tell nothing about a subject.
 
-They are common words of English, of German and of Japanese prompts, of politeness, and of
-programming in general. A vault of commits is no measure of them: "add" may be rare in it.
+They are common words of English and of prompts in other languages, of politeness, and those of
+programming that nearly every prompt has. A vault is no measure of them: "add" may be rare in it.
+Words such as "queue" or "parser" are not among them: a project may be about these.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
+from vault_agent.text.terms import terms
 from vault_agent.text.words import fold_words
 
 _ENGLISH = """
@@ -54,38 +57,10 @@ wouldnt write writes writing wrong wrote year years yes yesterday yet you your y
 continue continued continues
 """
 _PROGRAMMING = """
-actual api app application applications apps approach argument arguments array async await backend
-base basic behaviours bin block branch browser bug bugs build builds button byte bytes cache
-character characters class classes cleanup client clients code codes column columns command
-commands comment comments commit commits compile component components config configuration connect
-connection console const content context copy count create created creates crash crashes css
-custom data database db debug default define defined delete deleted deletes dependencies
-dependency deploy details dev develop developer development dir directory disable display doc
-docker docs document documentation documented documents edit element email enable endpoint entries
-entry env environment error errors event events exception export extend fail failed failing
-failure failures feature features fetch field fields file filename files filter fit folder folders
-form format framework frontend function functions generate get git github go handler header
-headers helper html http https implement implementation import imports improve include index info
-information init initial input insert install int integrate interface internal issues item items
-java javascript json key keys label language length level library libraries line lines link links
-linter list lists live load loads local log logged logger logging logic logs loop main mark master
-md menu merge merged message messages method methods migrate mobile mode model models module
-modules name named names needs node null object objects operation option optional options output
-package packages page pages param parameter parameters parse parser parsing pass passed passes
-password path paths performance ping plan plugin popup port pr print process processes product
-production program project projects properties property pull push py python query queue random
-refactor refactored refactoring reference refresh regex region register release remote remove
-removed removes rename renamed render repair replace replaced repo repository request requests
-require required reset resolve resource response rest restart restore retry revert review rewrite
-root route routes row rows rule rules save saved schema script scripts search section select send
-server servers service services session sessions setting settings setup shell site size slow
-software solve source spec split src stage staging standard static status storage store string
-strings structure style sub sum summary switch sync syntax system systems table tables tag tags
-target task tasks team template templates terminal test tested testing tests text texts throw
-ticket timeout title token tokens tool tools track translate tree trigger ts txt types typescript
-ui undefined unit update updated updates upgrade upload url usr utf validate validation value
-values variable variables version versions view views visible wait warning warnings watch web
-website width window word words works workflow wrap xml yaml
+bug bugs code coded comment comments commit commits debug doc docs documentation error errors fail
+failed failing failure failures feature features file files function functions implement
+implementation improve issues lint linter merge project pull push py refactor refactored refactoring
+repo repository review task tasks test tested testing tests todo tooling typo
 """
 _OTHERS = """
 aber alle alles als also am an auch auf aus bei beim bin bis bitte da damit danke dann das dass
@@ -117,6 +92,12 @@ def content_words(text: str) -> set[str]:
         else:
             found.update(word[place : place + 2] for place in range(len(word) - 1))
     return {word for word in found if len(word) > 1 and word not in COMMON}
+
+
+@cache
+def common_terms() -> frozenset[str]:
+    """Return the terms of the common words, as texts are searched by."""
+    return frozenset(terms(" ".join(COMMON)))
 
 
 def _is_unspaced(word: str) -> bool:

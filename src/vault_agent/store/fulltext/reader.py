@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tantivy import Query
 
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import LexicalQuery
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from vault_agent.store.fulltext.union import Union
     from vault_agent.system.threads import Stopped
 
+_CHUNKS_OF_NOTE = 8  # on average, among those that are looked at
 _REMEMBERED_FILTERS = 8  # each takes a byte a note
 _NEVER_READ = {".json", ".store"}  # no search reads them, so they need no check
 
@@ -214,13 +216,15 @@ class FulltextReader:
                 return Search(*asked_of).run()
             return ScopedSearch(*asked_of, self._within(filters.scope)).run()
 
-    def most_in_one_chunk(self, words: Mapping[str, float], rowids: Collection[int]) -> float:
-        """Return the largest sum of the values of those terms that one chunk of the notes has.
+    def most_in_one_chunk(
+        self, words: Mapping[str, float], rowids: Collection[int]
+    ) -> dict[int, float]:
+        """Return, by note, the largest sum of the values of those terms that one chunk has.
 
-        The title and the headings above a chunk count as its own.
+        The title and the headings above a chunk count as its own. A note with none is left out.
         """
         if not words or not rowids:
-            return 0.0
+            return {}
         with guarded():
             self._files.check()
             clauses = self._chunks.clauses
@@ -229,7 +233,11 @@ class FulltextReader:
                 for term, value in words.items()
             ]
             asked = combined(must=[any_of(has), clauses.rowids(rowids)], must_not=[])
-            return max(self._chunks.top(asked, 1, set(rowids).__contains__).values(), default=0.0)
+            most = _CHUNKS_OF_NOTE * len(rowids)
+            found: dict[int, float] = {}
+            for key, value in self._chunks.top(asked, most, set(rowids).__contains__).items():
+                found.setdefault(key >> CHUNK_BITS, value)  # the best chunk comes first
+            return found
 
     def similarities(
         self, weights: Mapping[str, float], rowids: Collection[int], scope: Scope
