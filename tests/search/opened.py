@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 async def indexed(vault: Vault) -> AsyncIterator[Snapshot]:
     """Index the vault and yield a snapshot of its index."""
     await vault.index()
+    async with opened(vault) as snapshot:
+        yield snapshot
+
+
+@asynccontextmanager
+async def opened(vault: Vault) -> AsyncIterator[Snapshot]:
+    """Yield a snapshot of the vault's index."""
     task = vault.task()
     current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
     await current.refresh()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.index_runs import Vault
+from tests.search.opened import indexed
 
 from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown import links
 from vault_agent.model.identifiers import identify
 from vault_agent.search import fetch
-from vault_agent.store.current import CurrentIndex
 from vault_agent.store.index import links as reading
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
@@ -36,14 +36,9 @@ def vault(tmp_path: Path) -> Vault:
 
 @asynccontextmanager
 async def opened(vault: Vault) -> AsyncIterator[tuple[Snapshot, VaultRoot]]:
-    await vault.index()
-    task = vault.task()
-    current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
-    await current.refresh()
-    async with current.snapshot() as snapshot:
+    async with indexed(vault) as snapshot:
         with VaultRoot.open(str(vault.root), Exclusions(())) as root:
             yield snapshot, root
-    await current.close()
 
 
 async def fetched(vault: Vault, path: str, *, allow_large: bool = False) -> NoteContent:

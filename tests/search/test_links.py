@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.index_runs import Vault
+from tests.search.opened import indexed
 
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.model.graph import Page, TagBranch, TreeQuery
@@ -19,10 +20,9 @@ from vault_agent.search import columns, graph, trees
 from vault_agent.search.broken import BrokenLinks
 from vault_agent.search.links import backlinks, links
 from vault_agent.search.mentions import mentions
-from vault_agent.store.current import READERS, CurrentIndex, Snapshot, SnapshotOutdated
+from vault_agent.store.current import READERS, SnapshotOutdated
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
 PROSE = "The beds are covered early in the evening, before the ground gives its warmth away. "
@@ -51,19 +51,8 @@ def vault(tmp_path: Path) -> Vault:
     return made
 
 
-@asynccontextmanager
-async def opened(vault: Vault) -> AsyncIterator[Snapshot]:
-    await vault.index()
-    task = vault.task()
-    current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
-    await current.refresh()
-    async with current.snapshot() as snapshot:
-        yield snapshot
-    await current.close()
-
-
 async def test_links_are_listed_in_the_order_of_the_file(vault: Vault):
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         found = await links(now, identify("Frost.md"), Page(100), status=None, kinds=None)
     assert [(each.kind, each.target, each.status) for each in found.entries] == [
         ("frontmatter", "Garden", "resolved"),
@@ -85,7 +74,7 @@ async def test_links_are_listed_in_the_order_of_the_file(vault: Vault):
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])
 async def test_pages_of_links_join_without_gap_or_overlap(vault: Vault, limit: int):
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         note = identify("Frost.md")
         whole = await links(now, note, Page(100), status=None, kinds=None)
         entries, page = [], Page(limit)
@@ -103,7 +92,7 @@ async def test_links_are_filtered_by_kind_and_status(vault: Vault):
         found = await links(now, identify("Frost.md"), Page(100), status=status, kinds=kinds)
         return [each.target for each in found.entries]
 
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         assert await targets("unresolved", None) == ["gone.png", "Nowhere"]
         assert await targets("external", None) == ["https://shop.example/a"]
         assert await targets(None, ("embed", "external")) == ["gone.png", "https://shop.example/a"]
@@ -111,7 +100,7 @@ async def test_links_are_filtered_by_kind_and_status(vault: Vault):
 
 
 async def test_backlinks_have_their_places_with_text(vault: Vault):
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         found = await backlinks(now, identify("Frost.md"), Page(20), contexts=3)
     (fleece,) = found.entries  # not the note itself
     assert (fleece.path, fleece.count, found.total) == ("Fleece.md", 2, 1)
@@ -125,7 +114,7 @@ async def test_backlinks_have_their_places_with_text(vault: Vault):
 
 
 async def test_a_link_in_the_frontmatter_has_a_place_without_text(vault: Vault):
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         found = await backlinks(now, identify("Garden.md"), Page(20), contexts=3)
         none = await backlinks(now, identify("Garden.md"), Page(20), contexts=0)
     (place,) = found.entries[0].places
@@ -134,7 +123,7 @@ async def test_a_link_in_the_frontmatter_has_a_place_without_text(vault: Vault):
 
 
 async def test_mentions_leave_out_links_code_and_tags(vault: Vault):
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         found = await mentions(now, identify("Frost.md"), limit=20, linked=False)
         linked = await mentions(now, identify("Frost.md"), limit=20, linked=True)
     assert [(each.path, each.count) for each in found.entries] == [
@@ -156,7 +145,7 @@ async def test_names_that_are_too_short_or_too_common_are_reported(vault: Vault)
     vault.write("It.md", "# The\n")
     for number in range(30):
         vault.write(f"many/{number}.md", "the same word\n")
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         found = await mentions(now, identify("It.md"), limit=20, linked=False)
     assert found.entries == ()
     (warning,) = found.warnings
@@ -165,7 +154,7 @@ async def test_names_that_are_too_short_or_too_common_are_reported(vault: Vault)
 
 
 async def test_missing_notes_and_old_cursors_are_refused(vault: Vault):
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         with pytest.raises(NotFound):
             await backlinks(now, "0" * 32, Page(1), contexts=0)
         with pytest.raises(InvalidRequest) as refused:
@@ -179,7 +168,7 @@ async def test_missing_notes_and_old_cursors_are_refused(vault: Vault):
     "one revision is read, never two mixed; the read is repeated",
 )
 async def test_a_newer_revision_is_not_mixed_with_an_older_one(vault: Vault):
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         vault.write("New.md", "[[Frost]]\n")
         await vault.index()
         with pytest.raises(SnapshotOutdated):
@@ -192,7 +181,7 @@ async def test_a_newer_revision_is_not_mixed_with_an_older_one(vault: Vault):
     "the transaction of its connection ends, and later reads work",
 )
 async def test_a_cancelled_read_leaves_its_connection_usable(vault: Vault):
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         note = identify("Frost.md")
         for steps in range(40):
             reading = asyncio.create_task(backlinks(now, note, Page(20), contexts=3))
@@ -207,7 +196,7 @@ async def test_a_cancelled_read_leaves_its_connection_usable(vault: Vault):
 
 async def test_broken_links_are_listed_by_path_and_by_target(vault: Vault):
     vault.write("z.md", "[[nowhere]] [[Nowhere]] [a](a/)\n")
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         whole = await graph.Graphs().of(now)
         broken = BrokenLinks()
         found = await broken.listed(now, whole, Page(100), FAULTS)
@@ -228,7 +217,7 @@ async def test_broken_links_are_listed_by_path_and_by_target(vault: Vault):
 
 async def test_notes_without_links_are_orphans_or_dead_ends(vault: Vault):
     vault.write("self.md", "[[self]]\n")
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         whole = await graph.Graphs().of(now)
 
         async def paths(*, dead_ends: bool, **chosen) -> list[str]:
@@ -243,7 +232,7 @@ async def test_notes_without_links_are_orphans_or_dead_ends(vault: Vault):
 
 
 async def test_the_graph_has_columns_and_objects(vault: Vault):
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         whole = await graph.Graphs().of(now)
         asked = columns.GraphQuery(Filters(), 0, 50_000, unresolved=True, objects=False)
         found = columns.columns(whole, await columns.rows(now, asked), asked, None)
@@ -283,7 +272,7 @@ async def test_tags_and_folders_are_trees_with_counts(vault: Vault):
     def name_of(branch) -> str:
         return branch.tag if isinstance(branch, TagBranch) else branch.folder
 
-    async with opened(vault) as now:
+    async with indexed(vault) as now:
         tags = await trees.tags(now, TreeQuery("", depth=20, limit=1_000))
         below = await trees.tags(now, TreeQuery("GARDEN/", depth=20, limit=1_000))
         one = await trees.tags(now, TreeQuery("", depth=1, limit=1))

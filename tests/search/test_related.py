@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.index_runs import Vault
+from tests.search.opened import opened
 
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Reason
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, RelatedQuery
 from vault_agent.search.related import related
-from vault_agent.store.current import CurrentIndex
 from vault_agent.store.index import links
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from vault_agent.model.search import Answer
-    from vault_agent.store.current import Snapshot
 
 BREAD = "Kitchen/Bread.md"
 NOTES = {
@@ -45,16 +43,6 @@ async def vault(tmp_path: Path) -> Vault:
         made.write(path, text)
     await made.index()
     return made
-
-
-@asynccontextmanager
-async def opened(vault: Vault) -> AsyncIterator[Snapshot]:
-    task = vault.task()
-    current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
-    await current.refresh()
-    async with current.snapshot() as snapshot:
-        yield snapshot
-    await current.close()
 
 
 async def ask(vault: Vault, path: str, **more: object) -> Answer:
