@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -160,3 +161,24 @@ def test_the_warm_parent_of_a_process_ends_with_it(warm_starts: Starter):
     process.kill()
     process.communicate()
     eventually(lambda: not Path(f"/proc/{parent}").exists())
+
+
+@pytest.mark.real_start
+@pytest.mark.parametrize("sent", [b"", b"\0\0\0\0\0\0\0\x09", b"\0\0\0\0\0\0\0\x09some"])
+def test_a_warm_parent_ends_with_a_starter_that_is_killed_amid_a_request(sent: bytes):
+    ours, theirs = socket.socketpair()
+    code = "import socket, sys\nfrom tests.warm import serve\n"
+    code += "serve(socket.socket(fileno=int(sys.argv[1])))"
+    with theirs:
+        parent = subprocess.Popen(
+            [sys.executable, "-c", code, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            cwd=Path(__file__).parent.parent,
+        )
+    with ours:
+        ours.sendall(sent)
+    try:
+        assert parent.wait(PATIENCE) == 0
+    finally:
+        parent.kill()
+        parent.wait()

@@ -170,6 +170,8 @@ def _receive(parent: socket.socket, size: int) -> bytes:
     parts = []
     while size:
         part = parent.recv(min(size, _MAX_REQUEST_BYTES))
+        if not part:
+            os._exit(0)  # the starter was killed amid its request
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
