@@ -72,9 +72,12 @@ async def opened_in_thread(open_it: Callable[[], _Opened]) -> AsyncIterator[_Ope
 async def ended(working: asyncio.Future[Any]) -> None:
     """Wait until work has ended, also if the caller is cancelled, once more or several times.
 
-    A caller that was not cancelled before must not use it: the cancellation is not raised.
+    A caller that was not cancelled before must not use it: the cancellation is not raised. Nor is
+    an error of the work, which nobody waits for.
     """
     with anyio.CancelScope(shield=True):
         while not working.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([working])
+    if not working.cancelled():
+        working.exception()  # taken, or the event loop would report it

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeAlias, TypeVar
 
-import anyio
+from vault_agent.system.cancelling import ended
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -48,6 +48,5 @@ class Threads:
         except asyncio.CancelledError:
             stop.set()
             if not submitted.cancel():
-                with anyio.CancelScope(shield=True):  # anyio cancels every await again
-                    await asyncio.wait([working])
+                await ended(working)
             raise

@@ -138,8 +138,6 @@ class WorkerPool(Generic[Task, Result]):
             # Wait for the reading thread before closing the connection. Otherwise it might read
             # from the next worker's connection, which may get the same descriptor number.
             await ended(working)
-            if not working.cancelled():
-                working.exception()  # taken, or the event loop would report it
             worker.close()
             raise
         self._idle.append(worker)
