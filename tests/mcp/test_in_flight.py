@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.clocks import PATIENCE
 from tests.mcp.conftest import META, MODERN
-from tests.server.conftest import run
+from tests.server.conftest import hang_up, run
+from tests.waiting import eventually_async
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.mcp import service
@@ -21,6 +22,7 @@ from vault_agent.mcp.connections import ServerAt
 from vault_agent.mcp.relay import Relay
 from vault_agent.model.jobs import Job, JobKind, JobState, PhaseProgress
 from vault_agent.server import mcp
+from vault_agent.server import serve as serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,6 +98,37 @@ async def test_work_stops_when_the_client_has_gone():
             await asking
         async with asyncio.timeout(PATIENCE):
             await slow.cancelled.wait()
+
+
+async def test_a_stop_does_not_wait_for_calls_that_wait_for_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(serving, "_SHUTDOWN_SECONDS", 2 * PATIENCE)
+    callers: list[str] = []
+    turn_of = mcp.Turns.of
+    monkeypatch.setattr(
+        mcp.Turns, "of", lambda turns, caller: callers.append(caller) or turn_of(turns, caller)
+    )
+    calls = 2 * mcp.IN_FLIGHT_EACH
+    async with asyncio.timeout(PATIENCE):
+        async with run(mcp={"enabled": True}) as server:
+            slow = Slow(server.engine)
+            body = json.dumps(search()).encode()
+            head = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
+            request = (
+                f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{head}"
+                f"Content-Length: {len(body)}\r\n\r\n"
+            )
+            clients = []
+            for _ in range(calls):
+                _reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                writer.write(request.encode() + body)
+                clients.append(writer)
+            await eventually_async(lambda: len(callers) == calls)
+            await slow.began.wait()
+        for writer in clients:
+            await hang_up(writer)
+    assert slow.cancelled.is_set()
 
 
 @pytest.mark.fault(

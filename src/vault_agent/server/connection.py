@@ -56,6 +56,7 @@ class Connections:
         self._open: set[Connection] = set()
         # By client address, in the order in which they began to wait.
         self._waiting: dict[str, dict[Connection, None]] = {}
+        self.reads_end = False
         self._full_logged_at = -math.inf
 
     def __call__(self) -> Connection:
@@ -90,7 +91,8 @@ class Connections:
             self._waiting.setdefault(connection.client, {})[connection] = None
 
     def end_reads(self) -> None:
-        """Cancel what only reads, so that a stop does not wait for it."""
+        """Cancel what only reads, now and from now on, so that a stop does not wait for it."""
+        self.reads_end = True
         for connection in self._open:
             connection.end_read()
 
@@ -181,7 +183,7 @@ class Connection(web.RequestHandler):
 
     @contextmanager
     def waits(self) -> Iterator[None]:
-        """Cancel what the current task does within if the client disconnects.
+        """Cancel what the current task does within if the client disconnects, or the server stops.
 
         Raises:
             ConnectionResetError: if it has disconnected.
@@ -189,6 +191,8 @@ class Connection(web.RequestHandler):
         if self.transport is None:
             raise ConnectionResetError
         task = self._waits_for = asyncio.current_task()
+        if self._connections.reads_end:
+            self.end_read()
         try:
             yield
         except asyncio.CancelledError:
