@@ -56,9 +56,10 @@ def chunk_body(
     )
     blocks = structure.block_starts() if is_long else []
     chunks: list[Chunk] = []
+    starts = lines.starts
     for (first, path), end in zip(sections, ends_of, strict=True):
         for a, b in _pieces(source, first, end, blocks):
-            line, last = lines.line(start + a), lines.line(start + b - 1)
+            line, last = bisect_right(starts, start + a), bisect_right(starts, start + b - 1)
             chunks.append(Chunk(len(chunks), path, body[a:b], line, last))
     return tuple(chunks)
 

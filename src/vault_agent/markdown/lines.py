@@ -76,6 +76,11 @@ class Lines:
         text = self._text[block * _BLOCK : (block + 1) * _BLOCK]
         return block * _BLOCK + len(text.encode()[: byte - self._sizes[block]].decode())
 
+    @property
+    def shift(self) -> int | None:
+        """What to add to an offset for its byte in the file, if it is always the same."""
+        return self._origin if self._text.isascii() else None
+
     def span(self, start: int, end: int) -> Span:
         """Return a range of characters as a range of the file's bytes, or None if unknown."""
         if self._origin is None or start < 0:

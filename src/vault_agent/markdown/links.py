@@ -111,12 +111,18 @@ def placed(
     `make` makes a link of its fields. `chunk_ends` are where the chunks of the body end. One loop,
     because a vault has ten links a note.
     """
-    starts, chunks = lines.starts, len(chunk_ends)
+    starts, chunks, shift = lines.starts, len(chunk_ends), lines.shift
+    before = None if shift is None else body + shift
     found = []
     for link in written:
         at, start, end = link[0], link[-2], link[-1]
         line, chunk = bisect_right(starts, body + at), bisect_right(chunk_ends, at)
-        span = lines.span(body + start, body + end) if start >= 0 else None
+        if start < 0:
+            span = None
+        elif before is not None:
+            span = before + start, before + end
+        else:
+            span = lines.span(body + start, body + end)
         column = body + at - starts[line - 1] + 1
         number = chunk if chunk < chunks else None
         found.append(make((*link[1:-2], line, column, span, number)))
@@ -222,23 +228,18 @@ class _Destinations:
 
         Return (-1, -1) if it cannot be located.
         """
-        source = self._source
-        if not link.reference:  # most links: `](destination)`, without title or escape
-            start = link.end - 1 - len(link.destination)
-            if (
-                start > link.start
-                and source.startswith(link.destination, start)
-                and source.startswith("](", start - 2)
-                and link.destination.startswith(wanted)
-            ):
+        source, destination = self._source, link.destination
+        if not link.reference and destination.startswith(wanted):
+            # Most links: `](destination)`, without title or escape.
+            start = link.end - 1 - len(destination)
+            if start > link.start and source.startswith(f"]({destination}", start - 2):
                 return start, start + len(wanted)
             start = link.tail + 2  # with a title: `](destination "title")`
             if (
-                source.startswith(f"]({link.destination} ", link.tail)
-                and link.destination.startswith(wanted)
+                source.startswith(f"]({destination} ", link.tail)
                 and wanted[:1] != "<"
-                and "\\" not in link.destination
-                and "&" not in link.destination
+                and "\\" not in destination
+                and "&" not in destination
             ):
                 return start, start + len(wanted)
         start, end = self._whole(link)

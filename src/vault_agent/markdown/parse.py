@@ -66,7 +66,7 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
     values = front.values
     head_links = len(document.links) - len(written.links)
     inline = (tag.name for tag in document.tags)
-    anchors = _anchors(document)
+    anchors, lines, body = _anchors(document), document.lines, document.body
     return ParsedNote(
         title=_title(values, document.structure, path),
         aliases=limits.first(_aliases(values), MAX_ALIASES, "aliases"),
@@ -86,7 +86,7 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
         ),
         anchors=limits.first(
             [
-                Anchor(level, key, document.lines.line(document.body + start))
+                Anchor(level, key, lines.line(body + start))
                 for start, level, key in anchors[:MAX_ANCHORS]
             ],
             MAX_ANCHORS,

@@ -170,11 +170,12 @@ _SECOND: Final = "has a second document"
 
 # A line with a key or an item, and a value on it that has no indicator of YAML.
 _PLAIN_LINE = re.compile(
-    r"(?:(?P<key>[A-Za-z](?:[\w-]| (?=[\w-]))*+):|(?P<indent> *+)(?P<dash>-))"
-    r"(?: ++(?P<value>[\w/(](?:[ -\"$-9;-~\w]|:(?=\S)|(?<! )#)*+)?+)?+\r?\n"
+    r"(?:([A-Za-z](?:[\w-]| (?=[\w-]))*+):|( *+)-)"
+    r"(?: ++([\w/(](?:[ -\"$-9;-~\w]|:(?=\S)|(?<! )#)*+)?+)?+\r?\n"
 )
 _MOST_PLAIN_KEY = 1_000  # characters; the parser has a limit for keys
 _PLAIN = (True, False)
+_NOTHING: Sign = (SCALAR, "", "", None, None, _PLAIN)
 _MAPPING: Sign = (MAPPING, None, False, None, None, True)
 _LIST: Sign = (LIST, None, False, None, None, True)
 
@@ -192,9 +193,9 @@ def _plain_events(text: str) -> Events | None:
         match = _PLAIN_LINE.match(text, at)
         if match is None:
             return None
-        key, indent, _, value = match.groups()
-        after = match.end("dash" if key is None else "key")
+        key, indent, value = match.groups()
         if key is None:
+            after = match.end(2) + 1
             if listed < 0:
                 if not is_open:
                     return None
@@ -213,14 +214,17 @@ def _plain_events(text: str) -> Events | None:
             events.tops += len(signs), len(signs) + 1
             signs.append((SCALAR, key, "", None, None, _PLAIN))
             starts.append(at)
-            ends.append(after)
-            after += 1
+            ends.append(at + len(key))
+            after = at + len(key) + 1
         is_open = not value
-        written = value.rstrip(" ") if value else ""
-        start = match.start("value") if value else after
-        signs.append((SCALAR, written, "", None, None, _PLAIN))
-        starts.append(start)
-        ends.append(start + len(written))
+        if value:
+            after, value = match.start(3), value.rstrip(" ")
+            signs.append((SCALAR, value, "", None, None, _PLAIN))
+            ends.append(after + len(value))
+        else:
+            signs.append(_NOTHING)
+            ends.append(after)
+        starts.append(after)
         at = match.end()
     for _ in range(1 + (listed >= 0)):
         signs.append(ENDING)
