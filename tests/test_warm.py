@@ -33,6 +33,7 @@ print(json.dumps({
     'open': sorted(int(n) for n in os.listdir('/proc/self/fd') if int(n) > 2),
     'interrupt': signal.getsignal(signal.SIGINT) is signal.default_int_handler,
     'pipe': signal.getsignal(signal.SIGPIPE) is signal.SIG_IGN,
+    'blocked': sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, ()))),
     'tty': [stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)],
     'encodings': [stream.encoding for stream in (sys.stdin, sys.stdout, sys.stderr)],
 }))
@@ -72,6 +73,17 @@ def test_a_process_sees_the_same_either_way(warm_starts: Starter, tmp_path: Path
     if session:
         assert warm.pop("group") != real.pop("group")
     assert warm == real
+
+
+def test_signals_are_blocked_that_the_caller_blocks(warm_starts: Starter):
+    """Python starts its resource tracker like this, and it may be the first process of a run."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    try:
+        blocked = [seen(warm_starts, real=real)["blocked"] for real in (False, True)]
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert blocked == [[signal.SIGTERM]] * 2
+    assert seen(warm_starts, real=False)["blocked"] == []
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,8 @@ class Starter:
                 os.fstat(descriptor)
         except OSError:  # a closed stream
             return None
-        what = (arguments, variables, folder, _umask(), bool(session), list(wanted))
+        blocked = [int(each) for each in signal.pthread_sigmask(signal.SIG_BLOCK, ())]
+        what = (arguments, variables, folder, _umask(), bool(session), blocked, list(wanted))
         return marshal.dumps(what), list(wanted.values())
 
     def _ask(self, request: bytes, descriptors: list[int]) -> int:
@@ -141,9 +142,10 @@ def serve(parent: socket.socket) -> tuple[list[bytes], list[bytes], bytes, int, 
             os._exit(0)
         request = _receive(parent, int.from_bytes(head))
         if _fork_a_sibling() == 0:
-            arguments, *start, targets = marshal.loads(request)
+            arguments, *start, blocked, targets = marshal.loads(request)
             show(arguments)
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # as before Python has started
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             parent.sendall(os.getpid().to_bytes(8))
             parent.detach()
             _place(descriptors, targets)
@@ -221,7 +223,7 @@ def _understood(arguments: list[bytes]) -> bool:
     for argument in arguments:
         if argument in (b"-c", b"-m"):
             return True
-        if argument not in (b"-P", b"-I", b"-u", b"-Werror"):
+        if argument not in (b"-P", b"-I", b"-u", b"-B", b"-Werror"):
             break
     return False
 
