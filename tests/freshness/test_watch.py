@@ -374,12 +374,14 @@ async def complete(vault: OpenVault) -> bool:
 
 async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
     async with EmbeddingEndpoint() as endpoint:
-        endpoint.latency = 3.0
+        endpoint.poison["pears"] = misbehaviour.slow(PATIENCE)
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
-            await eventually_async(lambda: endpoint.texts)  # the first job embeds
-            (root / "New.md").write_text("quinces")
-            await found(vault, "quinces", "New.md")
+            (root / "New.md").write_text("quinces and pears")
+            await eventually_async(lambda: any("pears" in text for text in endpoint.texts))
+            (root / "Newer.md").write_text("apples")
+            await eventually_async(lambda: hits(vault, "apples"), lambda paths: "Newer.md" in paths)
+            assert "New.md" in await hits(vault, "quinces")
             assert not await complete(vault)
 
 
