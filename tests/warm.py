@@ -204,9 +204,11 @@ def show(arguments: list[bytes]) -> None:
 def children(pid: int | str = "self") -> set[int]:
     """Return the child processes of a process; none if it has ended."""
     found: set[int] = set()
-    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
-            found.update(map(int, listed.read_text().split()))
+    with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - twice a test
+            listed = Path(f"/proc/{pid}/task/{thread}/children")
+            with suppress(FileNotFoundError, ProcessLookupError):
+                found.update(map(int, listed.read_bytes().split()))
     return found
 
 
