@@ -14,6 +14,7 @@ import random
 import re
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -254,6 +255,19 @@ def _opened(cursor: str) -> str:
     return json.dumps(content[2:])
 
 
+def asked(hosts: tuple[Host, Host], agent: str, tool: Any, sent: list[Any]) -> list[Any]:
+    """Call a tool of both servers at once. What it wrote is indexed afterwards."""
+
+    def ask(each: Host, given: Any) -> Any:
+        reply = each.call(agent, "tools/call", {"name": tool["name"], "arguments": given})
+        if not tool.get("annotations", {}).get("readOnlyHint"):
+            each.settle(reply)
+        return reply
+
+    with ThreadPoolExecutor(2) as both:
+        return list(both.map(ask, hosts, sent))
+
+
 def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[Any, ...]]:
     """Return the calls to which the two servers reply differently."""
     chosen = random.Random(seed)
@@ -272,14 +286,7 @@ def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[A
         more = cursors.pop((agent, tool["name"]), None)
         if more is not None:
             sent = more
-        replies = []
-        for each, given in zip(hosts, sent, strict=True):
-            replies.append(
-                each.call(agent, "tools/call", {"name": tool["name"], "arguments": given})
-            )
-        if not tool.get("annotations", {}).get("readOnlyHint"):
-            for each, reply in zip(hosts, replies, strict=True):
-                each.settle(reply)
+        replies = asked(hosts, agent, tool, sent)
         if steady(replies[0]) != steady(replies[1]):
             found.append((agent, tool["name"], sent[0], steady(replies[0]), steady(replies[1])))
         nexts = [_OPAQUE.search(json.dumps(reply)) for reply in replies]
