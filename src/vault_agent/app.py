@@ -138,7 +138,7 @@ async def open_app(
                 writing = open_journals(config, vaults, sessions, facts, on_crash=crashed)
                 journals = await stack.enter_async_context(writing)
             sessions.start()
-        app = App(
+        yield App(
             vaults,
             several,
             Across(vaults),
@@ -149,11 +149,3 @@ async def open_app(
             deliveries,
             journals,
         )
-        vaults.lend_with(app)
-        yield app
-
-
-def app_of(vault: OpenVault) -> App:
-    """Return the app in which a vault is open."""
-    assert isinstance(vault.app, App)  # noqa: S101 - set when it is opened
-    return vault.app

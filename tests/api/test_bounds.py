@@ -10,6 +10,7 @@ from tests.server.conftest import FakeEngine, hit, run
 from vault_agent.api import operations
 from vault_agent.api.bounds import MAX_CHARACTERS, MAX_ENTRIES, REPLY_BYTES
 from vault_agent.api.caller import OWNER
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import answer
 from vault_agent.api.shown import MAX_WARNING_BYTES, shown_job, shown_warnings
 from vault_agent.config import Config
@@ -37,13 +38,17 @@ HOSTILE = {
 }
 
 
+def called(engine: FakeEngine) -> CallContext:
+    return CallContext(None, engine, OWNER)
+
+
 @pytest.mark.parametrize("fields", ["full", "compact"])
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_search_replies_stay_below_the_size_limit(name: str, fields: str):
     engine = FakeEngine(Config())
     engine.hits = (HOSTILE[name],) * 50
     sent = SearchBody(query="a", limit=50, fields=fields)
-    outcome = await answer(operations.SEARCH, engine, OWNER, sent)
+    outcome = await answer(operations.SEARCH, called(engine), sent)
     assert len(outcome.body) <= REPLY_BYTES
     shown = json.loads(outcome.body)
     results = shown["data"]["results"]
@@ -57,7 +62,7 @@ async def test_search_replies_stay_below_the_size_limit(name: str, fields: str):
 async def test_one_result_that_is_too_large_hides_no_other():
     engine = FakeEngine(Config())
     engine.hits = (hit(path="\x01" * 750_000), hit(), hit())
-    outcome = await answer(operations.SEARCH, engine, OWNER, SearchBody(query="a"))
+    outcome = await answer(operations.SEARCH, called(engine), SearchBody(query="a"))
     reply = json.loads(outcome.body)
     assert len(reply["data"]["results"]) == 2
     assert reply["warnings"][-1]["details"]["omitted"] == 1
@@ -66,20 +71,20 @@ async def test_one_result_that_is_too_large_hides_no_other():
 async def test_the_best_result_is_kept_with_its_long_names_cut():
     engine = FakeEngine(Config())
     engine.hits = (HOSTILE["30,000 tags"], hit())
-    outcome = await answer(operations.RELATED, engine, OWNER, RelatedBody(id=ID))
+    outcome = await answer(operations.RELATED, called(engine), RelatedBody(id=ID))
     first, second = json.loads(outcome.body)["data"]["results"]
     assert len(first["metadata"]["tags"]) == MAX_ENTRIES
     assert second["metadata"]["tags"] == ["lamp"]
     assert outcome.reply.warnings[-1].details == {"omitted": 0, "shortened": 1}
     engine.hits = (HOSTILE["a title of a megabyte"],)
-    outcome = await answer(operations.RELATED, engine, OWNER, RelatedBody(id=ID))
+    outcome = await answer(operations.RELATED, called(engine), RelatedBody(id=ID))
     assert len(outcome.reply.data.hits[0].title) == MAX_CHARACTERS
 
 
 async def test_a_reply_below_the_size_limit_is_not_changed():
     engine = FakeEngine(Config())
     engine.hits = (hit(title="T" * 3_000),) * 50
-    outcome = await answer(operations.SEARCH, engine, OWNER, SearchBody(query="a", limit=50))
+    outcome = await answer(operations.SEARCH, called(engine), SearchBody(query="a", limit=50))
     assert outcome.reply.warnings == ()
     assert {len(each.title) for each in outcome.reply.data.hits} == {3_000}
 
@@ -127,7 +132,7 @@ async def test_a_cut_list_of_jobs_keeps_the_newest_and_counts_the_omitted():
     engine = FakeEngine(Config())
     for number in range(100):
         engine.jobs.all[f"job{number}"] = troubled(number)
-    outcome = await answer(operations.JOBS, engine, OWNER, NoParams())
+    outcome = await answer(operations.JOBS, called(engine), NoParams())
     assert len(outcome.body) <= REPLY_BYTES
     shown = outcome.reply.data.jobs
     assert shown[0].id == "job99"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from tests.server.conftest import NOTE_ID, FakeEngine, run
 
 from vault_agent.api import operations
 from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Http, Operation, answer, perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.codes import CODES
@@ -28,10 +28,10 @@ class Switched:
         self.runs = 0
         self.operation = Operation("switched", NoParams, self.run, writes=True, needs=needs)
 
-    async def run(self, library: Any, caller: Caller, sent: NoParams) -> str:
+    async def run(self, call: CallContext, sent: NoParams) -> str:
         """Run the operation."""
         self.runs += 1
-        return f"done for the {caller.kind}"
+        return f"done for the {call.caller.kind}"
 
 
 @pytest.mark.fault(
@@ -42,7 +42,9 @@ class Switched:
 async def test_a_disabled_operation_does_not_run():
     switched = Switched("embedding.enabled")
     with pytest.raises(Misconfigured) as refused:
-        await perform(switched.operation, FakeEngine(Config()), OWNER, NoParams())
+        await perform(
+            switched.operation, CallContext(None, FakeEngine(Config()), OWNER), NoParams()
+        )
     assert refused.value.code == "FEATURE_DISABLED"
     assert refused.value.details == {"setting": "embedding.enabled"}
     assert "`vault-agent enable embedding`" in refused.value.message
@@ -52,7 +54,10 @@ async def test_a_disabled_operation_does_not_run():
 async def test_an_enabled_operation_runs_for_its_caller():
     switched = Switched("embedding.enabled")
     library = SimpleNamespace(config=SimpleNamespace(embedding=SimpleNamespace(enabled=True)))
-    assert await perform(switched.operation, library, OWNER, NoParams()) == "done for the owner"
+    assert (
+        await perform(switched.operation, CallContext(None, library, OWNER), NoParams())
+        == "done for the owner"
+    )
     assert switched.runs == 1
 
 
@@ -89,7 +94,7 @@ async def test_only_the_owner_may_use_operations_without_a_scope(
     operation: Operation, caller: Caller
 ):
     with pytest.raises(NotFound) as refused:
-        await perform(operation, FakeEngine(Config()), caller, NoParams())
+        await perform(operation, CallContext(None, FakeEngine(Config()), caller), NoParams())
     assert refused.value.code == "ROUTE_NOT_FOUND"
 
 
@@ -122,7 +127,8 @@ def test_no_get_route_writes():
 
 
 async def test_an_operation_runs_without_http():
-    found = await answer(operations.NOTE, FakeEngine(Config()), OWNER, NoteRequest(note_id=NOTE_ID))
+    call = CallContext(None, FakeEngine(Config()), OWNER)
+    found = await answer(operations.NOTE, call, NoteRequest(note_id=NOTE_ID))
     assert found.etag == "n1"
     assert found.reply.data.content in found.body.decode().replace("\\n", "\n")
 

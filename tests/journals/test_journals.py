@@ -21,6 +21,7 @@ from tests.waiting import eventually_async, nothing_happens
 
 from vault_agent.api.authoring import ADD_TO_DEVLOG
 from vault_agent.api.caller import OWNER
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.endpoint import breaker
 from vault_agent.errors import NotFound
@@ -670,7 +671,7 @@ async def test_a_line_of_the_devlog_goes_into_the_journal_of_its_own_session(des
 
             async def log(text: str, **more: str) -> None:
                 body = DevlogBody(kind="insight", topic="work", text=text, **more)
-                await perform(ADD_TO_DEVLOG, vault, OWNER, body)
+                await perform(ADD_TO_DEVLOG, CallContext(app, vault, OWNER), body)
 
             await log("Nobody knows whose.")
             await log("Mine alone.", session_id=mine.session_id)

@@ -9,6 +9,7 @@ import pytest
 from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER as CALLER
+from vault_agent.api.context import CallContext
 from vault_agent.api.graph import LOCAL_GRAPH
 from vault_agent.api.links import LINKS
 from vault_agent.api.operation import perform
@@ -323,9 +324,13 @@ async def test_links_into_the_global_vault_are_edges_of_the_graph(tmp_path: Path
         asked = {"noteId": identify("journals/costs.md")}
         async with vaults.app.vaults.open("project:shop") as vault:
             sent = parse_strings(LocalGraphRequest, asked)
-            graph = (await perform(LOCAL_GRAPH, vault, CALLER, sent)).reply.data
+            graph = (
+                await perform(LOCAL_GRAPH, CallContext(vaults.app, vault, CALLER), sent)
+            ).reply.data
             sent = parse_strings(LinksRequest, asked)
-            links = (await perform(LINKS, vault, CALLER, sent)).reply.data.links
+            links = (
+                await perform(LINKS, CallContext(vaults.app, vault, CALLER), sent)
+            ).reply.data.links
     near = {node.path: (node.vault, node.distance) for node in graph.nodes}
     assert near[copy.path] == ("global", 1)
     assert near["patterns/retry.md"] == ("global", 1)

@@ -41,7 +41,7 @@ async def asked(view: View, message: dict[str, Any], headers: dict[str, str]) ->
 
 def view_of(config: Config, caller: Caller, toolset: str, rights: frozenset[Right]) -> View:
     vault = cast("Any", SimpleNamespace(config=config))
-    return View(vault, caller, max_bytes=24_000, toolset=toolset, rights=rights)
+    return View(cast("Any", None), vault, caller, max_bytes=24_000, toolset=toolset, rights=rights)
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)

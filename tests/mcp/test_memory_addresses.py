@@ -10,6 +10,7 @@ from tests.memory.test_injected import note
 from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.api.context import CallContext
 from vault_agent.api.memory import MEMORY
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
@@ -57,7 +58,7 @@ async def test_each_address_opens_its_note(world: World):
             await indexed(shared)
         async with app.vaults.open("project:shop") as vault:
             await indexed(vault)
-            view = View(vault, OWNER, 60_000, vaults=("project:shop", "global"))
+            view = View(app, vault, OWNER, 60_000, vaults=("project:shop", "global"))
 
             async def call(name: str, **arguments: object) -> str:
                 found = await _result(tools[name], view, arguments, Progress(None, None))
@@ -66,7 +67,7 @@ async def test_each_address_opens_its_note(world: World):
             opened = {}
             for number in (n + first for n in range(len(NAMES)) for first in (1, 101)):
                 body = MemoryBody(files=(f"src/{number}.py",))
-                text = (await perform(MEMORY, vault, OWNER, body)).reply.data.text
+                text = (await perform(MEMORY, CallContext(app, vault, OWNER), body)).reply.data.text
                 opened |= dict(ENTRY.findall(text))
             assert len(opened) == 2 * len(NAMES)
             for title, address in opened.items():
@@ -81,6 +82,6 @@ async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(worl
             await indexed(vault)
             for caller, wanted in ((OWNER, True), (Caller(CallerKind.AGENT, "helper"), False)):
                 body = MemoryBody(files=("src/101.py",))
-                found = (await perform(MEMORY, vault, caller, body)).reply.data
+                found = (await perform(MEMORY, CallContext(app, vault, caller), body)).reply.data
                 assert any(each.vault == "global" for each in found.notes) is wanted
                 assert ("global:" in found.text) is wanted

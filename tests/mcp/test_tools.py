@@ -123,7 +123,7 @@ async def test_a_page_that_is_too_long_ends_where_its_cursor_goes_on():
         asked.append(most)
         return [f"head · next: after {most}", *("x" * 99 for _ in range(most))], ["! WARNING"]
 
-    view = View(None, OWNER, max_bytes=2000)
+    view = View(None, None, OWNER, max_bytes=2000)
     text = await page(view, 50, ask)
     assert len(text.encode()) <= 2000
     assert text.startswith(f"head · next: after {asked[1]}\n")

@@ -17,6 +17,7 @@ from tests.vaults.world import World, indexed
 from tests.waiting import eventually_async
 
 from vault_agent.api.caller import OWNER
+from vault_agent.api.context import CallContext
 from vault_agent.api.deliveries import MEMORY_SESSIONS
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role, add_vault, forget_vault
@@ -458,12 +459,14 @@ async def test_a_listed_session_says_where_its_journal_is(world: World):
             await turn.put(
                 Journal(*made, *(None, None, None), 1.0, 2.0, 1.0, attempts=1, next_at=None)
             )
-        listed = await perform(MEMORY_SESSIONS, app.vaults.default, OWNER, MemorySessionsRequest())
+        listed = await perform(
+            MEMORY_SESSIONS, CallContext(app, app.vaults.default, OWNER), MemorySessionsRequest()
+        )
         [row] = listed.reply.data.sessions
         assert (row.project, row.vault, row.title) == ("shop", "project:shop", "Made")
         assert row.journal.note_id == identify("journals/last.md")
         none = MemorySessionsRequest(project="other")
-        found = await perform(MEMORY_SESSIONS, app.vaults.default, OWNER, none)
+        found = await perform(MEMORY_SESSIONS, CallContext(app, app.vaults.default, OWNER), none)
         assert not found.reply.data.sessions
 
 

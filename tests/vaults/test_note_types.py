@@ -9,6 +9,7 @@ import pytest
 from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER
+from vault_agent.api.context import CallContext
 from vault_agent.api.lists import NOTES
 from vault_agent.api.operation import perform
 from vault_agent.api.operations import NOTE, RELATED
@@ -160,18 +161,26 @@ async def test_an_id_stands_for_a_note_id(world: World):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         asked = parse_strings(NoteRequest, {"noteId": "id:journal-2026-02-13-abc12345"})
-        found = await perform(NOTE, vault, OWNER, asked)
+        found = await perform(NOTE, CallContext(app, vault, OWNER), asked)
         assert found.reply.data.path == "journals/2026-02-13-session-abc12345.md"
         body = parse_values(RelatedBody, {"id": "id:decision-2026-01-01-aaaaaa"})
-        related = (await perform(RELATED, vault, OWNER, body)).reply.data.hits
+        related = (await perform(RELATED, CallContext(app, vault, OWNER), body)).reply.data.hits
         assert related
         assert "decisions/parsing.md" not in [each.path for each in related]
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
-            await perform(NOTE, vault, OWNER, parse_strings(NoteRequest, {"noteId": "id:none"}))
+            await perform(
+                NOTE,
+                CallContext(app, vault, OWNER),
+                parse_strings(NoteRequest, {"noteId": "id:none"}),
+            )
     async with world.app() as app, app.vaults.open("project:two") as vault:
         await indexed(vault)
         with pytest.raises(NotFound, match="NOTE_AMBIGUOUS") as refusal:
-            await perform(NOTE, vault, OWNER, parse_strings(NoteRequest, {"noteId": "id:same"}))
+            await perform(
+                NOTE,
+                CallContext(app, vault, OWNER),
+                parse_strings(NoteRequest, {"noteId": "id:same"}),
+            )
         assert [each["path"] for each in refusal.value.details["notes"]] == ["a.md", "b.md"]
 
 
@@ -196,7 +205,7 @@ async def test_lists_filter_by_the_fields_of_notes(world: World):
         await indexed(vault)
         for filters, expected in FILTERS:
             asked = parse_strings(NotesRequest, filters)
-            data = (await perform(NOTES, vault, OWNER, asked)).reply.data
+            data = (await perform(NOTES, CallContext(app, vault, OWNER), asked)).reply.data
             assert {row.type for row in data.notes} == expected, filters
             assert data.total == len(expected)
 
@@ -205,7 +214,7 @@ async def test_a_row_has_the_fields_of_its_note(world: World):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         asked = parse_strings(NotesRequest, {"type": ("journal",)})
-        (row,) = (await perform(NOTES, vault, OWNER, asked)).reply.data.notes
+        (row,) = (await perform(NOTES, CallContext(app, vault, OWNER), asked)).reply.data.notes
         assert (row.id, row.status, row.promoted) == (
             "journal-2026-02-13-abc12345",
             "complete",
@@ -214,7 +223,9 @@ async def test_a_row_has_the_fields_of_its_note(world: World):
         assert row.files == ("src/core/cost_tracker.rs", "src/CostPanel.tsx")
         assert row.vault == "project:app"
         plain = (
-            await perform(NOTES, app.vaults.default, OWNER, NotesRequest(path=("top.md",)))
+            await perform(
+                NOTES, CallContext(app, app.vaults.default, OWNER), NotesRequest(path=("top.md",))
+            )
         ).reply
         assert "vault" not in orjson.loads(dump(plain.data.notes[0]))
 

@@ -11,6 +11,7 @@ from tests.endpoint import EmbeddingEndpoint
 from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.operations import SEARCH
 from vault_agent.config.registry import Role
@@ -257,6 +258,6 @@ async def test_an_agent_knows_one_vault(world: World):
         agent = Caller(CallerKind.AGENT, "helper")
         body = SearchBody(query="quinces", vaults=("project:app",))
         with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
-            await perform(SEARCH, app.vaults.default, agent, body)
-        found = await perform(SEARCH, app.vaults.default, OWNER, body)
+            await perform(SEARCH, CallContext(app, app.vaults.default, agent), body)
+        found = await perform(SEARCH, CallContext(app, app.vaults.default, OWNER), body)
         assert [each.path for each in found.reply.data.hits] == ["a.md"]

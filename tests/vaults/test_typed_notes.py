@@ -10,6 +10,7 @@ from tests.vaults.world import World, indexed
 
 from vault_agent.api.authoring import NEW_FROM_TEMPLATE, TEMPLATES
 from vault_agent.api.caller import OWNER
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.config.registry import Role
@@ -21,16 +22,17 @@ from vault_agent.wire.writing import TemplateBody, WriteNoteBody
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from vault_agent.app import App
     from vault_agent.vaults.open_vault import OpenVault
 
 WRITE = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
 BUG = "---\ntype: bug\nseverity: high\nfound: {{project}}\n---\n# {{title}}\n\nOurs {{id}}.\n"
 
 
-async def made(vault: OpenVault, root: Path, **body: Any) -> tuple[str, str]:
+async def made(app: App, vault: OpenVault, root: Path, **body: Any) -> tuple[str, str]:
     await vault.writing.ready()
-    reply = (await perform(NEW_FROM_TEMPLATE, vault, OWNER, TemplateBody(**body))).reply
-    path = reply.data.path
+    call = CallContext(app, vault, OWNER)
+    path = (await perform(NEW_FROM_TEMPLATE, call, TemplateBody(**body))).reply.data.path
     return path, (root / path).read_text()
 
 
@@ -44,7 +46,7 @@ async def test_a_type_and_a_title_are_enough_in_a_project(tmp_path: Path):
     )
     async with world.app(write=WRITE) as app, app.vaults.open("project:shop") as vault:
         await indexed(vault)
-        path, text = await made(vault, shop, type="bug", title="Costs: twice")
+        path, text = await made(app, vault, shop, type="bug", title="Costs: twice")
         assert path == "bugs/costs-twice.md"
         values = read_keys(text.encode())
         assert list(values)[:3] == ["id", "type", "title"]
@@ -54,21 +56,23 @@ async def test_a_type_and_a_title_are_enough_in_a_project(tmp_path: Path):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", str(values["created"]))
         assert text.endswith(f"# Costs: twice\n\nOurs {values['id']}.\n")
         # A name that is taken gets a number.
-        again, _ = await made(vault, shop, type="bug", title="Costs: twice")
+        again, _ = await made(app, vault, shop, type="bug", title="Costs: twice")
         assert again == "bugs/costs-twice-2.md"
         # The template of the global vault hides the built-in one.
-        path, text = await made(vault, shop, type="decision", title="Beds")
+        path, text = await made(app, vault, shop, type="decision", title="Beds")
         assert (path, text.partition("---\n# ")[2]) == ("decisions/beds.md", "Ours: Beds\n")
         # A type without a template, and a path that is given.
-        path, text = await made(vault, shop, type="idea", path="notes/Later", variables={})
+        path, text = await made(app, vault, shop, type="idea", path="notes/Later", variables={})
         assert path == "notes/Later.md"
         assert read_keys(text.encode())["type"] == "idea"
         path, text = await made(
-            vault, shop, template="journal", title="Done", variables={"session": "s-1"}
+            app, vault, shop, template="journal", title="Done", variables={"session": "s-1"}
         )
         values = read_keys(text.encode())
         assert (path, values["session"], values["project"]) == ("journals/done.md", "s-1", "shop")
-        listed = (await perform(TEMPLATES, vault, OWNER, NoParams())).reply.data.templates
+        listed = (
+            await perform(TEMPLATES, CallContext(app, vault, OWNER), NoParams())
+        ).reply.data.templates
         assert {each.name: each.path for each in listed if each.path} == {
             "Bug": "templates/Bug.md",
             "decision": "templates/decision.md",
@@ -81,11 +85,11 @@ async def test_the_default_vault_keeps_to_templates_and_paths(tmp_path: Path):
     world.write(world.default, {"Templates/Mine.md": "# {{title}} {{id}}\n"})
     async with world.app(write=WRITE) as app:
         vault = app.vaults.default
-        path, text = await made(vault, world.default, template="Mine", path="A")
+        path, text = await made(app, vault, world.default, template="Mine", path="A")
         assert (path, text) == ("A.md", "# A {{id}}\n")
         for body in ({"type": "bug", "title": "x"}, {"template": "bug"}):
             with pytest.raises(InvalidRequest):
-                await made(vault, world.default, **body)
+                await made(app, vault, world.default, **body)
 
 
 async def test_notes_of_a_project_are_written_while_the_vault_of_a_person_stays_closed(
@@ -98,8 +102,8 @@ async def test_notes_of_a_project_are_written_while_the_vault_of_a_person_stays_
     async with world.app(write={"enabled": True, "quiet_seconds": 0}) as app:
         async with app.vaults.open("project:shop") as vault:
             await indexed(vault)
-            path, _ = await made(vault, shop, type="bug", title="Twice")
+            path, _ = await made(app, vault, shop, type="bug", title="Twice")
             assert (shop / path).is_file()
         with pytest.raises(Forbidden, match="VAULT_READ_ONLY"):
-            await perform(WRITE_NOTE, app.vaults.default, OWNER, append)
+            await perform(WRITE_NOTE, CallContext(app, app.vaults.default, OWNER), append)
     assert (world.default / "A.md").read_text() == "# A\n"

@@ -8,6 +8,7 @@ import pytest
 from tests.vaults.world import World
 
 from vault_agent.api.caller import OWNER
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.config.access import changes_notes, require_key
@@ -63,7 +64,7 @@ async def test_it_writes_where_writing_operations_stay_refused(world: World):
                 assert made.undoable
                 assert not (await vault.health()).write.enabled
                 with pytest.raises(Misconfigured) as caught:
-                    await perform(WRITE_NOTE, vault, OWNER, request)
+                    await perform(WRITE_NOTE, CallContext(app, vault, OWNER), request)
                 assert caught.value.details == {"setting": "write.enabled"}
                 with pytest.raises(Misconfigured):
                     _ = vault.writing

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.markdown import edit
@@ -100,6 +101,6 @@ async def test_a_project_keeps_the_date_and_the_vault_of_a_person_is_left_as_it_
             async with app.vaults.open(name) as vault:
                 await indexed(vault)
                 await vault.writing.ready()
-                await perform(operation, vault, OWNER, operation.request(**body))
+                await perform(operation, CallContext(app, vault, OWNER), operation.request(**body))
             updated = read_keys((root / "A.md").read_bytes())["updated"]
             assert (updated != "2020-01-01T00:00:00Z") is is_kept

@@ -14,7 +14,6 @@ from vault_agent.api.writing import (
     visible_path,
     write_operation,
 )
-from vault_agent.app import app_of
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
@@ -33,27 +32,26 @@ from vault_agent.wire.writing import (
 )
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
-    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.api.context import CallContext
     from vault_agent.vaults.typed_notes import TypedNotes
 
 
-async def _add_task(vault: OpenVault, caller: Caller, sent: AddTaskBody) -> Found:
+async def _add_task(call: CallContext, sent: AddTaskBody) -> Found:
     """Add a task to a note."""
-    path = await path_of(vault, caller, sent)
-    write = asked(caller, sent, "tasks/add", Right.APPEND, retries=True)
+    path = await path_of(call, sent)
+    write = asked(call.caller, sent, "tasks/add", Right.APPEND, retries=True)
     task = NewTask(sent.text, sent.due, sent.scheduled, sent.start, sent.priority, sent.recurrence)
     section = None
     if sent.section is not None:
         section = tuple(each.strip() for each in sent.section.split(" > "))
     return found(
-        await vault.authoring.add_task(
+        await call.vault.authoring.add_task(
             path, write, task, section=section, allow_repeat=sent.allow_repeat
         )
     )
 
 
-async def _set_task(vault: OpenVault, caller: Caller, sent: SetTaskBody) -> Found:
+async def _set_task(call: CallContext, sent: SetTaskBody) -> Found:
     """Complete, cancel or open a task."""
     if sent.task_id is not None:
         note_id, line, digest = sent.task_id.split(":")
@@ -62,21 +60,21 @@ async def _set_task(vault: OpenVault, caller: Caller, sent: SetTaskBody) -> Foun
         note_id = sent.note_id or ""
         wanted = Wanted(sent.line or 0, text=sent.text, only_this_line=sent.only_this_line)
     if sent.path is None:
-        resolved = await vault.read(resolve, note_id, roots=vault.roots, scope=caller.scope)
-        path = caller.scope.outer(resolved.notes[0].path)
+        resolved = await call.vault.read(resolve, note_id, roots=call.vault.roots, scope=call.scope)
+        path = call.scope.outer(resolved.notes[0].path)
     else:
         path = sent.path
-    path = visible_path(caller, path)
-    write = asked(caller, sent, "tasks/set", Right.EDIT, retries=True)
+    path = visible_path(call.caller, path)
+    write = asked(call.caller, sent, "tasks/set", Right.EDIT, retries=True)
     return found(
-        await vault.authoring.set_task(path, write, wanted, Status(sent.status), caller.scope)
+        await call.vault.authoring.set_task(path, write, wanted, Status(sent.status), call.scope)
     )
 
 
-async def _template(vault: OpenVault, caller: Caller, sent: TemplateBody) -> Found:
+async def _template(call: CallContext, sent: TemplateBody) -> Found:
     """Make a note from a template."""
-    write = asked(caller, sent, "template", Right.CREATE)
-    if (typed := _typed(vault)) is not None:
+    write = asked(call.caller, sent, "template", Right.CREATE)
+    if (typed := _typed(call)) is not None:
         note = NewNote(
             sent.template,
             sent.path,
@@ -86,7 +84,7 @@ async def _template(vault: OpenVault, caller: Caller, sent: TemplateBody) -> Fou
             sent.content,
             sent.frontmatter,
         )
-        return found(await typed.create(vault, write, note, caller.scope))
+        return found(await typed.create(call.vault, write, note, call.scope))
     more = (sent.type, sent.title, sent.content, sent.frontmatter)
     if sent.template is None or sent.path is None or any(each is not None for each in more):
         raise InvalidRequest(
@@ -94,34 +92,34 @@ async def _template(vault: OpenVault, caller: Caller, sent: TemplateBody) -> Fou
             "In this vault a new note needs a `template` and a `path`, and takes no type or title.",
         )
     return found(
-        await vault.authoring.create_from_template(
-            sent.path, write, sent.template, sent.variables, caller.scope
+        await call.vault.authoring.create_from_template(
+            sent.path, write, sent.template, sent.variables, call.scope
         )
     )
 
 
-def _typed(vault: OpenVault) -> TypedNotes | None:
+def _typed(call: CallContext) -> TypedNotes | None:
     """Return what makes notes with types, in a vault that has them."""
-    app = app_of(vault)
-    entry = app.vaults.entry_of(vault)
+    app = call.app
+    entry = app.vaults.entry_of(call.vault)
     return app.typed if entry is not None and entry.has_note_types else None
 
 
-async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
+async def _devlog(call: CallContext, sent: DevlogBody) -> Found:
     """Add a line to the devlog of a topic."""
-    write = asked(caller, sent, "devlog", Right.APPEND, retries=True)
-    journals = app_of(vault).journals
+    write = asked(call.caller, sent, "devlog", Right.APPEND, retries=True)
+    journals = call.app.journals
     if sent.session_id is not None and journals is None:
-        check_switch("journal.enabled", vault.config)
+        check_switch("journal.enabled", call.vault.config)
     session_id = None
     if journals is not None:
-        session_id = await journals.session_of_line(vault.identity, sent.session_id)
-    written = await vault.authoring.add_entry(
+        session_id = await journals.session_of_line(call.vault.identity, sent.session_id)
+    written = await call.vault.authoring.add_entry(
         write,
         DevlogKind(sent.kind),
         sent.topic,
         sent.text,
-        caller.scope,
+        call.scope,
         allow_repeat=sent.allow_repeat,
     )
     if journals is not None and session_id and written.changed and not written.dry_run:
@@ -129,19 +127,21 @@ async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
     return found(written)
 
 
-async def _adr(vault: OpenVault, caller: Caller, sent: AdrBody) -> Found:
+async def _adr(call: CallContext, sent: AdrBody) -> Found:
     """Make a decision record with the next number."""
-    write = asked(caller, sent, "adr", Right.CREATE)
-    return found(await vault.authoring.create_record(write, sent.title, sent.content, caller.scope))
+    write = asked(call.caller, sent, "adr", Right.CREATE)
+    return found(
+        await call.vault.authoring.create_record(write, sent.title, sent.content, call.scope)
+    )
 
 
-async def _templates(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
+async def _templates(call: CallContext, _: NoParams) -> Found:
     """List the templates for new notes."""
-    typed = _typed(vault)
+    typed = _typed(call)
     templates = (
-        await typed.templates(vault, caller.scope)
+        await typed.templates(call.vault, call.scope)
         if typed is not None
-        else await vault.authoring.templates(caller.scope)
+        else await call.vault.authoring.templates(call.scope)
     )
     rows = [
         TemplateRow(each.name, each.path is None, each.path, each.variables) for each in templates
@@ -149,15 +149,15 @@ async def _templates(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
     return Found(TemplateList(tuple(rows)))
 
 
-async def _devlog_entries(vault: OpenVault, caller: Caller, sent: DevlogRequest) -> Found:
+async def _devlog_entries(call: CallContext, sent: DevlogRequest) -> Found:
     """List the last lines of the devlog, of a topic or of all."""
-    entries = await vault.authoring.entries(caller.scope, topic=sent.topic, limit=sent.limit)
+    entries = await call.vault.authoring.entries(call.scope, topic=sent.topic, limit=sent.limit)
     return Found(Devlog(tuple(entries)))
 
 
-async def _decisions(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
+async def _decisions(call: CallContext, _: NoParams) -> Found:
     """List the decision records in the order of their numbers."""
-    return Found(DecisionList(tuple(await vault.authoring.records(caller.scope))))
+    return Found(DecisionList(tuple(await call.vault.authoring.records(call.scope))))
 
 
 TEMPLATES = Operation(

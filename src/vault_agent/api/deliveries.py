@@ -12,7 +12,6 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.app import app_of
 from vault_agent.model.deliveries import (
     DeliveredNote,
     OneSession,
@@ -36,7 +35,7 @@ from vault_agent.wire.deliveries import (
 )
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.app import App
     from vault_agent.memory.injected import Deliveries, SessionDetails
     from vault_agent.model.deliveries import Delivery, SessionMemory
@@ -49,35 +48,37 @@ _DAY = 86_400.0
 _PROJECT = "project:"
 
 
-async def _sessions(vault: OpenVault, _: Caller, sent: MemorySessionsRequest) -> Found:
+async def _sessions(call: CallContext, sent: MemorySessionsRequest) -> Found:
     """List the sessions of agents with what they got, the one with the latest event first."""
-    app, deliveries = _of(vault)
+    app, deliveries = _of(call)
     before = None
     if sent.cursor is not None:
-        moment, last = decode_cursor(sent, sent.cursor, int, str, vault=vault.identity).position
+        moment, last = decode_cursor(
+            sent, sent.cursor, int, str, vault=call.vault.identity
+        ).position
         before = int(moment), str(last)
         if not 0 <= before[0] < _MAX_MOMENT:
             raise invalid_cursor()
     await deliveries.settled()
     found = await deliveries.store.sessions(
-        limit=sent.limit + 1, vaults=_identities(vault, app, sent.project), before=before
+        limit=sent.limit + 1, vaults=_identities(call.vault, app, sent.project), before=before
     )
     shown = found[: sent.limit]
     following = None
     if len(found) > len(shown):
-        following = encode_cursor(sent, place(shown[-1]), vault=vault.identity)
+        following = encode_cursor(sent, place(shown[-1]), vault=call.vault.identity)
     rows = [SessionRow(**await _session(each, app), deliveries=each.deliveries) for each in shown]
     return Found(SessionsPage(tuple(rows), following))
 
 
-async def _one(vault: OpenVault, _: Caller, sent: MemorySessionRequest) -> Found:
+async def _one(call: CallContext, sent: MemorySessionRequest) -> Found:
     """Return one session with all that it got, and why."""
-    return await _details(vault, sent.session_id)
+    return await _details(call, sent.session_id)
 
 
-async def _refresh(vault: OpenVault, _: Caller, sent: RefreshBody) -> Found:
+async def _refresh(call: CallContext, sent: RefreshBody) -> Found:
     """Return what a session would get now. With `apply`, it comes at its next event."""
-    deliveries = _of(vault)[1]
+    deliveries = _of(call)[1]
     found = await deliveries.refresh(sent.session_id, apply=sent.apply)
     data = SessionRefresh(
         before=tuple(_note(note, changed) for note, changed in found.before),
@@ -88,23 +89,23 @@ async def _refresh(vault: OpenVault, _: Caller, sent: RefreshBody) -> Found:
     return Found(data)
 
 
-async def _put_first(vault: OpenVault, _: Caller, sent: PinBody) -> Found:
+async def _put_first(call: CallContext, sent: PinBody) -> Found:
     """Put a note first at the next event of a session."""
-    deliveries = _of(vault)[1]
+    deliveries = _of(call)[1]
     await deliveries.put_first(sent.session_id, sent.vault, sent.note_id)
-    return await _details(vault, sent.session_id)
+    return await _details(call, sent.session_id)
 
 
-async def _take_out(vault: OpenVault, _: Caller, sent: UnpinRequest) -> Found:
+async def _take_out(call: CallContext, sent: UnpinRequest) -> Found:
     """Keep a note out of a session. If the agent has it, its next prompt says so."""
-    deliveries = _of(vault)[1]
+    deliveries = _of(call)[1]
     await deliveries.take_out(sent.session_id, sent.note_vault, sent.note_id)
-    return await _details(vault, sent.session_id)
+    return await _details(call, sent.session_id)
 
 
-async def _forget(vault: OpenVault, _: Caller, sent: ForgetMemoryBody) -> Found:
+async def _forget(call: CallContext, sent: ForgetMemoryBody) -> Found:
     """Delete what is logged about sessions."""
-    deliveries = _of(vault)[1]
+    deliveries = _of(call)[1]
     before = None
     if sent.older_than_days is not None:
         before = time.time() - sent.older_than_days * _DAY
@@ -112,8 +113,8 @@ async def _forget(vault: OpenVault, _: Caller, sent: ForgetMemoryBody) -> Found:
     return Found(SessionsForgotten(len(found)))
 
 
-def _of(vault: OpenVault) -> tuple[App, Deliveries]:
-    app = app_of(vault)
+def _of(call: CallContext) -> tuple[App, Deliveries]:
+    app = call.app
     return app, deliveries_of(app)
 
 
@@ -130,8 +131,8 @@ def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | 
     return named if found is None else [each for each in named if each in found]
 
 
-async def _details(vault: OpenVault, session_id: str) -> Found:
-    app, deliveries = _of(vault)
+async def _details(call: CallContext, session_id: str) -> Found:
+    app, deliveries = _of(call)
     found = await deliveries.details(session_id)
     having = found.having
     session = SessionDetail(

@@ -23,52 +23,51 @@ from vault_agent.vaults.moves import move
 from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody, UploadRequest
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.api.operation import Found, Operation
-    from vault_agent.vaults.open_vault import OpenVault
 
 
-async def _move(vault: OpenVault, caller: Caller, sent: MoveBody) -> Found:
+async def _move(call: CallContext, sent: MoveBody) -> Found:
     """Move a note, an attachment or a folder, and change the links that would lead elsewhere."""
-    path = await path_of(vault, caller, sent)
-    write = asked(caller, sent, "move", Right.MOVE, hash_required=True)
+    path = await path_of(call, sent)
+    write = asked(call.caller, sent, "move", Right.MOVE, hash_required=True)
     done = await move(
-        vault.files,
-        vault.jobs,
+        call.vault.files,
+        call.vault.jobs,
         path,
         sent.to,
         write,
         rewrite_links=sent.rewrite_links,
-        waits=caller.client.startswith("mcp"),  # an agent can't follow a job
+        waits=call.caller.client.startswith("mcp"),  # an agent can't follow a job
     )
     return done_or_job(done)
 
 
-async def _delete(vault: OpenVault, caller: Caller, sent: DeleteBody) -> Found:
+async def _delete(call: CallContext, sent: DeleteBody) -> Found:
     """Move a note or an attachment to `.trash/`, or with `permanent` delete it."""
     if not sent.confirm:
         raise InvalidRequest("CONFIRM_REQUIRED", "A deletion must be confirmed.")
-    path = await path_of(vault, caller, sent)
+    path = await path_of(call, sent)
     right = Right.PERMANENT if sent.permanent else Right.DELETE
-    write = asked(caller, sent, "delete", right, hash_required=True)
-    written = await vault.files.delete(
+    write = asked(call.caller, sent, "delete", right, hash_required=True)
+    written = await call.vault.files.delete(
         path, write, permanent=sent.permanent, missing_ok=sent.missing_ok
     )
     return found(written or Written(None, "delete", changed=False, path=path))
 
 
-async def _folder(vault: OpenVault, caller: Caller, sent: FolderBody) -> Found:
+async def _folder(call: CallContext, sent: FolderBody) -> Found:
     """Make a folder, and those above it."""
-    write = asked(caller, sent, "folder", Right.CREATE)
-    return found(await vault.files.make_folder(sent.path, write))
+    write = asked(call.caller, sent, "folder", Right.CREATE)
+    return found(await call.vault.files.make_folder(sent.path, write))
 
 
-async def _attach(vault: OpenVault, caller: Caller, sent: AttachmentBody) -> Found:
+async def _attach(call: CallContext, sent: AttachmentBody) -> Found:
     """Add an attachment of at most 50 MiB. An existing file is never replaced."""
     named = sent.model_copy(update={"content": b""})
     digest = blake2b(sent.content).digest()
-    write = asked(caller, named, "attachment", Right.CREATE, digest=digest)
-    return found(await vault.files.attach(sent.path, write, sent.content))
+    write = asked(call.caller, named, "attachment", Right.CREATE, digest=digest)
+    return found(await call.vault.files.attach(sent.path, write, sent.content))
 
 
 MOVE = write_operation(

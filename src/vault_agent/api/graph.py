@@ -10,7 +10,6 @@ from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.api.shown import shown_warnings
-from vault_agent.app import app_of
 from vault_agent.model.graph import (
     CentralPage,
     CommunitiesPage,
@@ -38,7 +37,7 @@ from vault_agent.wire.values import dump
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.vaults.open_vault import OpenVault
 
 MAX_OBJECTS = 5_000
@@ -55,9 +54,9 @@ class GraphToBuild(NamedTuple):
     build: Callable[[], Awaitable[bytes]]
 
 
-async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> GraphToBuild:
+async def _graph(call: CallContext, sent: GraphRequest) -> GraphToBuild:
     """Return the whole graph in columns: its notes, their folders, types and tags, and links."""
-    warnings = shown_warnings(vault.links.warnings())
+    warnings = shown_warnings(call.vault.links.warnings())
     as_objects = sent.format == "objects"
     query = GraphQuery(
         filters=sent.to_filters(),
@@ -68,20 +67,25 @@ async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> GraphToBuil
     )
 
     async def build() -> bytes:
-        data = await vault.links.columns(query, member=sent.member and not as_objects)
+        data = await call.vault.links.columns(query, member=sent.member and not as_objects)
         if as_objects:
-            await _with_global(vault, data)
+            await _with_global(call, data)
         return await in_thread(dump, {"data": data, "warnings": warnings})
 
-    described = (vault.identity, await vault.links.revision(), sent.model_dump_json(), warnings)
+    described = (
+        call.vault.identity,
+        await call.vault.links.revision(),
+        sent.model_dump_json(),
+        warnings,
+    )
     return GraphToBuild(blake2b(dump(described), digest_size=16).hexdigest(), build)
 
 
-async def _with_global(vault: OpenVault, data: dict[str, Any]) -> None:
+async def _with_global(call: CallContext, data: dict[str, Any]) -> None:
     """Add to a graph of objects the notes of the global vault that its notes link to."""
     ids = [node["id"] for node in data["nodes"]]
     there: dict[str, dict[str, Any]] = {}
-    for source, note in await app_of(vault).across.edges(vault, ids):
+    for source, note in await call.app.across.edges(call.vault, ids):
         node = there.setdefault(
             note.note_id,
             {
@@ -100,12 +104,12 @@ async def _with_global(vault: OpenVault, data: dict[str, Any]) -> None:
     data["nodes"] += there.values()
 
 
-async def _local(vault: OpenVault, _: Caller, sent: LocalGraphRequest) -> Found:
+async def _local(call: CallContext, sent: LocalGraphRequest) -> Found:
     """Return the notes near a note, and the links between them."""
-    found = await vault.links.local(sent.note_id, depth=sent.depth, limit=sent.limit)
+    found = await call.vault.links.local(sent.note_id, depth=sent.depth, limit=sent.limit)
     nodes = list(found.nodes)
     edges, weights = list(found.edges), list(found.weights)
-    for source, target in await _into_global(vault, nodes, sent.depth):
+    for source, target in await _into_global(call, nodes, sent.depth):
         edges.append((source, target))
         weights.append(1)
     data = replace(found, nodes=tuple(nodes), edges=tuple(edges), weights=tuple(weights))
@@ -113,13 +117,13 @@ async def _local(vault: OpenVault, _: Caller, sent: LocalGraphRequest) -> Found:
 
 
 async def _into_global(
-    vault: OpenVault, nodes: list[NearNote], depth: int
+    call: CallContext, nodes: list[NearNote], depth: int
 ) -> list[tuple[int, int]]:
     """Add the notes of the global vault that notes of a project link to. Return the edges."""
     places = {node.note_id: place for place, node in enumerate(nodes) if node.distance < depth}
     there: dict[str, int] = {}
     edges = []
-    for source, note in await app_of(vault).across.edges(vault, list(places)):
+    for source, note in await call.app.across.edges(call.vault, list(places)):
         if note.note_id not in there:
             there[note.note_id] = len(nodes)
             distance = nodes[places[source]].distance + 1
@@ -135,20 +139,22 @@ async def _into_global(
     return edges
 
 
-async def _path(vault: OpenVault, _: Caller, sent: PathRequest) -> Found:
+async def _path(call: CallContext, sent: PathRequest) -> Found:
     """Return a shortest path of links between two notes."""
-    notes = await vault.links.path(sent.from_, sent.to, directed=sent.directed, longest=sent.max)
-    return Found(PathOfNotes(len(notes) - 1, tuple(notes)), vault.links.warnings())
+    notes = await call.vault.links.path(
+        sent.from_, sent.to, directed=sent.directed, longest=sent.max
+    )
+    return Found(PathOfNotes(len(notes) - 1, tuple(notes)), call.vault.links.warnings())
 
 
-async def _orphans(vault: OpenVault, _: Caller, sent: OrphansRequest) -> Found:
+async def _orphans(call: CallContext, sent: OrphansRequest) -> Found:
     """List the notes without any link."""
-    return await _without_links(vault, sent, dead_ends=False)
+    return await _without_links(call.vault, sent, dead_ends=False)
 
 
-async def _dead_ends(vault: OpenVault, _: Caller, sent: DeadEndsRequest) -> Found:
+async def _dead_ends(call: CallContext, sent: DeadEndsRequest) -> Found:
     """List the notes that are linked, but link to no note."""
-    return await _without_links(vault, sent, dead_ends=True)
+    return await _without_links(call.vault, sent, dead_ends=True)
 
 
 async def _without_links(vault: OpenVault, sent: OrphansRequest, *, dead_ends: bool) -> Found:
@@ -162,19 +168,21 @@ async def _without_links(vault: OpenVault, sent: OrphansRequest, *, dead_ends: b
     return Found(data, found.warnings)
 
 
-async def _central(vault: OpenVault, _: Caller, sent: CentralRequest) -> Found:
+async def _central(call: CallContext, sent: CentralRequest) -> Found:
     """List the notes with the highest PageRank or the most linked notes."""
-    page = page_of(vault, sent)
-    found = await vault.links.listed_of_graph(lambda now, graph: central(now, graph, sent.by, page))
-    entries, page_fields = shown(vault, sent, found)
+    page = page_of(call.vault, sent)
+    found = await call.vault.links.listed_of_graph(
+        lambda now, graph: central(now, graph, sent.by, page)
+    )
+    entries, page_fields = shown(call.vault, sent, found)
     data = CentralPage(by=sent.by, notes=entries, total=found.total or 0, **page_fields)
     return Found(data, found.warnings)
 
 
-async def _communities(vault: OpenVault, _: Caller, sent: CommunitiesRequest) -> Found:
+async def _communities(call: CallContext, sent: CommunitiesRequest) -> Found:
     """List groups of notes that are linked more with each other than with others."""
-    found, modularity, members = await vault.links.communities(page_of(vault, sent))
-    entries, page_fields = shown(vault, sent, found)
+    found, modularity, members = await call.vault.links.communities(page_of(call.vault, sent))
+    entries, page_fields = shown(call.vault, sent, found)
     data = CommunitiesPage(
         modularity=round(modularity, 6),
         communities=entries,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.app import app_of
 from vault_agent.journals.note_text import stamp
 from vault_agent.model.identifiers import identify
 from vault_agent.model.journals import JournalDraft, JournalList, OneJournal, ShownJournal
@@ -22,20 +21,19 @@ from vault_agent.wire.journals import (
 )
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.app import App
     from vault_agent.journals.journals import Journals
     from vault_agent.model.journals import Journal
-    from vault_agent.vaults.open_vault import OpenVault
 
 _PROJECT = "project:"
 _NEEDS = "journal.enabled"
 
 
-async def _journals(vault: OpenVault, _: Caller, sent: JournalsRequest) -> Found:
+async def _journals(call: CallContext, sent: JournalsRequest) -> Found:
     """List the journals of sessions, those of the latest sessions first."""
-    app, journals = _of(vault)
-    chosen = None if vault is app.vaults.default else vault.identity
+    app, journals = _of(call)
+    chosen = None if call.vault is app.vaults.default else call.vault.identity
     if sent.project is not None:
         address = f"{_PROJECT}{sent.project.removeprefix(_PROJECT)}"
         chosen = app.vaults.known.find(address).identity
@@ -43,32 +41,32 @@ async def _journals(vault: OpenVault, _: Caller, sent: JournalsRequest) -> Found
     return Found(JournalList(tuple(_shown(each, app) for each in found)))
 
 
-async def _make(vault: OpenVault, _: Caller, sent: MakeJournalBody) -> Found:
+async def _make(call: CallContext, sent: MakeJournalBody) -> Found:
     """Write the journal of a session now, with the sections that its agent has written if any."""
-    app, journals = _of(vault)
+    app, journals = _of(call)
     session_id = sent.session_id
     if session_id is None:
-        only = None if vault is app.vaults.default else vault.identity
+        only = None if call.vault is app.vaults.default else call.vault.identity
         session_id = await journals.open_session(only)
     made = await journals.make(session_id, sent.sections, sent.title)
     return _one(made, app)
 
 
-async def _entry(vault: OpenVault, _: Caller, sent: JournalEntryBody) -> Found:
+async def _entry(call: CallContext, sent: JournalEntryBody) -> Found:
     """Add a line to the journal of a session. It waits for the journal if there is none yet."""
-    app, journals = _of(vault)
+    app, journals = _of(call)
     return _one(await journals.add_line(sent.session_id, sent.kind, sent.text), app)
 
 
-async def _review(vault: OpenVault, _: Caller, sent: JournalReviewBody) -> Found:
+async def _review(call: CallContext, sent: JournalReviewBody) -> Found:
     """Take the draft of a session's journal into the vault, or drop it."""
-    app, journals = _of(vault)
+    app, journals = _of(call)
     return _one(await journals.review(sent.session_id, accept=sent.accept), app)
 
 
-async def _draft(vault: OpenVault, _: Caller, sent: JournalDraftRequest) -> Found:
+async def _draft(call: CallContext, sent: JournalDraftRequest) -> Found:
     """Return the draft of a session's journal."""
-    app, journals = _of(vault)
+    app, journals = _of(call)
     journal, text = await journals.draft(sent.session_id)
     data = JournalDraft(_shown(journal, app), text)
     lines = await in_thread(doubtful, text)
@@ -85,11 +83,11 @@ def _doubt(lines: list[int]) -> str:
     )
 
 
-def _of(vault: OpenVault) -> tuple[App, Journals]:
-    app = app_of(vault)
+def _of(call: CallContext) -> tuple[App, Journals]:
+    app = call.app
     app.vaults.require_several()
     if app.journals is None:
-        check_switch(_NEEDS, vault.config)
+        check_switch(_NEEDS, call.vault.config)
     assert app.journals is not None  # noqa: S101 - open where it is on
     return app, app.journals
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.pages import page_of, shown
-from vault_agent.app import app_of
 from vault_agent.model.graph import (
     BacklinksPage,
     BrokenLinksPage,
@@ -29,24 +28,25 @@ from vault_agent.wire.links import (
 )
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.model.graph import NoteLink
-    from vault_agent.vaults.open_vault import OpenVault
 
 
-async def _links(vault: OpenVault, _: Caller, sent: LinksRequest) -> Found:
+async def _links(call: CallContext, sent: LinksRequest) -> Found:
     """List the links of a note in the order in which they are written."""
-    page = page_of(vault, sent, positions=2)
-    found = await vault.answer(links.links, sent.note_id, page, status=sent.status, kinds=sent.kind)
-    entries, fields = shown(vault, sent, found)
-    data = LinksPage(links=await _across(vault, entries), **fields)
+    page = page_of(call.vault, sent, positions=2)
+    found = await call.vault.answer(
+        links.links, sent.note_id, page, status=sent.status, kinds=sent.kind
+    )
+    entries, fields = shown(call.vault, sent, found)
+    data = LinksPage(links=await _across(call, entries), **fields)
     return Found(data, found.warnings)
 
 
-async def _across(vault: OpenVault, links: tuple[NoteLink, ...]) -> tuple[NoteLink, ...]:
+async def _across(call: CallContext, links: tuple[NoteLink, ...]) -> tuple[NoteLink, ...]:
     """Say of links such as `[[global:a]]` where they lead in the global vault."""
     names = {each.target for each in links if each.status == "unresolved"}
-    known = await app_of(vault).across.targets(vault, names)
+    known = await call.app.across.targets(call.vault, names)
     return tuple(
         replace(
             link,
@@ -62,47 +62,47 @@ async def _across(vault: OpenVault, links: tuple[NoteLink, ...]) -> tuple[NoteLi
     )
 
 
-async def _backlinks(vault: OpenVault, _: Caller, sent: BacklinksRequest) -> Found:
+async def _backlinks(call: CallContext, sent: BacklinksRequest) -> Found:
     """List the notes that link to a note, with the places of the links."""
-    page = page_of(vault, sent)
-    found = await vault.answer(links.backlinks, sent.note_id, page, contexts=sent.contexts)
-    entries, fields = shown(vault, sent, found)
+    page = page_of(call.vault, sent)
+    found = await call.vault.answer(links.backlinks, sent.note_id, page, contexts=sent.contexts)
+    entries, fields = shown(call.vault, sent, found)
     data = BacklinksPage(backlinks=entries, total=found.total or 0, **fields)
     return Found(data, found.warnings)
 
 
-async def _mentions(vault: OpenVault, _: Caller, sent: MentionsRequest) -> Found:
+async def _mentions(call: CallContext, sent: MentionsRequest) -> Found:
     """List the notes that name a note without a link to it."""
-    found = await vault.answer(
+    found = await call.vault.answer(
         mentions.mentions, sent.note_id, limit=sent.limit, linked=sent.linked
     )
     data = Mentions(found.revision, found.total or 0, found.more, found.entries)
     return Found(data, found.warnings)
 
 
-async def _broken(vault: OpenVault, _: Caller, sent: BrokenLinksRequest) -> Found:
+async def _broken(call: CallContext, sent: BrokenLinksRequest) -> Found:
     """List the links that lead nowhere, or the targets that are missing."""
-    page, faults = page_of(vault, sent), sent.kinds or BROKEN
+    page, faults = page_of(call.vault, sent), sent.kinds or BROKEN
     found: Listed[Any] = (
-        await vault.links.wanted(page, faults)
+        await call.vault.links.wanted(page, faults)
         if sent.group_by is not None
-        else await vault.links.broken(page, faults)
+        else await call.vault.links.broken(page, faults)
     )
-    entries, fields = shown(vault, sent, found)
+    entries, fields = shown(call.vault, sent, found)
     data = BrokenLinksPage(links=entries, total=found.total or 0, **fields)
     return Found(data, found.warnings)
 
 
-async def _tags(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
+async def _tags(call: CallContext, sent: TreeRequest) -> Found:
     """Return the tree of tags with the number of notes of each."""
-    tree = await vault.read(trees.tags, sent.to_query(caller.scope))
-    return Found(tree, vault.links.warnings())
+    tree = await call.vault.read(trees.tags, sent.to_query(call.scope))
+    return Found(tree, call.vault.links.warnings())
 
 
-async def _folders(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
+async def _folders(call: CallContext, sent: TreeRequest) -> Found:
     """Return the tree of folders with the number of notes in each."""
-    tree = await vault.read(trees.folders, sent.to_query(caller.scope))
-    return Found(tree, vault.links.warnings())
+    tree = await call.vault.read(trees.folders, sent.to_query(call.scope))
+    return Found(tree, call.vault.links.warnings())
 
 
 LINKS = Operation(

@@ -23,33 +23,33 @@ from vault_agent.wire.context import ContextBody
 from vault_agent.wire.lists import GrepBody, NotesRequest, ResolveRequest, TasksRequest
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
 _MAX_NUMBER = 1 << 53
 
 
-async def _resolve(vault: OpenVault, caller: Caller, sent: ResolveRequest) -> Found:
+async def _resolve(call: CallContext, sent: ResolveRequest) -> Found:
     """Find the notes that a path, name, title, link or ID means."""
-    found = await vault.read(
-        resolve, sent.name, roots=vault.roots, scope=caller.scope, source=sent.from_
+    found = await call.vault.read(
+        resolve, sent.name, roots=call.vault.roots, scope=call.scope, source=sent.from_
     )
     if found.heading is not None:
         found = replace(found, anchor=anchor(found.heading))
     return Found(found)
 
 
-async def _notes(vault: OpenVault, caller: Caller, sent: NotesRequest) -> Found:
+async def _notes(call: CallContext, sent: NotesRequest) -> Found:
     """List notes that pass filters, in an order."""
     start = None
     if sent.cursor is not None:
         kind = int if sent.sort is Sort.CONNECTIONS else str
-        position = _position(vault, sent, sent.cursor, kind, str)
+        position = _position(call.vault, sent, sent.cursor, kind, str)
         start = ListPlace(position[0], str(position[1]))
-    found = await vault.answer(list_notes, sent.to_query(caller.scope), start)
+    found = await call.vault.answer(list_notes, sent.to_query(call.scope), start)
     rows = found.notes
-    if (name := vault.name) is not None:
+    if (name := call.vault.name) is not None:
         rows = tuple(replace(row, vault=name) for row in rows)
     kept = entries_that_fit(rows)
     more = found.has_more or kept < len(rows)
@@ -57,25 +57,25 @@ async def _notes(vault: OpenVault, caller: Caller, sent: NotesRequest) -> Found:
         found,
         notes=rows[:kept],
         has_more=more,
-        next_cursor=_next(vault, sent, found.places[kept - 1]) if more else None,
+        next_cursor=_next(call.vault, sent, found.places[kept - 1]) if more else None,
     )
     return Found(data, found.warnings)
 
 
-async def _tasks(vault: OpenVault, caller: Caller, sent: TasksRequest) -> Found:
+async def _tasks(call: CallContext, sent: TasksRequest) -> Found:
     """List the tasks of notes, in the order of paths and lines."""
     start = None
     if sent.cursor is not None:
-        position = _position(vault, sent, sent.cursor, str, int)
+        position = _position(call.vault, sent, sent.cursor, str, int)
         start = TaskPlace(str(position[0]), int(position[1]))
-    found = await vault.answer(list_tasks, sent.to_query(caller.scope), start)
+    found = await call.vault.answer(list_tasks, sent.to_query(call.scope), start)
     kept = entries_that_fit(found.tasks)
     more = found.has_more or kept < len(found.tasks)
     data = replace(
         found,
         tasks=found.tasks[:kept],
         has_more=more,
-        next_cursor=_next(vault, sent, found.places[kept - 1]) if more else None,
+        next_cursor=_next(call.vault, sent, found.places[kept - 1]) if more else None,
     )
     return Found(data, found.warnings)
 
@@ -94,31 +94,33 @@ def _next(vault: OpenVault, sent: Model, place: tuple[int | str, ...]) -> str:
     return encode_cursor(sent, place, vault=vault.identity)
 
 
-async def _context(vault: OpenVault, caller: Caller, sent: ContextBody) -> Found:
+async def _context(call: CallContext, sent: ContextBody) -> Found:
     """Gather excerpts of notes for a prompt, within a number of tokens."""
-    queries = [each.to_query(caller.scope) for each in sent.queries]
-    found = await vault.answer(
+    queries = [each.to_query(call.scope) for each in sent.queries]
+    found = await call.vault.answer(
         gather,
         queries,
         max_tokens=sent.max_tokens,
-        roots=vault.roots,
-        embedder=vault.embedder,
-        indexing=vault.jobs.is_indexing,
+        roots=call.vault.roots,
+        embedder=call.vault.embedder,
+        indexing=call.vault.jobs.is_indexing,
     )
     return Found(found, found.warnings)
 
 
-async def _grep(vault: OpenVault, caller: Caller, sent: GrepBody) -> Found:
+async def _grep(call: CallContext, sent: GrepBody) -> Found:
     """Find lines by a regular expression."""
     start = None
     if sent.cursor is not None:
-        position = _position(vault, sent, sent.cursor, str, int, int)
+        position = _position(call.vault, sent, sent.cursor, str, int, int)
         start = Place(str(position[0]), int(position[1]), int(position[2]))
-    seconds = vault.config.search.regex_seconds
-    async with vault.scans:
-        found = await vault.answer(grep, sent.to_query(caller.scope), seconds=seconds, start=start)
+    seconds = call.vault.config.search.regex_seconds
+    async with call.vault.scans:
+        found = await call.vault.answer(
+            grep, sent.to_query(call.scope), seconds=seconds, start=start
+        )
     if found.place is not None:
-        found = replace(found, has_more=True, next_cursor=_next(vault, sent, found.place))
+        found = replace(found, has_more=True, next_cursor=_next(call.vault, sent, found.place))
     return Found(found, found.warnings)
 
 

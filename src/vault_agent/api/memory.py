@@ -10,29 +10,26 @@ from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.app import app_of
 from vault_agent.errors import NotFound
 from vault_agent.model.memory import RecallReply, RecallSignals, WordMatch
 from vault_agent.wire.memory import MemoryBody
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.app import App
     from vault_agent.memory.injected import Deliveries
     from vault_agent.model.memory import Recalled
-    from vault_agent.vaults.open_vault import OpenVault
 
 
-async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
+async def _memory(call: CallContext, sent: MemoryBody) -> Found:
     """Recall the notes that matter for a task, as a text for an agent."""
-    app = app_of(vault)
     async with AsyncExitStack() as stack:
         if sent.project is not None:
-            if caller.kind is CallerKind.AGENT:
+            if call.caller.kind is CallerKind.AGENT:
                 raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
-            named = app.vaults.open(f"project:{sent.project}")
-            vault = await stack.enter_async_context(named)
-        found = await _recalled(vault, app, caller, sent)
+            named = call.app.vaults.open(f"project:{sent.project}")
+            call = replace(call, vault=await stack.enter_async_context(named))
+        found = await _recalled(call, sent)
     data = RecallReply(
         text=found.text,
         tokens=found.tokens,
@@ -46,13 +43,13 @@ async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
     return Found(data, found.warnings)
 
 
-async def _recalled(vault: OpenVault, app: App, caller: Caller, sent: MemoryBody) -> Recalled:
-    query = replace(sent.to_query(caller.scope), with_global=caller.may_do_everything)
+async def _recalled(call: CallContext, sent: MemoryBody) -> Recalled:
+    query = replace(sent.to_query(call.scope), with_global=call.caller.may_do_everything)
     if sent.session_id is None:
-        return await app.memory.recall(vault, query)
-    deliveries = deliveries_of(app)
+        return await call.app.memory.recall(call.vault, query)
+    deliveries = deliveries_of(call.app)
     agent = sent.agent or "generic"
-    return await deliveries.recall(vault, query, session_id=sent.session_id, agent=agent)
+    return await deliveries.recall(call.vault, query, session_id=sent.session_id, agent=agent)
 
 
 def deliveries_of(app: App) -> Deliveries:

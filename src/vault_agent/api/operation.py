@@ -19,9 +19,8 @@ from vault_agent.wire.base import Model
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.model.warning import Warning
-    from vault_agent.vaults.open_vault import OpenVault
 
 _BY_ID = "id:"
 _WRITE = "write.enabled"
@@ -132,7 +131,7 @@ class Operation(Generic[Sent, Got]):
 
     name: str
     request: type[Sent]
-    run: Callable[[OpenVault, Caller, Sent], Awaitable[Got]]
+    run: Callable[[CallContext, Sent], Awaitable[Got]]
     replies: tuple[type, ...] = ()
     codes: tuple[str, ...] = ()
     writes: bool = False
@@ -147,9 +146,7 @@ class Operation(Generic[Sent, Got]):
         return inspect.getdoc(self.run) or ""
 
 
-async def perform(
-    operation: Operation[Sent, Got], vault: OpenVault, caller: Caller, sent: Sent
-) -> Got:
+async def perform(operation: Operation[Sent, Got], call: CallContext, sent: Sent) -> Got:
     """Run an operation if it is enabled and the caller may use it.
 
     Raises:
@@ -158,14 +155,14 @@ async def perform(
         Forbidden: `VAULT_READ_ONLY` if it changes notes, and those of this vault never change.
         VaultAgentError: with the codes of the operation.
     """
-    if not (caller.may_do_everything or operation.scoped):
+    if not (call.caller.may_do_everything or operation.scoped):
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
-    if operation.needs == _WRITE and vault.is_read_only:
+    if operation.needs == _WRITE and call.vault.is_read_only:
         what = "No folder of this vault may be changed: write.folders names none."
         raise Forbidden("VAULT_READ_ONLY", what, {"setting": "write.folders"})
     if operation.needs is not None:
-        check_switch(operation.needs, vault.config)
-    return await operation.run(vault, caller, await _with_note_ids(vault, caller, sent))
+        check_switch(operation.needs, call.vault.config)
+    return await operation.run(call, await _with_note_ids(call, sent))
 
 
 def is_on(setting: str, config: object) -> bool:
@@ -183,7 +180,7 @@ def check_switch(setting: str, config: object) -> None:
         )
 
 
-async def _with_note_ids(vault: OpenVault, caller: Caller, sent: Sent) -> Sent:
+async def _with_note_ids(call: CallContext, sent: Sent) -> Sent:
     """Return a request with note IDs in place of `id:` and the `id` of a note's frontmatter.
 
     Raises:
@@ -197,21 +194,19 @@ async def _with_note_ids(vault: OpenVault, caller: Caller, sent: Sent) -> Sent:
     if not asked:
         return sent
     found = {
-        name: await vault.read(note_with_id, value.removeprefix(_BY_ID), caller.scope)
+        name: await call.vault.read(note_with_id, value.removeprefix(_BY_ID), call.scope)
         for name, value in asked.items()
     }
     return sent.model_copy(update=found)
 
 
-async def answer(
-    operation: Operation[Sent, Found], vault: OpenVault, caller: Caller, sent: Sent
-) -> Outcome:
+async def answer(operation: Operation[Sent, Found], call: CallContext, sent: Sent) -> Outcome:
     """Run an operation and return its reply, cut to its size limit.
 
     Raises:
         VaultAgentError: as `perform`.
     """
-    found = await perform(operation, vault, caller, sent)
+    found = await perform(operation, call, sent)
     reply = found.reply
     if operation.listed is None:
         try:

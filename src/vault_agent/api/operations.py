@@ -45,7 +45,7 @@ from vault_agent.wire.requests import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.freshness.event_stream import StreamItem
     from vault_agent.model.jobs import Job
     from vault_agent.vault.attachments import OpenAttachment
@@ -67,41 +67,43 @@ class JobFeed(NamedTuple):
     watch: Callable[[str], AsyncIterator[Job]]
 
 
-async def _health(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+async def _health(call: CallContext, _: NoParams) -> Found:
     """Return the state of the server, its index and its embeddings."""
-    found = await vault.health()
+    found = await call.vault.health()
     return Found(found, found.warnings)
 
 
-async def _search(vault: OpenVault, caller: Caller, sent: SearchBody) -> Found:
+async def _search(call: CallContext, sent: SearchBody) -> Found:
     """Find chunks and notes by lexical search, semantic search, or both."""
-    query = sent.to_query(caller.scope)
-    several = several_of(vault, caller, sent.vaults)
+    query = sent.to_query(call.scope)
+    several = several_of(call, sent.vaults)
     if sent.cursor is not None:
-        (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=vault.identity)
+        (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity)
         if not (revision and 0 < int(offset) <= MAX_RANKED):
             raise invalid_cursor()
         query = replace(query, offset=int(offset), revision=revision)
-    answer = await (several.search(sent.vaults, query) if several else vault.search(query))
+    answer = await (several.search(sent.vaults, query) if several else call.vault.search(query))
     following = None
     if answer.has_more:
         position = (query.offset + len(answer.hits),)
-        following = encode_cursor(sent, position, vault=vault.identity, revision=answer.revision)
+        following = encode_cursor(
+            sent, position, vault=call.vault.identity, revision=answer.revision
+        )
     return _results(answer, sent.fields, following)
 
 
-async def _related(vault: OpenVault, caller: Caller, sent: RelatedBody) -> Found:
+async def _related(call: CallContext, sent: RelatedBody) -> Found:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
-    query = sent.to_query(caller.scope)
-    if several := several_of(vault, caller, sent.vaults):
-        return _results(await several.related(sent.vaults, query, home=vault), sent.fields)
-    return _results(await vault.related(query), sent.fields)
+    query = sent.to_query(call.scope)
+    if several := several_of(call, sent.vaults):
+        return _results(await several.related(sent.vaults, query, home=call.vault), sent.fields)
+    return _results(await call.vault.related(query), sent.fields)
 
 
-async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
+async def _note(call: CallContext, sent: NoteRequest) -> Found:
     """Return one note: the original Markdown of its current file."""
     large = sent.allow_large or sent.piece is not None
-    found = await vault.texts.note(sent.note_id, allow_large=large)
+    found = await call.vault.texts.note(sent.note_id, allow_large=large)
     data = found if sent.piece is None else _piece(found, sent.piece)
     return Found(data, found.warnings, found.content_hash)
 
@@ -116,70 +118,70 @@ def _piece(note: NoteContent, piece: int) -> NoteContent:
     return replace(note, content=content, pieces=-(-len(note.content) // PIECE_CHARACTERS))
 
 
-async def _chunk(vault: OpenVault, _: Caller, sent: ChunkRequest) -> Found:
+async def _chunk(call: CallContext, sent: ChunkRequest) -> Found:
     """Return one chunk as it was indexed, without frontmatter."""
-    found = await vault.texts.chunk(sent.note_id, sent.chunk_index)
+    found = await call.vault.texts.chunk(sent.note_id, sent.chunk_index)
     return Found(found, found.warnings, found.etag)
 
 
-async def _attachment(vault: OpenVault, _: Caller, sent: AttachmentRequest) -> Found:
+async def _attachment(call: CallContext, sent: AttachmentRequest) -> Found:
     """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
-    info = await vault.texts.attachment(sent.path)
+    info = await call.vault.texts.attachment(sent.path)
     return Found(info, etag=info.etag)
 
 
-async def _download(vault: OpenVault, _: Caller, sent: DownloadRequest) -> OpenAttachment:
+async def _download(call: CallContext, sent: DownloadRequest) -> OpenAttachment:
     """Open an attachment to send its bytes or a range of them."""
-    return await vault.texts.open_attachment(sent.path, allow_large=sent.allow_large)
+    return await call.vault.texts.open_attachment(sent.path, allow_large=sent.allow_large)
 
 
-async def _index(vault: OpenVault, _: Caller, sent: IndexBody) -> Found:
+async def _index(call: CallContext, sent: IndexBody) -> Found:
     """Start a job that brings the index up to date."""
-    return await _submit(vault, JobKind.INDEX, sent)
+    return await _submit(call.vault, JobKind.INDEX, sent)
 
 
-async def _reindex(vault: OpenVault, _: Caller, sent: IndexBody) -> Found:
+async def _reindex(call: CallContext, sent: IndexBody) -> Found:
     """Start a job that rebuilds the index while the old one serves."""
-    return await _submit(vault, JobKind.REINDEX, sent)
+    return await _submit(call.vault, JobKind.REINDEX, sent)
 
 
-async def _jobs(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+async def _jobs(call: CallContext, _: NoParams) -> Found:
     """List the jobs, newest first."""
-    found = await vault.jobs.list()
+    found = await call.vault.jobs.list()
     return Found(JobList(tuple(map(shown_job, found))))
 
 
-async def _job(vault: OpenVault, _: Caller, sent: JobRequest) -> Found:
+async def _job(call: CallContext, sent: JobRequest) -> Found:
     """Return the current state of one job."""
-    return _one(await vault.jobs.get(sent.job_id))
+    return _one(await call.vault.jobs.get(sent.job_id))
 
 
-async def _cancel_job(vault: OpenVault, _: Caller, sent: JobRequest) -> Found:
+async def _cancel_job(call: CallContext, sent: JobRequest) -> Found:
     """Cancel a job. The last complete index still serves."""
-    return _one(await vault.jobs.cancel(sent.job_id))
+    return _one(await call.vault.jobs.cancel(sent.job_id))
 
 
-async def _job_events(vault: OpenVault, _: Caller, sent: JobRequest) -> JobFeed:
+async def _job_events(call: CallContext, sent: JobRequest) -> JobFeed:
     """Follow a job as Server-Sent Events until its end."""
-    await vault.jobs.get(sent.job_id)  # an unknown job is an error, not a stream
-    return JobFeed(sent.job_id, vault.jobs.watch)
+    await call.vault.jobs.get(sent.job_id)  # an unknown job is an error, not a stream
+    return JobFeed(sent.job_id, call.vault.jobs.watch)
 
 
-async def _watch(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+async def _watch(call: CallContext, _: NoParams) -> Found:
     """Return how the vault is watched, and the last runs that this has started."""
-    status = vault.watch.status()
+    status = call.vault.watch.status()
     known = {each.name: getattr(status, each.name) for each in fields(status)}
-    return Found(WatchReport(**known, batches=vault.watch.batches))
+    return Found(WatchReport(**known, batches=call.vault.watch.batches))
 
 
-async def _scan(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+async def _scan(call: CallContext, _: NoParams) -> Found:
     """Start a job that looks at the whole vault, as a watcher does from time to time."""
-    return _one(await vault.submit(JobKind.INDEX, trigger=Trigger.SCAN))
+    return _one(await call.vault.submit(JobKind.INDEX, trigger=Trigger.SCAN))
 
 
-async def _events(vault: OpenVault, _: Caller, __: NoParams) -> EventFeed:
+async def _events(call: CallContext, _: NoParams) -> EventFeed:
     """Follow new revisions, jobs and the watch as Server-Sent Events."""
-    return EventFeed(vault.events.last_id, vault.events.follow)
+    return EventFeed(call.vault.events.last_id, call.vault.events.follow)
 
 
 async def _submit(vault: OpenVault, kind: JobKind, sent: IndexBody) -> Found:

@@ -8,7 +8,6 @@ from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.api.writing import CREATE_CODES, EDIT_CODES
-from vault_agent.app import app_of
 from vault_agent.model.promotion import Demoted, Promoted, PromotionCheck
 from vault_agent.model.writing import Writer
 from vault_agent.wire.promotion import DemoteRequest, PromoteBody
@@ -16,12 +15,12 @@ from vault_agent.wire.requests import NoParams
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.journals.promotion import Promotion
-    from vault_agent.vaults.open_vault import OpenVault
 
 
-def _of(vault: OpenVault) -> Promotion:
-    app = app_of(vault)
+def _of(call: CallContext) -> Promotion:
+    app = call.app
     app.vaults.require_several()
     return app.promotion
 
@@ -31,12 +30,12 @@ def _writer(caller: Caller) -> Writer:
     return Writer(client=caller.client)
 
 
-async def _promote(vault: OpenVault, caller: Caller, sent: PromoteBody) -> Found:
+async def _promote(call: CallContext, sent: PromoteBody) -> Found:
     """Copy a note of a project's vault to the global vault."""
-    done = await _of(vault).promote(
-        vault,
+    done = await _of(call).promote(
+        call.vault,
         sent.note_id,
-        _writer(caller),
+        _writer(call.caller),
         folder=sent.folder,
         force=sent.force,
         update=sent.update,
@@ -44,15 +43,15 @@ async def _promote(vault: OpenVault, caller: Caller, sent: PromoteBody) -> Found
     return Found(done, done.warnings, created=done.created)
 
 
-async def _demote(vault: OpenVault, caller: Caller, sent: DemoteRequest) -> Found:
+async def _demote(call: CallContext, sent: DemoteRequest) -> Found:
     """Take a promotion back: its copy goes to the trash."""
-    done = await _of(vault).undo(vault, sent.note_id, _writer(caller), keep=sent.keep)
+    done = await _of(call).undo(call.vault, sent.note_id, _writer(call.caller), keep=sent.keep)
     return Found(done, done.warnings)
 
 
-async def _check(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
+async def _check(call: CallContext, _: NoParams) -> Found:
     """Mend promotions that a crash has interrupted, and list those that were not whole."""
-    found = await _of(vault).check(_writer(caller))
+    found = await _of(call).check(_writer(call.caller))
     return Found(PromotionCheck(tuple(found)))
 
 

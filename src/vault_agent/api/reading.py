@@ -13,26 +13,25 @@ from vault_agent.model.reading import NotePart, PartQuery
 from vault_agent.wire.reading import PartRequest
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
-    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.api.context import CallContext
 
 _DIGITS = 8  # of the hash that a cursor contains
 
 
-async def _read(vault: OpenVault, caller: Caller, sent: PartRequest) -> Found:
+async def _read(call: CallContext, sent: PartRequest) -> Found:
     """Return a page of a note's current text, of a section, its outline or its properties."""
     offset, revision = None, None
     if sent.cursor is not None:
-        (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=vault.identity)
+        (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity)
     query = PartQuery(
         view=sent.view,
         section=sent.section,
         first_line=sent.first_line,
         last_line=sent.last_line,
         offset=max(0, int(offset)) if offset is not None else None,
-        scope=caller.scope,
+        scope=call.scope,
     )
-    page = await vault.texts.part(sent.note_id, query, max_bytes=sent.max_bytes)
+    page = await call.vault.texts.part(sent.note_id, query, max_bytes=sent.max_bytes)
     state = page.etag[:_DIGITS]
     if sent.cursor is not None and revision != state:
         raise InvalidRequest(
@@ -40,7 +39,7 @@ async def _read(vault: OpenVault, caller: Caller, sent: PartRequest) -> Found:
         )
     cursor = None
     if page.next_offset is not None:
-        cursor = encode_cursor(sent, (page.next_offset,), vault=vault.identity, revision=state)
+        cursor = encode_cursor(sent, (page.next_offset,), vault=call.vault.identity, revision=state)
     return Found(replace(page, next_cursor=cursor), page.warnings)
 
 

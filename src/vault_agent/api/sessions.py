@@ -6,24 +6,22 @@ from typing import TYPE_CHECKING
 
 from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.app import app_of
 from vault_agent.journals.events import without_secrets
 from vault_agent.model.sessions import Delivered, SessionEvent
 from vault_agent.wire.sessions import SessionEventBody
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
-    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.api.context import CallContext
 
 MAX_EVENT_BYTES = 512 * 1024
 _TEXTS = ("title", "prompt", "last_message", "summary")
 
 
-async def _take(vault: OpenVault, _: Caller, sent: SessionEventBody) -> Found:
+async def _take(call: CallContext, sent: SessionEventBody) -> Found:
     """Take an event of an agent's session, and return what it brings to the agent."""
-    sessions = app_of(vault).sessions
+    sessions = call.app.sessions
     if sessions is None:
-        check_switch("memory.enabled", vault.config)  # or journals, of course
+        check_switch("memory.enabled", call.vault.config)  # or journals, of course
     assert sessions is not None  # noqa: S101 - open where one of them is on
     fields = {name: getattr(sent, name) for name in SessionEvent._fields}
     for name in _TEXTS:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vault_agent.api.caller import CallerKind
 from vault_agent.api.operation import Found, Http, Operation
-from vault_agent.app import app_of
 from vault_agent.errors import NotFound
 from vault_agent.model.vaults import VaultList
 from vault_agent.wire.requests import NoParams
@@ -14,8 +13,7 @@ from vault_agent.wire.requests import NoParams
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.api.caller import Caller
-    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.api.context import CallContext
     from vault_agent.vaults.several import Several
 
 
@@ -31,7 +29,7 @@ VAULT_CODES = (
 """Errors where a request names vaults."""
 
 
-def several_of(vault: OpenVault, caller: Caller, names: Sequence[str]) -> Several | None:
+def several_of(call: CallContext, names: Sequence[str]) -> Several | None:
     """Return the searches over several vaults if a request names some.
 
     Raises:
@@ -40,16 +38,15 @@ def several_of(vault: OpenVault, caller: Caller, names: Sequence[str]) -> Severa
     """
     if not names:
         return None
-    app = app_of(vault)
-    app.vaults.require_several()
-    if caller.kind is CallerKind.AGENT:
+    call.app.vaults.require_several()
+    if call.caller.kind is CallerKind.AGENT:
         raise NotFound("VAULT_UNKNOWN", "There is no vault of this name.", remedy="")
-    return app.several
+    return call.app.several
 
 
-async def _vaults(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+async def _vaults(call: CallContext, _: NoParams) -> Found:
     """List the default vault and the registered ones."""
-    return Found(VaultList(tuple(await app_of(vault).vaults.states())))
+    return Found(VaultList(tuple(await call.app.vaults.states())))
 
 
 VAULTS = Operation(

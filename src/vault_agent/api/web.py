@@ -14,45 +14,44 @@ from vault_agent.wire.requests import NoParams
 from vault_agent.wire.suggestions import SuggestRequest
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vaults.graph_layout import Layout
-    from vault_agent.vaults.open_vault import OpenVault
 
 
-async def _html(vault: OpenVault, _: Caller, sent: HtmlRequest) -> Found:
+async def _html(call: CallContext, sent: HtmlRequest) -> Found:
     """Return one note as HTML: its current file, with embedded notes."""
-    found = await vault.pages.html(sent.note_id, embeds=sent.embeds)
+    found = await call.vault.pages.html(sent.note_id, embeds=sent.embeds)
     return Found(found, found.warnings, found.etag)
 
 
-async def _render(vault: OpenVault, _: Caller, sent: RenderBody) -> Found:
+async def _render(call: CallContext, sent: RenderBody) -> Found:
     """Return a text that is not saved as HTML."""
-    found = await vault.pages.html_of_text(sent.text, sent.path, embeds=MAX_EMBEDS)
+    found = await call.vault.pages.html_of_text(sent.text, sent.path, embeds=MAX_EMBEDS)
     return Found(found, found.warnings)
 
 
-async def _suggest(vault: OpenVault, _: Caller, sent: SuggestRequest) -> Found:
+async def _suggest(call: CallContext, sent: SuggestRequest) -> Found:
     """Suggest notes, headings, blocks, tags, folders and attachments while a person types."""
-    return Found(Suggestions(tuple(await vault.typing.suggest(sent.to_query()))))
+    return Found(Suggestions(tuple(await call.vault.typing.suggest(sent.to_query()))))
 
 
-async def _stats(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+async def _stats(call: CallContext, _: NoParams) -> Found:
     """Return numbers of the vault: notes by type, links, tags, tasks."""
-    found = await vault.typing.stats()
-    health = await vault.health()
+    found = await call.vault.typing.stats()
+    health = await call.vault.health()
     stats = replace(found, indexed_at=health.index.indexed_at, stale=health.index.stale)
     return Found(stats, health.warnings)
 
 
-async def _layout(vault: OpenVault, _: Caller, __: NoParams) -> Layout:
+async def _layout(call: CallContext, _: NoParams) -> Layout:
     """Return where the notes are in a drawing of the graph, in the order of the whole graph."""
-    return await vault.layout.get()
+    return await call.vault.layout.get()
 
 
-async def _shown_file(vault: OpenVault, _: Caller, sent: ShownFileRequest) -> OpenAttachment:
+async def _shown_file(call: CallContext, sent: ShownFileRequest) -> OpenAttachment:
     """Return a file that a note shows. Its address has a code instead of a key."""
-    return await vault.pages.open_file(sent.path, sent.k)
+    return await call.vault.pages.open_file(sent.path, sent.k)
 
 
 MAX_RENDER_BYTES = 512 * 1024

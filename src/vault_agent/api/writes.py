@@ -24,30 +24,29 @@ from vault_agent.vaults.moves import undo
 from vault_agent.wire.writing import ForgetBody, UndoBody, WriteRequest, WritesRequest
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
-    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.api.context import CallContext
 
 
-async def _undo(vault: OpenVault, caller: Caller, sent: UndoBody) -> Found:
+async def _undo(call: CallContext, sent: UndoBody) -> Found:
     """Take back a write: by default the caller's last one."""
-    write = asked(caller, sent, "undo", Right.EDIT)
+    write = asked(call.caller, sent, "undo", Right.EDIT)
     done = await undo(
-        vault.writing,
-        vault.jobs,
+        call.vault.writing,
+        call.vault.jobs,
         sent.write_id,
         write,
         copy_beside=sent.copy_beside,
-        waits=caller.client.startswith("mcp"),  # an agent can't follow a job
+        waits=call.caller.client.startswith("mcp"),  # an agent can't follow a job
     )
     return done_or_job(done)
 
 
-async def _writes(vault: OpenVault, _: Caller, sent: WritesRequest) -> Found:
+async def _writes(call: CallContext, sent: WritesRequest) -> Found:
     """List the writes, newest first."""
     before = None
     if sent.cursor is not None:
-        (before,) = decode_cursor(sent, sent.cursor, int, vault=vault.identity).position
-    entries = await vault.writing.writes(
+        (before,) = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity).position
+    entries = await call.vault.writing.writes(
         path=sent.path,
         agent=sent.agent,
         before=None if before is None else int(before),
@@ -55,19 +54,19 @@ async def _writes(vault: OpenVault, _: Caller, sent: WritesRequest) -> Found:
     )
     shown = entries[: sent.limit]
     more = len(shown) < len(entries)
-    following = encode_cursor(sent, (shown[-1].seq,), vault=vault.identity) if more else None
+    following = encode_cursor(sent, (shown[-1].seq,), vault=call.vault.identity) if more else None
     return Found(LogPage(tuple(map(_entry, shown)), has_more=more, next_cursor=following))
 
 
-async def _write(vault: OpenVault, _: Caller, sent: WriteRequest) -> Found:
+async def _write(call: CallContext, sent: WriteRequest) -> Found:
     """Return one write, and whether somebody has changed its note since."""
-    entry, changed = await vault.writing.logged(sent.write_id)
+    entry, changed = await call.vault.writing.logged(sent.write_id)
     return Found(OneWrite(_entry(entry), changed))
 
 
-async def _forget(vault: OpenVault, _: Caller, sent: ForgetBody) -> Found:
+async def _forget(call: CallContext, sent: ForgetBody) -> Found:
     """Delete the kept bytes of writes, so that they cannot be undone any more."""
-    forgotten = await vault.writing.forget(
+    forgotten = await call.vault.writing.forget(
         write_id=sent.write_id, older_than_days=sent.older_than_days
     )
     return Found(WritesForgotten(forgotten))

@@ -33,8 +33,8 @@ from vault_agent.writing.tags import change_tags
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.model.jobs import Job
-    from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.writing import NoteBody
 
 _NOT_PART_OF_THE_REQUEST = {"idempotency_key", "wait_ms", "dry_run"}
@@ -79,7 +79,7 @@ def asked(
     )
 
 
-async def path_of(vault: OpenVault, caller: Caller, sent: NoteBody) -> str:
+async def path_of(call: CallContext, sent: NoteBody) -> str:
     """Return the path that a request names by itself or by a note's ID.
 
     Raises:
@@ -87,9 +87,11 @@ async def path_of(vault: OpenVault, caller: Caller, sent: NoteBody) -> str:
     """
     path = sent.path
     if path is None:
-        found = await vault.read(resolve, sent.note_id or "", roots=vault.roots, scope=caller.scope)
-        path = caller.scope.outer(found.notes[0].path)
-    return visible_path(caller, path)
+        found = await call.vault.read(
+            resolve, sent.note_id or "", roots=call.vault.roots, scope=call.scope
+        )
+        path = call.scope.outer(found.notes[0].path)
+    return visible_path(call.caller, path)
 
 
 def visible_path(caller: Caller, path: str) -> str:
@@ -127,10 +129,10 @@ def done_or_job(done: Written | Job) -> Found:
     return Found(OneJob(shown_job(done)), accepted=True)
 
 
-async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
+async def _note(call: CallContext, sent: WriteNoteBody) -> Found:
     """Create a note, or append, prepend, overwrite or upsert its text."""
     mode, content = sent.mode, sent.content
-    write = asked(caller, sent, mode, _RIGHTS[mode], hash_required=mode == "overwrite")
+    write = asked(call.caller, sent, mode, _RIGHTS[mode], hash_required=mode == "overwrite")
     if mode in ("append", "upsert"):
         appended = None if sent.allow_repeat else Appended(content.encode())
         write = replace(write, retries=True, appended=appended)
@@ -141,11 +143,11 @@ async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
             raise InvalidRequest("INVALID_REQUEST", f"`{mode}` needs a `path`.")
         path = sent.path
     else:
-        path = await path_of(vault, caller, sent)
-    writing, blank = vault.writing, sent.blank_line
+        path = await path_of(call, sent)
+    writing, blank = call.vault.writing, sent.blank_line
     match mode:
         case "create":
-            written = await vault.files.with_bystanders(
+            written = await call.vault.files.with_bystanders(
                 await notes.create(writing, path, write, content, sent.frontmatter), write.caller
             )
         case "append":
@@ -161,20 +163,20 @@ async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
     return found(written)
 
 
-async def _frontmatter(vault: OpenVault, caller: Caller, sent: FrontmatterBody) -> Found:
+async def _frontmatter(call: CallContext, sent: FrontmatterBody) -> Found:
     """Set and delete keys of a note's frontmatter."""
-    path = await path_of(vault, caller, sent)
-    write = asked(caller, sent, "frontmatter", Right.EDIT, retries=True)
-    return found(await notes.set_properties(vault.writing, path, write, sent.set, sent.delete))
+    path = await path_of(call, sent)
+    write = asked(call.caller, sent, "frontmatter", Right.EDIT, retries=True)
+    return found(await notes.set_properties(call.vault.writing, path, write, sent.set, sent.delete))
 
 
-async def _replace(vault: OpenVault, caller: Caller, sent: ReplaceBody) -> Found:
+async def _replace(call: CallContext, sent: ReplaceBody) -> Found:
     """Replace text in a note."""
-    path = await path_of(vault, caller, sent)
+    path = await path_of(call, sent)
     several = sent.expected_count != 1
-    write = asked(caller, sent, "replace", Right.EDIT, hash_required=sent.regex and several)
+    write = asked(call.caller, sent, "replace", Right.EDIT, hash_required=sent.regex and several)
     written = await notes.replace_text(
-        vault.writing,
+        call.vault.writing,
         path,
         write,
         sent.search,
@@ -188,26 +190,26 @@ async def _replace(vault: OpenVault, caller: Caller, sent: ReplaceBody) -> Found
     return found(written)
 
 
-async def _tags(vault: OpenVault, caller: Caller, sent: TagsBody) -> Found:
+async def _tags(call: CallContext, sent: TagsBody) -> Found:
     """Add and remove tags of a note."""
-    path = await path_of(vault, caller, sent)
-    write = asked(caller, sent, "tags", Right.EDIT, retries=True)
+    path = await path_of(call, sent)
+    write = asked(call.caller, sent, "tags", Right.EDIT, retries=True)
     written = await change_tags(
-        vault.writing, path, write, add=sent.add, remove=sent.remove, where=sent.where
+        call.vault.writing, path, write, add=sent.add, remove=sent.remove, where=sent.where
     )
     return found(written)
 
 
-async def _section(vault: OpenVault, caller: Caller, sent: SectionBody) -> Found:
+async def _section(call: CallContext, sent: SectionBody) -> Found:
     """Change a section or a block of a note."""
-    path = await path_of(vault, caller, sent)
+    path = await path_of(call, sent)
     address = Address(sent.heading_path or (), sent.heading_id or "", sent.block_id or "")
     # Of the rights, a section has only this one: the rest of the note is there before and after.
-    write = asked(caller, sent, "section", Right.EDIT)
+    write = asked(call.caller, sent, "section", Right.EDIT)
     if sent.action == "renameHeading":
-        return found(await vault.files.rename_heading(path, write, address, sent.content))
+        return found(await call.vault.files.rename_heading(path, write, address, sent.content))
     written = await edit_section(
-        vault.writing,
+        call.vault.writing,
         path,
         write,
         address,
@@ -220,14 +222,14 @@ async def _section(vault: OpenVault, caller: Caller, sent: SectionBody) -> Found
     return found(written)
 
 
-async def _outline(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
+async def _outline(call: CallContext, sent: NoteParams) -> Found:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
-    return Found(await vault.texts.outline(sent.note_id, caller.scope))
+    return Found(await call.vault.texts.outline(sent.note_id, call.scope))
 
 
-async def _read_frontmatter(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
+async def _read_frontmatter(call: CallContext, sent: NoteParams) -> Found:
     """Return the frontmatter of a note as JSON."""
-    return Found(await vault.texts.frontmatter(sent.note_id, caller.scope))
+    return Found(await call.vault.texts.frontmatter(sent.note_id, call.scope))
 
 
 _DISK_CODES = ("FILE_READ_ONLY", "FILE_NOT_WRITABLE", "FILE_IN_USE", "DISK_FULL")

@@ -26,6 +26,7 @@ from vault_agent.model.write_state import Right
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from vault_agent.app import App
     from vault_agent.vaults.open_vault import OpenVault
 
 _ALL = list(range(1 << len(RIGHTS)))
@@ -121,7 +122,7 @@ async def _asked(method: str, version: str) -> dict[str, Any]:
         headers = {"mcp-protocol-version": version, "mcp-method": method}
         params = {"_meta": {PROTOCOL_VERSION_META_KEY: version, CAPABILITIES_META: {}}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-    view = View(cast("OpenVault", _NoVault()), OWNER, max_bytes=0)
+    view = View(cast("App", None), cast("OpenVault", _NoVault()), OWNER, max_bytes=0)
     reply = await exchange(make_server(), view, Post(headers, tuple(headers), body.encode()))
     result: dict[str, Any] = json.loads(reply.body)["result"]
     return result

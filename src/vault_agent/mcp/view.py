@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, Operation, is_on, perform
-from vault_agent.app import app_of
 from vault_agent.errors import InvalidRequest
 from vault_agent.text.visible import hidden, visible
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from vault_agent.api.caller import Caller
+    from vault_agent.app import App
     from vault_agent.model.reply import Reply
     from vault_agent.model.write_state import Right
     from vault_agent.vaults.open_vault import OpenVault
@@ -33,6 +34,7 @@ class View:
     """One client's view of a vault.
 
     Args:
+        app: the server.
         vault: what the tools are about.
         caller: who calls.
         max_bytes: the size limit of a tool's reply.
@@ -42,6 +44,7 @@ class View:
         prefix: what paths begin with: `global:` for a call about the global vault.
     """
 
+    app: App
     vault: OpenVault
     caller: Caller
     max_bytes: int
@@ -78,7 +81,7 @@ class View:
                 "INVALID_REQUEST", "The paths of one call are in one vault.", remedy=""
             )
         inner = {name: paths[name].removeprefix(IN_GLOBAL) or "." for name in there}
-        async with app_of(self.vault).vaults.open(GLOBAL) as vault:
+        async with self.app.vaults.open(GLOBAL) as vault:
             yield replace(self, vault=vault, vaults=(), prefix=IN_GLOBAL), {**arguments, **inner}
 
     def pattern(self, given: str) -> str | None:
@@ -88,6 +91,11 @@ class View:
             return None
         # A glob without a slash is matched with file names in any folder.
         return path if "/" not in path and "*" in path else self.caller.scope.outer(path)
+
+    @property
+    def call(self) -> CallContext:
+        """What operations run in."""
+        return CallContext(self.app, self.vault, self.caller)
 
     def has(self, setting: str | None) -> bool:
         """Whether a setting such as `memory.enabled` is on. None stands for what always is."""
@@ -99,4 +107,4 @@ class View:
         Raises:
             VaultAgentError: as `api.operation.perform`.
         """
-        return (await perform(operation, self.vault, self.caller, sent)).reply
+        return (await perform(operation, self.call, sent)).reply

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from vault_agent.api.caller import OWNER
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Got, Operation, answer, perform
 from vault_agent.api.operations import DOWNLOAD
 from vault_agent.model.jobs import OneJob
@@ -17,7 +18,7 @@ from vault_agent.model.search import Answer, CompactAnswer
 from vault_agent.server.connection import while_client_waits
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events, send_news
-from vault_agent.server.keys import CALLER, OPENAPI, TRACE
+from vault_agent.server.keys import APP, CALLER, OPENAPI, TRACE
 from vault_agent.server.replies import (
     SAFE_HEADERS,
     accepts_gzip,
@@ -65,15 +66,20 @@ class Call:
         program = self.request.headers.get("User-Agent", "").partition("/")[0]
         return replace(known, client="cli") if known == OWNER and program == PROGRAM else known
 
+    @property
+    def context(self) -> CallContext:
+        """What operations run in, for the caller that the gate admitted."""
+        return CallContext(self.request.app[APP], self.vault, self.caller)
+
     async def perform(self, operation: Operation[Any, Got]) -> Got:
         """Run an operation with the request, for the caller that the gate admitted."""
         with self._while_wanted(operation):
-            return await perform(operation, self.vault, self.caller, self.sent)
+            return await perform(operation, self.context, self.sent)
 
     async def answer(self) -> Outcome:
         """Perform the operation, within the limit of a reply's size."""
         with self._while_wanted(self.operation):
-            return await answer(self.operation, self.vault, self.caller, self.sent)
+            return await answer(self.operation, self.context, self.sent)
 
     def _while_wanted(self, operation: Operation[Any, Any]) -> AbstractContextManager[None]:
         """Return a context that ends what only reads if the client disconnects."""

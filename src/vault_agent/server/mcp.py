@@ -206,6 +206,7 @@ async def _exchanged(
     vault = vaults.default if named is None else await lent.enter_async_context(vaults.open(named))
     several = named is not None and any(each.address == GLOBAL for each in vaults.entries())
     view = View(
+        request.app[APP],
         vault,
         caller,
         max_bytes=config.mcp.max_reply_bytes,

@@ -36,7 +36,7 @@ from vault_agent.wire.writing import WriteBody
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from vault_agent.api.caller import Caller
+    from vault_agent.api.context import CallContext
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
@@ -131,27 +131,27 @@ class Route:
         return self.path.replace("{path}", "{path:(?s:.*)}")
 
 
-async def _describe(_: OpenVault, __: Caller, ___: NoParams) -> None:
+async def _describe(_: CallContext, __: NoParams) -> None:
     """Describe this interface."""
 
 
-async def _page(_: OpenVault, __: Caller, ___: NoParams) -> None:
+async def _page(_: CallContext, __: NoParams) -> None:
     """Return the web page itself, which holds no data."""
 
 
-async def _asset(_: OpenVault, __: Caller, ___: AttachmentRequest) -> None:
+async def _asset(_: CallContext, __: AttachmentRequest) -> None:
     """Return a static file of the web page. Its path begins with the version of all of them."""
 
 
-async def _ticket(_: OpenVault, __: Caller, ___: TicketBody) -> None:
+async def _ticket(_: CallContext, __: TicketBody) -> None:
     """Make a ticket that a browser exchanges for a session."""
 
 
-async def _session(_: OpenVault, __: Caller, ___: SessionBody) -> None:
+async def _session(_: CallContext, __: SessionBody) -> None:
     """Exchange a ticket for a session of the web page, or renew a session."""
 
 
-async def _sign_out(_: OpenVault, __: Caller, ___: NoParams) -> None:
+async def _sign_out(_: CallContext, __: NoParams) -> None:
     """End all sessions of the web page."""
 
 

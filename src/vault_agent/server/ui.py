@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -106,7 +107,7 @@ async def asset(call: Call) -> web.StreamResponse:
 async def shown_file(call: Call) -> web.StreamResponse:
     """Reply with a file of a note, so that a browser shows it only if that is harmless."""
     # The code in the address is the permission, so the gate knows no caller.
-    opened = await perform(call.operation, call.vault, PAGE, call.sent)
+    opened = await perform(call.operation, replace(call.context, caller=PAGE), call.sent)
     with opened.file:
         return await send_shown(call.request, opened)
 

@@ -27,21 +27,19 @@ class HostedVault:
         self,
         open_it: Callable[[], AbstractAsyncContextManager[OpenVault]],
         *,
-        on_open: Callable[[OpenVault], object],
         on_close: Callable[[OpenVault], Awaitable[object]],
         on_end: Callable[[], object],
     ) -> None:
         """Begin to open it.
 
-        `on_open` is called with it, `on_close` before it is closed, and `on_end` when it is closed
-        or failed.
+        `on_close` is called before it is closed, and `on_end` when it is closed or failed.
         """
         self.vault: OpenVault | None = None
         self.used_at = time.monotonic()
         self._users = 0
         self._closing = asyncio.Event()
         self._open_it = open_it
-        self._on_open, self._on_close, self._on_end = on_open, on_close, on_end
+        self._on_close, self._on_end = on_close, on_end
         loop = asyncio.get_running_loop()
         self._opened: asyncio.Future[OpenVault] = loop.create_future()
         self._task = asyncio.create_task(self._keep())
@@ -92,7 +90,6 @@ class HostedVault:
         try:
             async with self._open_it() as vault:
                 self.vault = vault
-                self._on_open(vault)
                 self._opened.set_result(vault)
                 await self._closing.wait()
                 await self._on_close(vault)

@@ -60,7 +60,6 @@ class OpenVault:
         """Make it of its parts. `address` is what requests call it."""
         self.config = config
         self.address = address
-        self.app: object = None  # see `vault_agent.app.app_of`
         self._vault = vault
         self._known = shared.known
         self._is_read_only = shared.may_write and not config.write.enabled

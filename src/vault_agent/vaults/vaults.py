@@ -43,7 +43,6 @@ class Vaults:
         self.known = shared.known
         self._hosted: dict[str, HostedVault] = {}  # by identity
         self._closing_idle: asyncio.Task[None] | None = None
-        self._app: object = None
         self._on_closed: list[Callable[[str], object]] = []
 
     def on_closed(self, listener: Callable[[str], object]) -> None:
@@ -166,7 +165,6 @@ class Vaults:
                 entry=entry,
                 indexer=self.default.indexer,
             ),
-            on_open=self._took,
             on_close=remember_counts,
             on_end=lambda: self._ended(identity),
         )
@@ -174,13 +172,6 @@ class Vaults:
         if self._closing_idle is None:
             self._closing_idle = asyncio.create_task(self._close_idle())
         return hosted
-
-    def lend_with(self, app: object) -> None:
-        """Set what every open vault belongs to."""
-        self._app = self.default.app = app
-
-    def _took(self, vault: OpenVault) -> None:
-        vault.app = self._app
 
     def _ended(self, identity: str) -> None:
         self._hosted.pop(identity, None)

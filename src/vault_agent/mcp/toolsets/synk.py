@@ -190,7 +190,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
 
 async def _graph(view: View, given: Mapping[str, Any]) -> str:
     asked = parse_values(GraphRequest, {"format": "objects", "limit": given["limit"]})
-    whole = await perform_it(GRAPH, view.vault, view.caller, asked)
+    whole = await perform_it(GRAPH, view.call, asked)
     found = json.loads(await whole.build())["data"]
     ids = {
         each["id"]: _id(view, each["identifier"], each["id"], each.get("vault"))
