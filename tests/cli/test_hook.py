@@ -21,6 +21,7 @@ from vault_agent.config.project_file import ensure_project_file
 from vault_agent.config.registry import Registered, Role, add_vault
 from vault_agent.config.rules import vault_identity
 from vault_agent.journals.spool import waiting
+from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,6 +191,19 @@ def test_a_start_is_sent_and_what_it_brings_is_printed(world: World):
     assert event["sessionId"] == START["session_id"]
     assert event["cwd"] == str(world.project / "src")
     assert world.spooled == []
+
+
+def test_a_warning_is_worded_for_a_terminal(world: World):
+    waits = Warning.of("JOURNAL_WAITS", "A journal waits for your review.")
+    assert "vault-agent" not in waits.message
+    warning = {"code": waits.code, "message": waits.message, "details": waits.details}
+    data = {"text": None, "message": "2 notes were given."}
+    with serving(reply(202, {"data": data, "warnings": [warning]})) as server:
+        printed = world.hook(START, endpoint=server.endpoint)
+    assert printed["systemMessage"] == (
+        "A journal waits for your review. Run `vault-agent journal review` to see it.\n"
+        "2 notes were given."
+    )
 
 
 def test_other_agents_have_names_of_their_own(world: World):

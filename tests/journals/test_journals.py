@@ -300,11 +300,11 @@ async def test_drafts_wait_for_a_review(desk: Desk):
         assert not (desk.root / "journals").exists()
         session = await app.sessions.get(first.session_id)
         assert session is not None
-        assert "2 journals wait" in (await app.sessions.message(session) or "")
+        assert "2 journals wait" in (await app.sessions.waiting_drafts(session)).message
         await app.journals.review(first.session_id, accept=True)
         rejected = await app.journals.review(second.session_id, accept=False)
         assert (rejected.state, rejected.reason) == ("skipped", "rejected")
-        assert await app.sessions.message(session) is None
+        assert await app.sessions.waiting_drafts(session) is None
         with pytest.raises(NotFound):
             await app.journals.review(second.session_id, accept=True)
     assert front(desk.note())["session"] == first.session_id
@@ -324,7 +324,7 @@ async def test_a_journal_that_may_have_a_secret_waits_for_a_look(desk: Desk):
         assert desk.notes() == {}
         session = await app.sessions.get(made.session_id)
         assert session is not None
-        assert "A journal waits" in (await app.sessions.message(session) or "")
+        assert "A journal waits" in (await app.sessions.waiting_drafts(session)).message
         # A person may take it all the same.
         taken = await app.journals.review(made.session_id, accept=True)
         assert taken.state == "complete"

@@ -28,7 +28,7 @@ async def _take(call: CallContext, sent: SessionEventBody) -> Found:
         # A hook has done so already. Others may call this too.
         fields[name] = without_secrets(fields[name]) if fields[name] is not None else None
     offer = await sessions.take(SessionEvent(**fields), seconds=sent.seconds)
-    return Found(offer.brought, settle=offer.settle)
+    return Found(offer.brought, offer.warnings, settle=offer.settle)
 
 
 SESSION_EVENT = Operation(

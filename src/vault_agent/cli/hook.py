@@ -25,7 +25,7 @@ from vault_agent.config.layers import read_layers
 from vault_agent.config.project import find_project
 from vault_agent.config.registry import Role, read_registry
 from vault_agent.config.trust import trusted_entry
-from vault_agent.errors import explained
+from vault_agent.errors import at_terminal, explained
 from vault_agent.model.sessions import PROMPT, START
 from vault_agent.system.checkout import commit_at
 
@@ -165,12 +165,22 @@ def send_event(event: SessionEvent, where: Connection, deadline: float) -> Sent:
         )
     data = body.get("data")
     data = data if isinstance(data, dict) else {}
-    text, message = data.get("text"), data.get("message")
+    text = data.get("text")
+    messages = [*_warned(body.get("warnings")), data.get("message")]
     return Sent(
         settled=True,
         text=text if isinstance(text, str) else None,
-        message=message if isinstance(message, str) else None,
+        message="\n".join(each for each in messages if isinstance(each, str)) or None,
     )
+
+
+def _warned(warnings: object) -> list[str]:
+    """Return the messages of a reply's warnings as they are at a terminal."""
+    return [
+        at_terminal(str(each.get("code")), str(each.get("message")), each.get("details") or {})
+        for each in (warnings if isinstance(warnings, list) else ())
+        if isinstance(each, dict)
+    ]
 
 
 def _handled(options: Options, began: float) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config.registry import Role
-from vault_agent.errors import NotFound, VaultAgentError, explained
+from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.freshness.background import Background, quietly
 from vault_agent.journals.events import BY_HAND
 from vault_agent.journals.kept_texts import events_of, keep_event
@@ -27,7 +27,8 @@ from vault_agent.journals.session_rules import (
 )
 from vault_agent.journals.spool import UNKNOWN, bound, damaged, spool, take_back, waiting
 from vault_agent.journals.states import asked_for
-from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered, Offer
+from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Offer
+from vault_agent.model.warning import Warning
 from vault_agent.store.sessions.journals import JournalStore
 from vault_agent.store.sessions.store import TEXTS, open_sessions
 from vault_agent.store.sessions.turn import Turn
@@ -237,25 +238,23 @@ class Sessions:
 
     async def _offered(self, session: Session, event: SessionEvent, seconds: float | None) -> Offer:
         """Return what is chosen in time. The agent never waits for more."""
-        offer, messages = Offer(), []
+        offer, notice = Offer(), None
         most = self._pace.deliver_seconds
         with suppress(TimeoutError, VaultAgentError):
             async with asyncio.timeout(most if seconds is None else min(most, seconds)):
                 if event.event == START and self._facts is not None:
-                    messages.append(await self.message(session))
+                    notice = await self.waiting_drafts(session)
                 if self._deliveries is not None:
                     offer = await self._deliveries.deliver(session, event)
-                    messages.append(offer.brought.message)
-        message = "\n".join(filter(None, messages)) or None
-        return Offer(Delivered(offer.brought.text, message), offer.settle)
+        return offer if notice is None else offer._replace(warnings=(notice,))
 
-    async def message(self, session: Session) -> str | None:
+    async def waiting_drafts(self, session: Session) -> Warning | None:
         """Return what the user should know at a start: that drafts of the project wait."""
         drafts = await self._journals.page(vault=session.vault, state="draft", limit=100)
         if not drafts:
             return None
         count = "A journal waits" if len(drafts) == 1 else f"{len(drafts)} journals wait"
-        return explained("JOURNAL_WAITS", f"{count} for your review.")
+        return Warning.of("JOURNAL_WAITS", f"{count} for your review.")
 
     async def _note_commit(self, session: Session) -> None:
         """Note the commit that is checked out where a session works."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from vault_agent.model.warning import Warning
+
 START: Final = "start"
 PROMPT: Final = "prompt"
 STOP: Final = "stop"
@@ -91,3 +93,4 @@ class Offer(NamedTuple):
 
     brought: Delivered = Delivered()
     settle: Callable[[bool], Awaitable[None]] = _nothing
+    warnings: tuple[Warning, ...] = ()  # for the user

@@ -5,20 +5,20 @@ from __future__ import annotations
 import gzip
 import re
 import secrets
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from vault_agent import __version__
 from vault_agent.api.caller import OWNER, PAGE
+from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
 from vault_agent.model.reply import Reply
 from vault_agent.server.access import bearer
 from vault_agent.server.downloads import send_shown
-from vault_agent.server.keys import ASSETS, CALLER, CONFIG, SESSIONS
+from vault_agent.server.keys import APP, ASSETS, CALLER, CONFIG, SESSIONS
 from vault_agent.server.replies import accepts_gzip, bytes_reply
 from vault_agent.web.sessions import PREFIX
 from vault_agent.web.shell import fill, page_headers
@@ -107,7 +107,9 @@ async def asset(call: Call) -> web.StreamResponse:
 async def shown_file(call: Call) -> web.StreamResponse:
     """Reply with a file of a note, so that a browser shows it only if that is harmless."""
     # The code in the address is the permission, so the gate knows no caller.
-    opened = await perform(call.operation, replace(call.context, caller=PAGE), call.sent)
+    opened = await perform(
+        call.operation, CallContext(call.request.app[APP], call.vault, PAGE), call.sent
+    )
     with opened.file:
         return await send_shown(call.request, opened)
 
