@@ -212,7 +212,9 @@ class Memory:
         hits = [hit for hit in found.hits if (hit.vault, hit.note_id) in about]
         share = max((match.share for match in covered.notes.values()), default=0.0)
         least = needed * (ASKED if query.bar is None else query.bar)
-        return hits, WordMatch(share if about else 0.0, least), found.used_mode, found.warnings
+        if not about and query.bar is not None:  # enough words, but not of a subject
+            share = 0.0
+        return hits, WordMatch(share, least), found.used_mode, found.warnings
 
     async def _ask(self, known: Sequence[Known], query: SearchQuery) -> Answer:
         if len(known) == 1:
