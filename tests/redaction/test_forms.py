@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from tests.harmless_texts import harmless
@@ -52,6 +53,31 @@ def test_a_secret_inside_other_text_is_removed_too(form: Form):
         done = redact(text).text
         assert left(planted, done) == [], done
         assert done.endswith(text[-4:])
+
+
+@pytest.mark.parametrize("form", VENDORS, ids=lambda form: form.template[:40])
+def test_colours_and_marks_of_text_hide_no_token(form: Form):
+    planted = made(form, 7)
+    token = max(planted.secrets, key=len)
+    middle = len(token) // 2
+    found = f"\x1b[01;31m\x1b[K{token[:middle]}\x1b[m\x1b[K{token[middle:]}"
+    shown = json.dumps(f"\x1b[31m{planted.text}\x1b[0m")
+    for text in (
+        f"\x1b[31m{planted.text}\x1b[0m",
+        json.dumps(shown),
+        planted.text.replace(token, found),  # as `grep --color` shows a match
+        planted.text.replace("_", "\\_"),
+        f"“{planted.text}”",
+    ):
+        seen = re.sub(r"\x1b\[[\d;]*[mK]|\\", "", redact(text).text)
+        assert left(planted, seen) == [], seen
+
+
+@pytest.mark.parametrize("form", CONTEXTS, ids=lambda form: form.template[:40])
+def test_lines_that_end_as_on_windows_hide_no_secret(form: Form):
+    planted = made(form, 7)
+    text = f"first\r\n{planted.text.replace(chr(10), chr(13) + chr(10))}\r\nlast\r\n"
+    assert left(planted, redact(text).text) == []
 
 
 def test_of_harmless_texts_none_is_changed():

@@ -10,12 +10,10 @@ import unicodedata
 from typing import Final
 
 from vault_agent.redaction.redact import is_secret_file
+from vault_agent.redaction.views import TERMINAL_ESCAPE
 
 MAX_CHARACTERS: Final = 400
-_ESCAPE = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?"
-    r"|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
-)
+_ESCAPE = re.compile(TERMINAL_ESCAPE)
 _PROGRESS = re.compile(
     r"[█▉▊▋▌▍▎▏▓▒░■□━╸╺⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏⣾⣽⣻⢿⡿⣟⣯⣷]{2,}|\[[=#>. -]{5,}\]|\|[#= ]{5,}\|"
     r"|\b\d{1,3}(?:\.\d+)?%.{0,60}(?:[KMG]i?B|/s|ETA|eta|\d+/\d+)|^\s*\d{1,3}(?:\.\d+)?%"

@@ -9,9 +9,21 @@ import re
 from bisect import bisect_right
 from typing import Final
 
-_HIDDEN: Final = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
+TERMINAL_ESCAPE: Final = (
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?"
+    r"|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
+)
+"""A pattern of what a terminal does not show: colours, titles, the targets of links."""
+
+_HIDDEN: Final = (
+    "\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\ufeff\U000e0000-\U000e007f"
+)
+_QUOTES: Final = "“”„«»"
+_WRITTEN_ESCAPE: Final = r"\\{1,15}(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,20}[A-Za-z]"
 _ESCAPED: Final = re.compile(
-    rf"[{_HIDDEN}]+|\\{{1,15}}(?:u[0-9A-Fa-f]{{4}}|x[0-9A-Fa-f]{{2}}|[\"'/nrtbf`])"
+    rf"(?P<gone>{TERMINAL_ESCAPE}|{_WRITTEN_ESCAPE}|[{_HIDDEN}]+|\r(?=\n))"
+    rf"|\\{{1,15}}(?:u[0-9A-Fa-f]{{4}}|x[0-9A-Fa-f]{{2}}|[\"'/nrtbf`_*~|<>\[\]$#=:^.+-])|[{_QUOTES}]"
     r"|%(?:25){0,3}[0-9A-Fa-f]{2}|&(?:quot|apos|amp|lt|gt|#\d{2,4}|#[xX][0-9A-Fa-f]{2,4});"
 )
 _HIDDEN_ONE: Final = re.compile(f"[{_HIDDEN}]")
@@ -32,7 +44,7 @@ class View:
         self._pieces: list[tuple[int, int]] = []  # in the source: start, width if replaced
         at = done = 0
         for match in pattern.finditer(source):
-            shown = _shown(match[0])
+            shown = "" if match.lastgroup == "gone" else _shown(match[0])
             if match.start() > done:
                 self._starts.append(at)
                 self._pieces.append((done, 0))
@@ -62,7 +74,10 @@ class View:
 
 
 def unescaped(text: str) -> View:
-    """Return a text without escapes of JSON, addresses and HTML, and without hidden characters."""
+    """Return a text without escapes and hidden characters, and with plain quotes.
+
+    The escapes are those of JSON, addresses, HTML, Markdown and terminals.
+    """
     return View(text, _ESCAPED)
 
 
@@ -85,6 +100,8 @@ def _shown(escape: str) -> str:
         if name.endswith("\n"):
             return ""
         found = chr(int(name[1:], 16)) if name[0] in "ux" else _CONTROL.get(name, name)
+    elif escape in _QUOTES:
+        found = '"'
     else:
-        return ""  # hidden characters, or the break of a line
+        return ""  # the break of a line
     return "" if _HIDDEN_ONE.match(found) else found
