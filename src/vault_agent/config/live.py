@@ -6,6 +6,7 @@ belong to them.
 
 from __future__ import annotations
 
+import stat
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.config.keys import KEYS
@@ -46,12 +47,15 @@ class LiveConfig:
     def follow(self) -> bool:
         """Take over what has changed in the file, and return whether anything has.
 
-        A file that is missing or invalid changes nothing: commands say what is wrong with it.
+        A file that is missing or invalid changes nothing: commands say what is wrong with it. Nor
+        does a pipe, which the event loop would wait for.
         """
         state = _state(self._file)
         if state == self._seen:
             return False
         self._seen = state
+        if state is None:
+            return False
         try:
             text = read_text(self._file)
             if text is None:
@@ -75,9 +79,11 @@ class LiveConfig:
 
 
 def _state(file: Path) -> Any:
-    """Return what differs after a change of a file, None while it is missing."""
+    """Return what differs after a change of a file, None while there is no regular file."""
     try:
         found = file.stat()
     except OSError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino

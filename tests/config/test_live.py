@@ -1,0 +1,36 @@
+"""A running server follows its config file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.clocks import PATIENCE
+
+from vault_agent.config import build_config
+from vault_agent.config.layers import read_layers
+from vault_agent.config.live import LiveConfig
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes of POSIX")
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path):
+    file = tmp_path / "config.toml"
+    file.write_text("[memory]\nshow = true\n")
+    layers = read_layers(chosen=file, environ={})
+    config = build_config(layers)
+    live = LiveConfig(config, layers, file, tmp_path)
+    file.unlink()
+    os.mkfifo(file)
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(live.follow)
+        try:
+            assert not following.result(PATIENCE)
+        finally:
+            os.close(os.open(file, os.O_RDWR))  # ends the wait of a reader
+    assert config.memory.show
