@@ -168,7 +168,7 @@ CODES: Final[dict[str, Code]] = {
     "HEADING_NOT_FOUND": Code("NotFound", 404, 4, "Name one of its headings."),
     "BLOCK_NOT_FOUND": Code("NotFound", 404, 4, "Read the note again for the names of its blocks."),
     "TEXT_NOT_FOUND": Code("NotFound", 404, 4, "Read the note again, and copy the text exactly."),
-    "TASK_NOT_FOUND": Code("NotFound", 404, 4, "List the tasks again: the note has changed."),
+    "TASK_NOT_FOUND": Code("NotFound", 404, 4, "List its tasks again: it may have changed."),
     "PROPERTY_NOT_FOUND": Code(
         "NotFound", 404, 4, "Leave the key out to see the whole frontmatter."
     ),

@@ -539,3 +539,30 @@ def test_messages_start_with_a_capital_or_a_name(
 ):
     complain("CODE", message)
     assert capsys.readouterr().err == f"CODE: {shown}\n"
+
+
+async def test_a_command_without_arguments_says_that_it_takes_options(run: Run):
+    refused = await run("context", "frost")
+    assert refused.code == 2
+    assert "It takes options, and no argument without one." in refused.err
+
+
+async def test_an_option_without_its_value_leads_to_the_help_of_its_command(run: Run):
+    assert "`vault-agent list --help`" in (await run("list", "--sort")).err
+
+
+async def test_the_number_of_a_result_is_no_task(run: Run):
+    refused = await run("tasks", "done", "1")
+    assert refused.code == 2
+    assert "ame the task by its note and line" in refused.err
+
+
+async def test_the_script_for_completion_is_an_envelope_with_json(run: Run):
+    done = await run("--json", "completion", "bash")
+    assert orjson.loads(done.out)["data"]["script"].startswith("_vault_agent_completion()")
+
+
+async def test_the_names_of_agents_are_completed(run: Run):
+    for line in ("vault-agent agent connect cl", "vault-agent mcp install cl"):
+        shown = await run(COMP_WORDS=line, COMP_CWORD="3", _VAULT_AGENT_COMPLETE="bash_complete")
+        assert "plain,claude-code" in shown.out.splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncclick as click
 
 from vault_agent.cli import exits
-from vault_agent.cli.clients import CLIENTS, client_name
+from vault_agent.cli.clients import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 
@@ -16,9 +16,9 @@ def command() -> None:
 
 
 @command.command("connect", cls=Command)
-@click.argument("name", required=False, callback=client_name)
+@click.argument("name", required=False, callback=client_name, shell_complete=complete_client)
 @click.option("--url", metavar="URL", help="The server, if it runs on another computer.")
-@click.option("--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
 @click.option("--force", is_flag=True, help="Replace an entry that exists.")
 @click.option("--no-hooks", is_flag=True, help="Leave out the hooks for memory.")
 @click.pass_obj
@@ -80,7 +80,7 @@ def _which() -> str:
 
 
 @command.command("disconnect", cls=Command)
-@click.argument("name", callback=client_name)
+@click.argument("name", callback=client_name, shell_complete=complete_client)
 @click.pass_obj
 async def disconnect(invocation: Invocation, name: str) -> None:
     """Take our entry and hooks out of an agent's settings."""

@@ -13,6 +13,8 @@ import asyncclick as click
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from asyncclick.shell_completion import CompletionItem
+
 NAME = "vault-agent"
 Scope = Literal["user", "project"]
 """Whether hooks are for all projects of a user, or for one."""
@@ -263,6 +265,20 @@ def client_name(
         )
         raise click.UsageError(f"{what} must be one of {', '.join(among)}", context)
     return name
+
+
+def complete_client(
+    context: click.Context, parameter: click.Parameter, text: str
+) -> list[CompletionItem[str]]:
+    """Return the names of clients that begin with what was typed, for the shell."""
+    from asyncclick.shell_completion import CompletionItem
+
+    del context, parameter
+    return [
+        CompletionItem(name, help=each.title)
+        for name, each in CLIENTS.items()
+        if name.startswith(text)
+    ]
 
 
 def with_hooks() -> dict[str, tuple[Client, Hooks]]:

@@ -216,6 +216,8 @@ class Command(click.Command):
 
     async def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or report extra arguments."""
+        if ctx.args and not any(isinstance(each, click.Argument) for each in self.params):
+            raise click.UsageError("It takes options, and no argument without one", ctx)
         if ctx.args:
             raise click.UsageError(
                 "Too many arguments: put quotes around an argument with spaces", ctx

@@ -6,7 +6,7 @@ import asyncclick as click
 from asyncclick.shell_completion import get_completion_class
 
 from vault_agent.cli.command import Command
-from vault_agent.cli.terminal import say
+from vault_agent.cli.terminal import envelope, say
 
 _INSTALL = {
     "bash": 'eval "$(vault-agent completion bash)"   # in ~/.bashrc; bash 4.4 or newer',
@@ -47,4 +47,7 @@ async def command(context: click.Context, shell: str) -> None:
         if written not in script:  # the parser's own script has changed
             raise click.UsageError("no completion for that shell")
         script = script.replace(written, better)
-    say(script)
+    if context.obj.json:
+        envelope({"shell": shell, "script": script})
+    else:
+        say(script)

@@ -74,7 +74,7 @@ async def local(invocation: Invocation, note: str, depth: int | None, limit: int
     if len(data["nodes"]) == 1:
         tell("No note is linked with it.")
     if data["truncated"]:
-        tell("There are more. Give a higher --limit to see them.")
+        tell(f"There are more: --limit {min(2_000, 10 * len(data['nodes']))}")
     warn(reply.warnings)
 
 

@@ -21,7 +21,7 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 @click.option("--flat", is_flag=True, help="Without the folders below.")
 @note_filters("tags", "types", "properties")
 @click.option(
-    "--file", "files", multiple=True, help="Only about this file or folder, by their `files`."
+    "--file", "files", multiple=True, help="Only notes whose `files` name this file or folder."
 )
 @click.option("--status", "statuses", multiple=True, help="Only with this `status`.")
 @click.option("--project", "projects", multiple=True, help="Only with this `project`.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncclick as click
 
-from vault_agent.cli.clients import CLIENTS, client_name
+from vault_agent.cli.clients import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.relay import Options, relay
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
@@ -32,12 +32,12 @@ async def command(
 
 
 @command.command("install")
-@click.argument("client", required=False, callback=client_name)
+@click.argument("client", required=False, callback=client_name, shell_complete=complete_client)
 @click.option("--agent", metavar="NAME", help="Install it as this agent of the config file.")
 @click.option("--print", "only_print", is_flag=True, help="Print what would be done.")
 @click.option("--uninstall", "remove", is_flag=True, help="Remove it from the client.")
 @click.option("--force", is_flag=True, help="Replace an entry that exists.")
-@click.option("--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
 @click.pass_obj
 async def install(
     invocation: Invocation,

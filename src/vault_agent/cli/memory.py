@@ -27,7 +27,7 @@ def command() -> None:
 @click.option("--file", "files", multiple=True, metavar="PATH", help="A file of the task.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag of the task.")
 @click.option("--start", is_flag=True, help="Show what a session gets at its start.")
-@click.option("-n", "--limit", type=click.IntRange(1, 20), help="The most notes.")
+@click.option("-n", "--limit", type=click.IntRange(1, 20), help="Notes, 1 to 20.")
 @click.option("--max-tokens", type=click.IntRange(100, 2_000), help="The most tokens.")
 @click.option("--explain", is_flag=True, help="Say why each note was taken or left out.")
 @click.pass_obj

@@ -87,7 +87,7 @@ def _open_file(way: str, file: Path, line: int | None) -> None:
     if way == "editor":
         _edit(str(file), line)
     else:
-        _open_by_system(obsidian_address(file) if way == "obsidian" else str(file))
+        _open_by_system(obsidian_address(file) if way == "obsidian" else str(file), way)
 
 
 async def _line_of(client: Client, place: Place) -> int | None:
@@ -144,7 +144,7 @@ def _edit(file: str, line: int | None) -> None:
     _run(command, f"The editor {clean(Path(command[0]).name)}")
 
 
-def _open_by_system(address: str) -> None:
+def _open_by_system(address: str, way: str) -> None:
     """Open a file or an address in the program that the system has for it."""
     if sys.platform == "win32":
         try:
@@ -154,7 +154,7 @@ def _open_by_system(address: str) -> None:
             raise Failed("OPEN_FAILED", f"No program opens the note: {reason}.") from None
         return
     program = "open" if sys.platform == "darwin" else "xdg-open"
-    _run([program, address], f"No $EDITOR is set, and {program}")
+    _run([program, address], program if way == "obsidian" else f"No $EDITOR is set, and {program}")
 
 
 def _run(command: list[str], what: str) -> None:

@@ -47,7 +47,7 @@ class Answers(NamedTuple):
 @click.option("--no-agents", is_flag=True, help="Connect none.")
 @click.option("--service/--no-service", default=None, help="Start at each login. Default: no.")
 @click.option("--no-wait", is_flag=True, help="Do not wait for the first index.")
-@click.option("--yes", is_flag=True, help="Ask nothing: what is not given has its default.")
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing: what is not given has its default.")
 @click.pass_obj
 async def command(
     invocation: Invocation,

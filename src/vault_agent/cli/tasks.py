@@ -141,6 +141,8 @@ async def _set(
     body: dict[str, Any] = {"status": status}
     chosen = how(options)
     seen = folder = None
+    if task.isdecimal():  # the number of a search result
+        raise click.UsageError("name the task by its note and line, as in Plan.md:12")
     async with client_here(invocation) as client:
         if _TASK_ID.fullmatch(task):
             body["taskId"] = task

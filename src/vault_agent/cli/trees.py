@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 tree_options = with_options(
     click.option("--prefix", help="Only names that begin with this text."),
     click.option("--depth", type=int, help="Levels, 1 to 20. Default: all."),
-    click.option("-n", "--limit", type=int, help="Entries, 1 to 1,000, the default."),
+    click.option("-n", "--limit", type=int, help="Entries, 1 to 1,000. Default: 1,000."),
     click.option(
         "-s",
         "--sort",

@@ -20,7 +20,7 @@ _SHOWN = 20
 
 
 @click.command("trust", cls=Command)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 async def command(invocation: Invocation, yes: bool) -> None:
     """Allow the vault of this project to be indexed.

@@ -37,7 +37,7 @@ class Step(NamedTuple):
 @click.command("uninstall", cls=Command)
 @click.option("--keep-indexes", is_flag=True, help="Keep the indexes, and what can be undone.")
 @click.option("--settings", is_flag=True, help="Remove the config file and the list of vaults too.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 async def command(invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: bool) -> None:
     """Remove all that vault-agent has set up outside of notes.

@@ -169,7 +169,7 @@ def _found(text: str, tasks: Sequence[PlacedTask], wanted: Wanted) -> PlacedTask
     if not fitting and wanted.only_this_line:
         raise NotFound("TASK_NOT_FOUND", "The line has no task, or another one than was listed.")
     if not fitting:
-        raise NotFound("TASK_NOT_FOUND", "The note has no such task.")
+        raise NotFound("TASK_NOT_FOUND", "The note has no such task at this place.")
     if len(fitting) > 1:
         lines = [task.line for task in fitting[:20]]
         raise Conflict(
