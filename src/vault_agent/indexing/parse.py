@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gc
 import os
 from dataclasses import replace
 from enum import Enum, auto
@@ -30,10 +29,6 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.fulltext.schema import FulltextNote
     from vault_agent.store.index.rows import NoteRows
-
-
-GARBAGE_THRESHOLD = 100_000
-"""A longer frontmatter `id` is text, and no link names it."""
 
 
 class FileTask(NamedTuple):
@@ -118,21 +113,6 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
 @lru_cache(maxsize=8)
 def _exclusions(patterns: tuple[str, ...]) -> Exclusions:
     return Exclusions(patterns)
-
-
-def parser(
-    root: str, exclude: Sequence[str], max_note_bytes: int, fields: Sequence[str] = ()
-) -> Callable[[list[FileTask]], list[ParsedFile]]:
-    """Set up a process and return its handler of batches."""
-    vault = VaultRoot.open(root, Exclusions(exclude))
-    # A note is many small tuples and hardly any cycles: the default threshold takes more than a
-    # tenth of the time.
-    gc.set_threshold(GARBAGE_THRESHOLD)
-
-    def parse_batch(tasks: list[FileTask]) -> list[ParsedFile]:
-        return [parse_file(vault, task, max_note_bytes, fields) for task in tasks]
-
-    return parse_batch
 
 
 def parse_file(
