@@ -3,7 +3,7 @@
 The operators are `"a phrase"`, `-word`, `tag:name`, `path:folder`, `path:"a folder"`, `file:name`
 and `["property":value]`, all also with a minus. Everything else is plain words, even unknown
 operators and unclosed quotes. In a whole sentence, a phrase in quotes is not required, because it
-may be a
+may be a quotation.
 """
 
 from __future__ import annotations

@@ -105,9 +105,8 @@ def near(
     """Return the notes nearest to a unit vector, `DEPTH` at most. Blocking: call it in a thread.
 
     `admitted` restricts the result to these notes; those of `without` are left out. `witnesses` are
-    notes that other evidence has
-    found. Their cosines are returned too, if they have a vector. `within` are the notes that exist
-    for the caller: no other says what is usual.
+    notes that other evidence has found. Their cosines are returned too, if they have a vector.
+    `within` are the notes that exist for the caller: no other says what is usual.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
