@@ -94,7 +94,8 @@ def show(page: Page, theme: str) -> None:
 
 
 def settle(page: Page) -> None:
-    """Wait until the next frame is shown and all animations have ended."""
+    """Wait until results are no longer dimmed, a frame is shown and all animations have ended."""
+    expect(page.locator(".busy")).to_have_count(0)
     page.evaluate(
         "() => new Promise(requestAnimationFrame)"
         ".then(() => Promise.allSettled(document.getAnimations().map(each => each.finished)))"
