@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,12 +13,14 @@ from tests.waiting import eventually_async
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
-from vault_agent.errors import Busy, Misconfigured
+from vault_agent.errors import Busy, Misconfigured, NotFound
 from vault_agent.markdown.edit import append
+from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import LoggedWrite, Write
+from vault_agent.search.named import named_note
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
@@ -60,6 +63,23 @@ async def opened(root: Path, **sections: Any) -> AsyncIterator[OpenVault]:
 
 async def found(vault: OpenVault, text: str) -> list[str]:
     return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
+
+
+@pytest.mark.fault(
+    "Writing",
+    "a note is read that was just made, and the index is late",
+    "the read waits for the index, and finds the note",
+)
+async def test_a_note_that_was_just_made_is_there(root: Path):
+    async with opened(root) as vault:
+        late = replace(CREATE, wait_ms=0)
+        made = await vault.writing.create("New/Jam.md", late, b"quinces\n")
+        assert not made.index.indexed
+        note = await vault.read(lambda now: now.read(named_note, identify("New/Jam.md")))
+        assert note.path == "New/Jam.md"
+        await vault.writing.create("Other.md", late, b"plums\n")
+        with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
+            await vault.read(lambda now: now.read(named_note, identify("None.md")))
 
 
 async def test_a_reply_waits_until_searches_find_the_change(root: Path):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.model.writing import PENDING, IndexState
+from vault_agent.model.writing import DEFAULT_WAIT_MS, PENDING, IndexState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +42,8 @@ class Following:
         self._own = own
         self._on_failure = on_failure
         self._embed_delay = embed_delay
-        self._served: asyncio.Future[IndexState] | None = None
+        self._served: asyncio.Future[IndexState] | None = None  # for the next paths
+        self._serving: asyncio.Future[IndexState] | None = None  # for those of this moment
         self._is_working = False
         self._embeds_soon = False
         self.count = 0  # changes whenever the index is about to change, or has changed
@@ -63,6 +64,14 @@ class Following:
         done, _ = await asyncio.wait([served], timeout=wait_ms / 1000)
         return served.result() if done else PENDING
 
+    async def caught_up(self) -> bool:
+        """Wait for what is indexed at this moment. Return whether there was something."""
+        last = self._served or self._serving
+        if last is None:
+            return False
+        await asyncio.wait([last], timeout=DEFAULT_WAIT_MS / 1000)
+        return True
+
     @property
     def is_busy(self) -> bool:
         """Whether paths wait to be indexed, or are being indexed."""
@@ -78,7 +87,8 @@ class Following:
 
     async def _work_once(self) -> None:
         paths = self._own.take()
-        served, self._served = self._served, None
+        served = self._serving = self._served
+        self._served = None
 
         def on_served(state: IndexState) -> None:
             self.count += 1
@@ -95,6 +105,7 @@ class Following:
                 raise  # a defect
         finally:
             self.count += 1
+            self._serving = None
             if served is not None and not served.done():
                 served.set_result(PENDING)
         if self._embed_delay is not None and not self._embeds_soon:

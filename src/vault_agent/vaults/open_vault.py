@@ -86,7 +86,7 @@ class OpenVault:
         self.checks = Checks(vault, self.runs, self.jobs, self.watch, following)
 
         # Reads and writes.
-        reading = Reading(vault, self.runs, self.jobs, self.checks, self.watch)
+        reading = Reading(vault, self.runs, self.jobs, self.checks, self.watch, following=following)
         self.read, self.answer, self.snapshot = reading.read, reading.answer, reading.snapshot
         self.warnings = reading.warnings
         links = LinksOfVault(self.runs, reading)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 
-from vault_agent.errors import Failed, IndexUnavailable
+from vault_agent.errors import Failed, IndexUnavailable, NotFound
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.vaults.refusals import while_running
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from vault_agent.freshness.checks import Checks
+    from vault_agent.freshness.following import Following
     from vault_agent.freshness.jobs import Jobs
     from vault_agent.freshness.runs import IndexedVault, Runs
     from vault_agent.freshness.watch import Watch
@@ -43,13 +44,21 @@ class Reading:
     """Lends the current revision of a vault, and says what is to be known about it."""
 
     def __init__(
-        self, vault: IndexedVault, runs: Runs, jobs: Jobs, checks: Checks, watch: Watch
+        self,
+        vault: IndexedVault,
+        runs: Runs,
+        jobs: Jobs,
+        checks: Checks,
+        watch: Watch,
+        *,
+        following: Following,
     ) -> None:
         self._vault = vault
         self._runs = runs
         self._jobs = jobs
         self._checks = checks
         self._watch = watch
+        self._following = following
 
     async def read(
         self,
@@ -59,23 +68,34 @@ class Reading:
     ) -> Reply:
         """Return what `function(snapshot, *args, **options)` returns, for the current revision.
 
-        If a run replaces the revision meanwhile, it is called again with the next one.
+        If a run replaces the revision meanwhile, it is called again with the next one. Also if a
+        note is missing that the server may have just written: then the index is waited for.
 
         Raises:
             IndexUnavailable: why the index is not served.
             Failed: `INTERNAL_ERROR` if the index changes faster than it can be read.
             VaultAgentError: as `function`.
         """
+        waited = False
         for _ in range(MAX_ATTEMPTS):
+            missing: NotFound | None = None
             async with self.snapshot() as snapshot:
                 try:
                     return await function(snapshot, *args, **options)
                 except SnapshotOutdated:
                     pass
+                except NotFound as error:
+                    if waited or error.code != "NOTE_NOT_FOUND":
+                        raise
+                    missing = error
                 except IndexUnavailable:
                     # One request is not proof. Every page is read before an index is set aside.
                     self._checks.verify_soon()
                     raise
+            if missing is not None:
+                if not await self._following.caught_up():
+                    raise missing
+                waited = True
             await self._runs.refresh()
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
