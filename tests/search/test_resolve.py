@@ -42,6 +42,17 @@ async def found(snapshot: Snapshot, name: str) -> list[str]:
     return [note.path for note in (await resolve(snapshot, name, roots=[ROOT])).notes]
 
 
+async def test_each_path_of_a_note_leads_to_it(tmp_path: Path):
+    """Other programs make such names. What a list shows can be given back."""
+    vault = Vault(tmp_path)
+    paths = ["a\nb.md", " lead.md", "back\\slash.md", "tab\t.md", "\u2028line.md", "d\x1b[2J/in.md"]
+    for path in (*paths, "lead.md", "back/slash.md"):
+        vault.write(path, "# Odd\n")
+    async with indexed(vault) as opened:
+        assert [await found(opened, path) for path in paths] == [[path] for path in paths]
+        assert await found(opened, "back\\slash") == ["back/slash.md"]
+
+
 FROST = "Garden/Beds/Late frost.md"
 
 

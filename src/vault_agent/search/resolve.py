@@ -44,6 +44,8 @@ _BY_ID = "id:"
 _LINE = re.compile(r"(.+\.(?:md|markdown)):([0-9]{1,9})(?:[-:][0-9]{1,9})?", re.IGNORECASE)
 
 
+_ODD = re.compile(r"[\x00-\x1f\\]|\A\s|\s\Z")
+"""In a path that only a program could have made. Typed names have it beside the path."""
 _MARKDOWN_LINK = re.compile(r"!?\[[^\[\]]*\]\(<?(.*?)>?\)", re.DOTALL)
 
 
@@ -78,20 +80,21 @@ async def resolve(
     vault. Only notes of `scope` are found, and paths are relative to its folder.
 
     Raises:
-        InvalidRequest: `INVALID_PATH` if the name contains a control character.
+        InvalidRequest: `INVALID_PATH` if the name has a control character, and no note this path.
         Forbidden: `PATH_OUTSIDE_VAULT` if `..` leads out of the vault.
         NotFound: `NOTE_NOT_FOUND` with up to five similar paths in `details.suggestions`.
     """
-    if any(character < " " for character in name):
-        raise InvalidRequest("INVALID_PATH", "A name has no control characters.")
+    if _ODD.search(name) is not None:
+        exact = await _exact(snapshot, name, scope)
+        if exact is not None:
+            return exact
     if scope.folder:  # for the caller, its folder is the vault
         roots = [f"{root}/{scope.folder}" for root in roots]
     link = _written(name.strip())
     if source is not None and link is not None:
         there = await snapshot.read(_followed, source, link, scope)
         if there is not None:
-            named = NamedNote(there.id, scope.inner(there.path), there.title, "path")
-            return NamedNotes((named,), has_more=False, line=None, heading=link.heading)
+            return _only(there, scope, link.heading)
     asked = _asked(name.strip(), link, roots)
     found: list[StoredNote] = []
     match: Match = "id"
@@ -125,6 +128,22 @@ async def resolve(
         line=asked.line,
         heading=asked.heading,
     )
+
+
+async def _exact(snapshot: Snapshot, name: str, scope: Scope) -> NamedNotes | None:
+    """Return the note with an odd path. Raises `INVALID_PATH` for others as `resolve`."""
+    note = await snapshot.read(reading.note_by_id, identify(scope.outer(name)))
+    if note is not None and scope.contains(note.path):
+        return _only(note, scope)
+    if any(character < " " for character in name):
+        raise InvalidRequest("INVALID_PATH", "A name has no control characters.")
+    return None
+
+
+def _only(note: StoredNote, scope: Scope, heading: str | None = None) -> NamedNotes:
+    """Return the one note that a path or a link means."""
+    named = NamedNote(note.id, scope.inner(note.path), note.title, "path")
+    return NamedNotes((named,), has_more=False, line=None, heading=heading)
 
 
 def _written(name: str) -> _Written | None:
