@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
+from vault_agent.memory.candidates import MAX_BY_FILE, FactIndex
 from vault_agent.memory.score import (
     Candidate,
     Frequencies,
@@ -20,6 +21,7 @@ from vault_agent.memory.score import (
 )
 from vault_agent.model.memory import RecallWeights
 from vault_agent.model.search import Match
+from vault_agent.store.index.facts import NoteFacts
 
 TODAY = date(2026, 3, 1)
 MANY = Frequencies(1_000, {"src/cost.py": 1, "Makefile": 900, "src/a/b.py": 3}, {"parsing": 2})
@@ -47,6 +49,17 @@ def test_a_rare_file_in_common_beats_a_common_one():
     assert names(found) == ["rare", "common"]
     assert found[0].reasons == ("file:src/cost.py",)
     assert found[0].tag == pytest.approx(1, abs=0.1)
+
+
+def test_of_too_many_notes_with_a_file_the_newest_are_compared_and_those_with_a_rare_one():
+    def facts(rowid: int, files: tuple[str, ...]) -> NoteFacts:
+        updated = (TODAY - timedelta(rowid)).isoformat()
+        return NoteFacts(rowid, f"{rowid}.md", "A", 1, updated, "journal", (), files)
+
+    notes = [facts(rowid, ("Makefile",)) for rowid in range(1, MAX_BY_FILE + 50)]
+    index = FactIndex([*notes, facts(900, ("src/rare.py",))])
+    near = index.near(("Makefile", "src/rare.py"), ())
+    assert near == {900, *range(1, MAX_BY_FILE)}
 
 
 def test_many_common_files_are_no_more_than_the_rarest():

@@ -55,7 +55,8 @@ class FactIndex:
         self.tags: dict[str, list[int]] = {}
         self._names: dict[str, list[int]] = {}
         self.named: dict[str, list[str]] = {}
-        for note in self.notes.values():
+        newest = sorted(self.notes.values(), key=lambda note: (note.updated, note.path))[::-1]
+        for note in newest:  # so that each list has the newest first
             for file in dict.fromkeys(map(file_key, note.files)):
                 name = file.rpartition("/")[2]
                 if file not in self.files:
@@ -64,21 +65,21 @@ class FactIndex:
                 self._names.setdefault(name, []).append(note.rowid)
             for tag in dict.fromkeys(map(fold_words, note.tags)):
                 self.tags.setdefault(tag, []).append(note.rowid)
-        newest = sorted(self.notes.values(), key=lambda note: (note.updated, note.path))
-        self.newest = [note.rowid for note in newest[: -NEWEST - 1 : -1]]
+        self.newest = [note.rowid for note in newest[:NEWEST]]
         self.size = len(self.notes)
         self.identifiers = {note.identifier for note in self.notes.values() if note.identifier}
 
     def near(self, files: Iterable[str], tags: Iterable[str]) -> set[int]:
         """Return the notes with one of the files, or one of its name, or with one of the tags."""
-        found: dict[int, None] = {}
+        groups: list[Sequence[int]] = []
         for file in map(file_key, files):
             name = file.rpartition("/")[2]
-            groups = [self.files.get(file, ()), self._names.get(name, ())]
+            groups += [self.files.get(file, ()), self._names.get(name, ())]
             parts = file.split("/")
             groups += [self.files.get("/".join(parts[:end]), ()) for end in range(1, len(parts))]
-            for group in groups:
-                found |= dict.fromkeys(group)
+        found: dict[int, None] = {}
+        for group in sorted(groups, key=len):  # what few notes have says most
+            found |= dict.fromkeys(group)
         near = set(list(found)[:MAX_BY_FILE])
         for tag in map(fold_words, tags):
             near.update(self.tags.get(tag, ())[:MAX_BY_FILE])
