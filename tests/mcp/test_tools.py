@@ -158,6 +158,22 @@ def test_tasks_are_listed_with_their_dates(agent):
     assert agent.tool("task_list", dueBefore="2026-01-01") == "0 tasks."
 
 
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("vault_search", {"query": "x"}),
+        ("vault_search", {"query": "x", "match": "regex"}),
+        ("vault_read", {"path": "Garden/Index"}),
+        ("vault_list", {}),
+        ("task_list", {}),
+    ],
+)
+def test_a_cursor_of_any_length_is_refused_without_being_repeated(agent, tool, given):
+    text = agent.failing(tool, **given, cursor="y" * 5_000)
+    assert text.startswith("INVALID_CURSOR: ")
+    assert "yyy" not in text
+
+
 def test_context_is_one_section_with_fences(agent):
     queries = [{"kind": "read", "query": "Late frost"}, {"query": "dough rests"}]
     text = agent.tool("vault_context", queries=queries, maxTokens=1000)

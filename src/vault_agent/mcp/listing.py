@@ -154,8 +154,8 @@ _TAGS = {"type": "array", "items": {"type": "string"}, "maxItems": 50}
 
 LIST_TOOL = Tool(
     "vault_list",
-    "List the notes of a folder, with tags or in order of change; or all folders or tags, each with"
-    " its number of notes.",
+    "List the notes of a folder, with tags or in order of change; or all folders or tags, with"
+    " counts.",
     {
         "path": {**PATH, "description": "Folder or glob"},
         "kind": {"type": "string", "enum": ["notes", "folders", "tags"], "default": "notes"},

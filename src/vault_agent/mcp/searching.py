@@ -191,20 +191,20 @@ async def page(
 
 SEARCH_TOOL = Tool(
     "vault_search",
-    "Search the user's notes. Returns ranked places (path:lines) with short excerpts; read them"
+    "Search the user's notes. Returns ranked places (path:lines) with excerpts; read them"
     " with vault_read.",
     {
         "query": {"type": "string", "minLength": 1, "maxLength": 1000},
-        "path": {**PATH, "description": "Only this folder or glob"},
+        "path": {**PATH, "description": "Folder or glob"},
         "tags": {
             "type": "array",
             "items": {"type": "string"},
             "maxItems": 50,
-            "description": "Notes with all of these",
+            "description": "All of these",
         },
         "after": {
             "type": "string",
-            "description": "YYYY-MM-DD: notes with such a date in their frontmatter",
+            "description": "YYYY-MM-DD: the date in the frontmatter",
         },
         "before": {"type": "string", "description": "YYYY-MM-DD"},
         "match": {

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vault_agent.mcp.view import View
 
 PATH = {"type": "string", "minLength": 1, "maxLength": 4096}
-CURSOR = {"type": "string", "maxLength": 300}
+CURSOR = {"type": "string"}
 
 
 @dataclass(frozen=True, slots=True)
