@@ -119,7 +119,7 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: World):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 1440, "height": 900})
 
-    page.get_by_role("button", name="Take Off by a cent out of this session").first.click()
+    page.get_by_role("button", name="Take Cost tracker out of this session").first.click()
     expect(page.get_by_role("heading", name="Taken out")).to_be_visible()
     page.get_by_role("button", name="Add a note").click()
     page.get_by_role("combobox").fill("integers")

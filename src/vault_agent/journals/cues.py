@@ -12,9 +12,9 @@ MAX_SENTENCE: Final = 300
 _CHOICES: Final = {
     "en": r"\b(?:I|we)(?:'ve|'ll| have| will| then| therefore)* (?:decided|chose|chosen|picked"
     r"|used?|opted|switched|settled|kept|keep(?! \w+ing)|dropped|replaced|went with|go with"
-    r"|going with)\b",
-    "de": r"\b(?:ich|wir) (?:nehmen?|verwenden?|nutzen?|behalten?)\b|\bentschieden\b"
-    r"|\b(?:habe ich|ich habe)\b.*\b(?:gewählt|ersetzt|verworfen)\b",
+    r"|going with)\b|\bdeci(?:sion|ded): ",
+    "de": r"\bEntscheidung: |\b(?:ich|wir) (?:nehmen?|verwenden?|nutzen?|behalten?)\b"
+    r"|\bentschieden\b|\b(?:habe ich|ich habe)\b.*\b(?:gewählt|ersetzt|verworfen)\b",
     "ja": r"ことにした|ことにしました|を選んだ|を選びました|採用し|に(?:変更)?しました。",
 }
 """What tells that an agent has chosen, by language."""
