@@ -34,3 +34,26 @@ def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path):
         finally:
             os.close(os.open(file, os.O_RDWR))  # ends the wait of a reader
     assert config.memory.show
+
+
+@pytest.mark.fault(
+    "Agents",
+    "an editor writes the config file in place, piece by piece",
+    "a running server takes it over when it has not changed between two looks",
+)
+def test_half_a_file_is_not_taken_over(tmp_path: Path):
+    file = tmp_path / "config.toml"
+    file.write_text("[memory]\nshow = true\n")
+    layers = read_layers(chosen=file, environ={})
+    config = build_config(layers)
+    live = LiveConfig(config, layers, file, tmp_path)
+    file.write_text("[memory]\nshow = false\n")
+    assert not live.follow()
+    assert config.memory.show
+    assert live.follow()
+    assert not config.memory.show
+    other = tmp_path / "other"  # as `config set` and most editors save
+    other.write_text("[memory]\nshow = true\n")
+    other.replace(file)
+    assert live.follow()
+    assert config.memory.show

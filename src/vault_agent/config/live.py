@@ -38,7 +38,7 @@ class LiveConfig:
         self._used = next(layer for layer in layers if layer.origin == "file")
         self._file = file
         self._folder = folder
-        self._seen = _state(file)
+        self._seen = self._before = _state(file)
 
     def note(self) -> None:
         """Record the settings in use, for commands."""
@@ -47,11 +47,13 @@ class LiveConfig:
     def follow(self) -> bool:
         """Take over what has changed in the file, and return whether anything has.
 
-        A file that is missing or invalid changes nothing: commands say what is wrong with it. Nor
-        does a pipe, which the event loop would wait for.
+        A file that was written in place is taken over at the second look: half of it may be valid,
+        and give an agent more than the whole. A file that is missing or invalid changes nothing:
+        commands say what is wrong with it. Nor does a pipe, which the event loop would wait for.
         """
         state = _state(self._file)
-        if state == self._seen:
+        before, self._before = self._before, state
+        if state == self._seen or (state != before and state and before and state[2] == before[2]):
             return False
         self._seen = state
         if state is None:
