@@ -262,6 +262,20 @@ def test_it_ends_with_its_input_at_once_and_with_code_0(agent):
         assert (pipe.process.returncode, out, err) == (0, b"", b"")
 
 
+def test_what_was_asked_before_the_end_of_the_input_is_answered(agent):
+    params = {"name": "vault_search", "arguments": {"query": "dough"}, "_meta": META}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+    asked = [{**PING, "id": "last", "method": "initialize", "params": HANDSHAKE["params"]}, call]
+    with relay(agent) as pipe:
+        text = b"".join(json.dumps(line).encode() + b"\n" for line in asked)
+        out, err = pipe.process.communicate(text.removesuffix(b"\n"), timeout=PATIENCE)
+    replies = {reply["id"]: reply["result"] for reply in map(json.loads, out.splitlines())}
+    assert replies.keys() == {"last", 2}
+    assert replies["last"]["serverInfo"]["name"] == "vault-agent"
+    assert "content" in replies[2]
+    assert (pipe.process.returncode, err) == (0, b"")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGINT"])
 def test_a_signal_ends_it_while_its_input_is_open(agent, number):

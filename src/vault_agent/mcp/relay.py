@@ -18,6 +18,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,8 @@ MAX_LINE_BYTES = 64 * 1024
 IN_FLIGHT = 16
 PARENT_SECONDS = 5.0
 """How often the relay looks whether its parent is still there."""
+LAST_REPLIES_SECONDS = 30.0
+"""How long replies may take after the input's end. The first one may wait for a server's start."""
 
 VAULT_HEADER = "Vault-Agent-Vault"
 """The header that names the vault of a project."""
@@ -99,6 +102,7 @@ class Relay:
         self._places = threading.BoundedSemaphore(IN_FLIGHT)
         self._connections = Connections()
         self._active: dict[Any, _Request] = {}
+        self._owed: set[_Request] = set()  # whose reply is not written, or not to its end
         self._version: str | None = None  # negotiated by `initialize`
         self._client: str | None = None  # its name, for the log of writes
         self.ended = threading.Event()
@@ -106,7 +110,8 @@ class Relay:
     def run(self) -> None:
         """Relay until the input ends, the output is closed, a signal comes, or the parent is gone.
 
-        Requests in flight are cancelled then.
+        What was asked before the input's end is answered first, within `LAST_REPLIES_SECONDS`.
+        Requests that are in flight then are cancelled.
         """
         parent = os.getppid()
         threading.Thread(target=self._read, daemon=True).start()
@@ -131,6 +136,9 @@ class Relay:
                     self._refuse(None, _INVALID_REQUEST, limit)
                 elif line.strip():
                     self._take(line)
+            until = time.monotonic() + LAST_REPLIES_SECONDS
+            while self._owed and time.monotonic() < until and not self.ended.wait(0.01):
+                pass
         except OSError:
             pass  # the client closed it
         finally:
@@ -158,6 +166,7 @@ class Relay:
             self._refuse(number, _INVALID_REQUEST, "A request with this ID is in flight.")
             return
         request = self._active[number] = _Request(number, line, message)
+        self._owed.add(request)
         self._places.acquire()
         threading.Thread(target=self._serve, args=(request,), daemon=True).start()
 
@@ -200,6 +209,7 @@ class Relay:
             self._refuse(request.id, _SERVER_ERROR, text, request)
         finally:
             self._free(request)
+            self._owed.discard(request)
             self._places.release()
 
     def _free(self, request: _Request) -> None:
@@ -216,6 +226,7 @@ class Relay:
         line = json.dumps({"jsonrpc": "2.0", "id": request.id, "result": result}).encode()
         self._free(request)
         self._write(line, request, only=True)
+        self._owed.discard(request)
 
     def _warm(self) -> None:
         """Find or start the server, for the first call."""
