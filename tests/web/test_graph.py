@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,10 @@ def test_find_and_open_a_note(visit: Callable[..., Page]):
     expect(page.locator(".preview")).to_contain_text("Reads three probes")
     page.locator(".preview .near button", has_text="Frost alarm fires").click()
     expect(page.locator(".preview h2.name")).to_contain_text("Frost alarm fires")
+    # The excerpt of lists, at most 160 characters without markup.
+    expect(page.locator(".preview .what")).to_have_text(
+        re.compile(r"^A single probe [^*]{60,145}…$")
+    )
     page.get_by_role("button", name="Focus here").click()
     expect(page.locator(".graph > canvas")).to_have_attribute(
         "aria-label", "Graph of 8 notes. The list beside it says the same."

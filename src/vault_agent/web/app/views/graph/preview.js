@@ -12,6 +12,13 @@ const SHOWN = 8;
 const t = words.graph;
 const DAY = 86_400_000;
 
+/** The excerpt that lists show of a note. @param {string} id @param {AbortSignal} signal */
+async function excerptOf(id, signal) {
+  const { data: first } = await ask("GET", `/chunks/${id}/0`, { signal });
+  const { data } = await ask("GET", "/notes", { query: { path: [first.path] }, signal });
+  return data.notes.find((/** @type {{ noteId: string }} */ each) => each.noteId === id)?.excerpt;
+}
+
 /** @param {{ graph: import("../../state/graph.js").Graph, at: number, pinned: boolean, onChoose: (at: number) => void, onPin: () => void }} given */
 export function Preview({ graph, at, pinned, onChoose, onPin }) {
   const excerpt = useSignal("");
@@ -20,15 +27,8 @@ export function Preview({ graph, at, pinned, onChoose, onPin }) {
     excerpt.value = "";
     if (!id) return;
     const abort = new AbortController();
-    ask("GET", `/chunks/${id}/0`, { signal: abort.signal }).then(
-      ({ data }) =>
-        (excerpt.value = plain(
-          data.content
-            .replace(/^#+ .*$/gm, "")
-            .replace(/[*_`>#[\]|]+/g, "")
-            .trim(),
-          260,
-        )),
+    excerptOf(id, abort.signal).then(
+      (found) => (excerpt.value = plain(found)),
       () => undefined,
     );
     return () => abort.abort();
