@@ -183,6 +183,15 @@ def test_markdown_syntax_is_removed():
     assert plain_line(text) == "A bold link and shown · task code mark · a b in"
 
 
+def test_tags_of_html_are_not_shown_and_types_are():
+    text = (
+        'or <button id=HH>Open it</button> with <input type="text"/> in a List<Word> of Map<K, V>'
+    )
+    assert plain_line(text) == "or Open it with in a List<Word> of Map<K, V>"
+    found = of(f"{text}. {FILLER}", "open")
+    assert [found.text[a:b] for a, b in found.matches] == ["Open"]
+
+
 @given(st.text(max_size=1500), st.text(max_size=40))
 def test_snippets_are_one_line_within_the_limit(text: str, query: str):
     found = of(text, query)

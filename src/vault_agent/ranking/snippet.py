@@ -51,8 +51,10 @@ _LINK = re.compile(  # possessive: three times as fast, and linear
 )
 _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     r"<!--.{0,4000}?-->|%%.{0,4000}?%%"
-    r"|</?(?:a|abbr|b|br|code|del|details|div|em|font|h[1-6]|hr|i|iframe|img|ins|kbd|li|mark|ol|p|pre"
-    r"|s|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul|video)\b[^<>\n]{0,400}>",
+    r"|</?(?:a|abbr|audio|b|blockquote|br|button|center|cite|code|dd|del|details|div|dl|dt|em"
+    r"|figcaption|figure|font|h[1-6]|hr|i|iframe|img|input|ins|kbd|li|mark|ol|p|picture|pre|q|s"
+    r"|small|span|strong|sub|summary|sup|svg|table|tbody|td|th|thead|tr|u|ul|video)\b"
+    r"[^<>\n]{0,400}>",
     re.DOTALL | re.IGNORECASE,
 )
 _FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*\n(?=\s*\S)")
