@@ -101,7 +101,7 @@ def describe() -> dict[str, Any]:
             "title": "vault-agent",
             "version": __version__,
             "description": "Search, read and, if switched on, change vaults of Markdown notes. With"
-            " `vaults.enabled`, each path but `/vaults` and `/openapi.json` also exists below"
+            " `vaults.enabled`, each path that is not of the server itself also exists below"
             " `/vaults/{vault}`, for the vault of that name.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
