@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SERVERS = ("vault.root", "server.endpoint")
 """The settings that say which server is meant. One of them must be set."""
 _FIRST = "First run `vault-agent setup`, or name a server with --endpoint."
+_LONGEST_SENTENCE = 1_000  # characters
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
@@ -243,6 +244,18 @@ class Group(click.Group):
         """Write the commands before the options."""
         self.format_commands(ctx, formatter)
         _format_options(self, ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each command with its whole first sentence, which wraps."""
+        named = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [
+                    (name, command.get_short_help_str(_LONGEST_SENTENCE))
+                    for name, command in named
+                    if command is not None and not command.hidden
+                ]
+            )
 
 
 Group.group_class = Group

@@ -36,7 +36,7 @@ async def command(context: click.Context, shell: str) -> None:
     \b
     bash: eval "$(vault-agent completion bash)"   in ~/.bashrc
     zsh:  eval "$(vault-agent completion zsh)"    in ~/.zshrc, after compinit
-    fish: vault-agent completion fish > ~/.config/fish/completions/vault-agent.fish
+    fish: vault-agent completion fish >~/.config/fish/completions/vault-agent.fish
     """  # noqa: D301 - \\b tells the parser to keep these lines
     maker = get_completion_class(shell)
     if maker is None:  # cannot happen: all choices are supported

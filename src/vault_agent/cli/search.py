@@ -37,7 +37,7 @@ async def command(
     take the number of a result.
 
     \b
-    vault-agent search sourdough starter, then: vault-agent open 1
+    vault-agent search sourdough starter
     vault-agent search "dark adaptation" -n 3 --path Observatory --tag astronomy
     vault-agent search '"late frost" -greenhouse tag:garden'
     """  # noqa: D301 - \\b tells the parser to keep these lines

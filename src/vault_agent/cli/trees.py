@@ -26,7 +26,7 @@ tree_options = with_options(
         "-s",
         "--sort",
         type=click.Choice(("name", "count")),
-        help="Order. Default: tags by count at a terminal, else by name.",
+        help="Order. Default: by name, but tags at a terminal by count.",
     ),
 )
 """The options of both commands."""
