@@ -142,6 +142,11 @@ async def test_misuse_errors_do_not_repeat_values(run: Run, line: str):
         ("get Bread", 'No such command: "Bread" (to read a note: vault-agent show).'),
         ("jobs zzz", 'No such command: "zzz".'),
         ("search --limt 3", 'No such option: "--limt" (did you mean --limit?).'),
+        (
+            "tasks list --due today",
+            'No such option: "--due" (did you mean --due-after or --due-before?).',
+        ),
+        ("new --title Idea", "--title needs a TEMPLATE: `vault-agent new` lists them."),
         ("--foo", 'No such option: "--foo".'),
         ("a\x1b[31mb", 'No such command: "a\\x1b[31mb".'),
         ("grep -n flour", "it limits the lines, whose numbers are shown"),
@@ -179,6 +184,14 @@ async def test_other_names_of_a_command_do_the_same(run: Run, server: FakeServer
 
 def test_a_traceback_does_not_contain_the_key():
     assert "canary" not in repr(Invocation(api_key="canary"))
+
+
+async def test_the_job_of_another_vault_is_followed_there(run: Run, server: FakeServer):
+    job = "018f2a9c4e710a3bd5c1"
+    message = f"The first index is being built. Run `vault-agent jobs follow {job}`."
+    server.error = (503, "INDEX_NOT_FOUND", message, {"jobId": job})
+    ended = await run("--vault", "second", "search", "x")
+    assert f"Run `vault-agent --vault second jobs follow {job}`." in ended.err
 
 
 async def test_a_busy_index_error_says_how_to_follow_the_job(run: Run, server: FakeServer):

@@ -176,7 +176,7 @@ def _asked_folders(config: Config) -> Sequence[str]:
     several = config.vaults.enabled
     if can_ask():
         answer = ask(
-            "Folders of your notes that may be changed, separated by commas; . is the whole vault",
+            "Folders that may be changed, with commas between; . is the whole vault",
             "none" if several else ".",
         )
         return () if several and answer == "none" else answer.split(",")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.applying import (
@@ -13,6 +14,7 @@ from vault_agent.cli.applying import (
 )
 from vault_agent.cli.servers import RESTART, START, server_here
 from vault_agent.cli.terminal import complain, say, tell
+from vault_agent.cli.wrap import fitted
 from vault_agent.client import calls
 from vault_agent.config.keys import KEYS
 from vault_agent.errors import Failed
@@ -173,7 +175,7 @@ def overridden(settings: Mapping[str, str]) -> None:
 def tell_applied(applied: Applied, *, then: str = "", needs_server: bool = True) -> None:
     """Say what a change meant, and what to type next."""
     for line in applied.lines:
-        tell(line)
+        tell("\n".join(fitted(line, stream=sys.stderr)))
     if applied.restarted:
         say(f"The server was restarted: {applied.endpoint}")
     elif applied.endpoint is None and needs_server:

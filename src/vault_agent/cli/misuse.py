@@ -58,7 +58,10 @@ def describe(misuse: click.ClickException) -> str:
     """Return an error message without the values that were typed."""
     match misuse:
         case click.NoSuchOption(option_name=typed, possibilities=near):
-            return f"No such option: {quoted(typed)}" + (_hint(near) or _quoting(misuse.ctx))
+            known = misuse.ctx.command.params if misuse.ctx is not None else ()
+            begun = [each for one in known for each in one.opts if each.startswith(f"{typed}-")]
+            hint = _hint([" or ".join(sorted(begun))] if begun else near)
+            return f"No such option: {quoted(typed)}" + (hint or _quoting(misuse.ctx))
         case click.exceptions.NoSuchCommand(command_name=typed, possibilities=near):
             return f"No such command: {quoted(typed)}" + _meant(typed, near, misuse.ctx)
         case click.MissingParameter():

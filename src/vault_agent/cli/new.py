@@ -37,6 +37,11 @@ async def command(
     chosen = how(options)
     kind, title = options["kind"], options["title"]
     if template is None and kind is None:
+        if title is not None:
+            raise click.UsageError(
+                "--title needs a TEMPLATE: `vault-agent new` lists them. For a note without one:"
+                " vault-agent write PATH --text TEXT"
+            )
         await _list(invocation)
         return None
     if path is None and title is None:

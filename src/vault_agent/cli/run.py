@@ -8,7 +8,9 @@ import signal
 import sys
 import warnings
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
+from shlex import quote
 
 import asyncclick as click
 
@@ -334,4 +336,8 @@ def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
     no_folder = error.code == "VAULT_READ_ONLY" and error.details.get("setting") == "write.folders"
     if no_folder or error.code == "WRITE_OUTSIDE_SCOPE":
         return f"{error.message} To allow it: vault-agent enable write --folder FOLDER"
+    vault = next((name for word, name in pairwise(arguments) if word == "--vault"), None)
+    if vault is not None and job is not None:  # other vaults do not know the job
+        follow = f"vault-agent --vault {clean(quote(vault))} jobs"
+        return as_typed(error.message).replace("vault-agent jobs", follow)
     return as_typed(error.message)
