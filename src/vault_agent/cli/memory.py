@@ -59,7 +59,7 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
     if data["text"]:
         say(clean(data["text"], lines=True))
     else:
-        tell("Nothing is recalled: no note is about this. Give a prompt of some words, or --file.")
+        tell("Nothing is recalled: no note is about this. --explain says why.")
     if options["explain"]:
         _explain(data)
 
@@ -102,7 +102,7 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
             f" {clean(each['agent'])}  {project}  {got}{title}"
         )
     if not data["sessions"]:
-        tell("No session of an agent is known. To remember some: vault-agent agent connect NAME")
+        tell("No session of an agent is known. Next: vault-agent agent connect NAME")
     if data["nextCursor"] is not None:
         tell(f"More: add --cursor {clean(data['nextCursor'])}")
 

@@ -74,7 +74,7 @@ async def show_tree(
     if not branches:
         tell(f"No {name}.")
     if truncated:
-        tell("There are more. Give a --prefix, a lower --depth or a higher --limit to see them.")
+        tell("There are more. Give a --prefix, a lower --depth or a higher --limit.")
     for one in replies:
         warn(one.reply.warnings)
 

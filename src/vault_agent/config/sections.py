@@ -72,7 +72,9 @@ class ServerSettings(Section):
         "address that the server listens on",
         help="Any address other than loopback requires a key.",
     )
-    port: Port = setting(DEFAULT_PORT, "port that the server listens on")
+    port: Port = setting(
+        DEFAULT_PORT, "port that the server listens on", help="1 to 65,535, or 0 for any free one."
+    )
     api_key: Secret | None = setting(
         None,
         "key that every request must have",
