@@ -46,8 +46,9 @@ async def command(
         return None
     if path is None and title is None:
         raise click.UsageError(
-            f"{quoted(template or '')} is taken for a template: give the PATH or the --title of the"
-            " new note too. For a note without a template: vault-agent write PATH --text TEXT"
+            f"{quoted(template or '')} is taken for a template: give the PATH of the new note too,"
+            " or in a project its --title. For a note without a template:"
+            " vault-agent write PATH --text TEXT"
         )
     body = {
         "template": template,
