@@ -67,8 +67,9 @@ def test_a_hundred_thousand_fuzzed_requests_cause_no_internal_error(fortress: Fo
 def test_generated_requests_to_the_real_server_get_documented_replies(
     fortress: Fortress, tmp_path: Path
 ):
-    # The first two: see tests/server/test_description.py. A 503 is documented, a 500 is looked for
-    # in the log; a key is sent with every request, so it cannot be seen to be ignored.
+    # Some are refused although valid in JSON Schema (`limit: 1.0`), and a job is still there after
+    # DELETE, which cancels. A 503 is documented, a 500 is looked for in the log; a key is sent with
+    # every request, so it cannot be seen to be ignored.
     on_purpose = "positive_data_acceptance,use_after_free,not_a_server_error,ignored_auth"
     before = fortress.log.stat().st_size
     # 413 is the reply to a text that is too long.
