@@ -247,7 +247,7 @@ def test_an_address_that_a_killed_server_left_behind_is_not_used(alone, agent):
     noted.write_text("\n".join([agent.endpoint, *rest]) + "\n")
     with relay(alone) as pipe:
         assert "Bread.md" in pipe.call(1, "vault_search", query="dough")
-    assert agent.endpoint not in noted.read_text()
+        assert agent.endpoint not in noted.read_text()  # its server removes it when it ends
 
 
 @pytest.mark.fault(
