@@ -17,20 +17,27 @@ from vault_agent.config.live import LiveConfig
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from vault_agent.config import Config
+
+
+def following(file: Path) -> tuple[Config, LiveConfig]:
+    """Return the settings of a server that was started with a file, and what follows the file."""
+    file.write_text("[memory]\nshow = true\n")
+    layers = read_layers(chosen=file, environ={})
+    config = build_config(layers)
+    return config, LiveConfig(config, layers, file, file.parent)
+
 
 @pytest.mark.skipif(sys.platform == "win32", reason="named pipes of POSIX")
 def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path):
     file = tmp_path / "config.toml"
-    file.write_text("[memory]\nshow = true\n")
-    layers = read_layers(chosen=file, environ={})
-    config = build_config(layers)
-    live = LiveConfig(config, layers, file, tmp_path)
+    config, live = following(file)
     file.unlink()
     os.mkfifo(file)
     with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(live.follow)
+        looking = pool.submit(live.follow)
         try:
-            assert not following.result(PATIENCE)
+            assert not looking.result(PATIENCE)
         finally:
             os.close(os.open(file, os.O_RDWR))  # ends the wait of a reader
     assert config.memory.show
@@ -43,10 +50,7 @@ def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path):
 )
 def test_half_a_file_is_not_taken_over(tmp_path: Path):
     file = tmp_path / "config.toml"
-    file.write_text("[memory]\nshow = true\n")
-    layers = read_layers(chosen=file, environ={})
-    config = build_config(layers)
-    live = LiveConfig(config, layers, file, tmp_path)
+    config, live = following(file)
     file.write_text("[memory]\nshow = false\n")
     assert not live.follow()
     assert config.memory.show

@@ -154,8 +154,6 @@ def _chosen(session: Collected) -> list[str]:
                 found.setdefault(re.sub(r"\W*\d\W*", "", each.lower()), each)
         for each in dead_ends(said.text):
             given_up |= content_words(" ".join(each.split()[:_SUBJECT]))
-    if not told.said and session.last_message:  # there is no transcript
-        found = {each: each for each in reversed(choices(session.last_message))}
     insights = [line.text for line in session.lines if line.kind == "insight"]
     return [*insights, *reversed([*found.values()][:_MAX_CHOSEN])]
 
