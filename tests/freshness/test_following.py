@@ -59,8 +59,10 @@ async def test_a_file_is_own_until_somebody_changes_it(tmp_path: Path):
         note = followed.folder / "A.md"
         note.write_text("one\n")
         await followed.following(["A.md", "gone.md"], 0)
+        assert followed.own.pending == 2
         assert await followed.own.among(["A.md", "B.md"]) == {"A.md"}  # it waits
         await eventually_async(lambda: followed.following.is_busy, lambda busy: not busy)
+        assert followed.own.pending == 0
         assert await followed.own.among(["A.md", "gone.md"]) == {"A.md", "gone.md"}
         note.write_text("by a person\n")
         assert await followed.own.among(["A.md", "gone.md"]) == {"gone.md"}

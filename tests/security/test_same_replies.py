@@ -99,11 +99,9 @@ class Host(Agent):
         status, reply, _ = self.post(sent, headers, f"/mcp/{agent}")
         return [status, reply]
 
-    def settle(self, reply: Any = None) -> None:
-        """Wait until what was written is indexed. `reply` says whether it is still to be."""
+    def settle(self) -> None:
+        """Wait until what was written is indexed, which no tool says."""
         owner = {"Authorization": f"Bearer {KEY}"}
-        if "INDEX_PENDING" in json.dumps(reply):
-            self.ask_route("POST", "/index", b'{"requireEmbeddings": false}', owner)
         eventually(
             lambda: self.ask_route("GET", "/health", None, owner)[1]["data"],
             lambda now: not now["runningJob"] and not now["watch"]["pending"],
@@ -261,7 +259,7 @@ def asked(hosts: tuple[Host, Host], agent: str, tool: Any, sent: list[Any]) -> l
     def ask(each: Host, given: Any) -> Any:
         reply = each.call(agent, "tools/call", {"name": tool["name"], "arguments": given})
         if not tool.get("annotations", {}).get("readOnlyHint"):
-            each.settle(reply)
+            each.settle()
         return reply
 
     with ThreadPoolExecutor(2) as both:
@@ -287,8 +285,11 @@ def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[A
         if more is not None:
             sent = more
         replies = asked(hosts, agent, tool, sent)
-        if steady(replies[0]) != steady(replies[1]):
-            found.append((agent, tool["name"], sent[0], steady(replies[0]), steady(replies[1])))
+        first, second = map(steady, replies)
+        if first != second:
+            at = next(n for n in range(len(first) + 1) if first[: n + 1] != second[: n + 1])
+            near = slice(max(at - 100, 0), at + 200)
+            found.append((agent, tool["name"], sent[0], first[near], second[near]))
         nexts = [_OPAQUE.search(json.dumps(reply)) for reply in replies]
         if all(nexts) and more is None and chosen.random() < 0.7:
             cursors[agent, tool["name"]] = [

@@ -92,6 +92,7 @@ class Following:
 
         def on_served(state: IndexState) -> None:
             self.count += 1
+            self._own.ended()
             if served is not None and not served.done():
                 served.set_result(state)
 
@@ -105,6 +106,7 @@ class Following:
                 raise  # a defect
         finally:
             self.count += 1
+            self._own.ended()
             self._serving = None
             if served is not None and not served.done():
                 served.set_result(PENDING)

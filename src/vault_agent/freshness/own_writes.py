@@ -31,6 +31,12 @@ class OwnWrites:
         self._known: dict[str, tuple[Status, float]] = {}
         self.waiting: dict[str, None] = {}
         """Paths that are to be indexed."""
+        self._taken = 0
+
+    @property
+    def pending(self) -> int:
+        """The number of paths that searches do not see yet."""
+        return len(self.waiting) + self._taken
 
     async def among(self, paths: Iterable[str]) -> set[str]:
         """Return the files that are as a write of this server has left them."""
@@ -42,9 +48,14 @@ class OwnWrites:
         return waiting | {path for path, status in known.items() if now[path] == status}
 
     def take(self) -> tuple[str, ...]:
-        """Return the paths that wait, which from then on do not."""
+        """Return the paths that wait, which from then on do not. They are indexed now."""
         paths, self.waiting = tuple(self.waiting), {}
+        self._taken = len(paths)
         return paths
+
+    def ended(self) -> None:
+        """Note that those that were taken are indexed, or given to the watch."""
+        self._taken = 0
 
     async def remember(self, paths: Sequence[str]) -> None:
         """Note how files are now."""

@@ -154,7 +154,7 @@ class Watch:
             last_event_at=self._times.get("event"),
             last_run_at=self._times.get("run"),
             last_scan_at=self._times.get("scan"),
-            pending=self._debounce.pending,
+            pending=self._debounce.pending + self._own.pending,
             lag_seconds=round(self._debounce.lag(time.monotonic()), 1),
             save_to_hit_ms=hits,
             missed=self._hearing.missed,
