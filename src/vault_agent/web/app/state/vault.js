@@ -97,11 +97,18 @@ export async function start() {
   if (!vaultId.peek()) return;
   onNews(hear);
   followNews();
+  live.subscribe((state) => state === "live" && void catchUp());
   if (!stats.peek()) void readStats();
   setInterval(() => (clock.value += 1), 30_000);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") clock.value += 1;
   });
+}
+
+/** Ask again if something was indexed since the page began: of what came before the first news, nobody tells. */
+async function catchUp() {
+  await readHealth();
+  if (Date.parse(health.peek()?.index.indexedAt ?? "") > performance.timeOrigin) hear({ type: "again", data: {} });
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
