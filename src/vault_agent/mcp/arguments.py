@@ -13,6 +13,8 @@ from vault_agent.errors import InvalidRequest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from vault_agent.mcp.tool import Tool
+
 # Names that other servers give to arguments of ours.
 KNOWN_ELSEWHERE = {
     "max_results": "limit",
@@ -74,69 +76,56 @@ _KINDS = {
 }
 
 
-def check(tool: str, schema: Mapping[str, Any], given: object) -> dict[str, Any]:
-    """Return the arguments of a call, with the schema's defaults added.
+def check(tool: Tool, given: object) -> dict[str, Any]:
+    """Return the arguments of a call, with the defaults of the tool's schema added.
+
+    What is null or empty text is left out where it may be: models send that for what they do not
+    give.
 
     Raises:
         InvalidRequest: `INVALID_REQUEST`, `INVALID_LIMIT` or `INVALID_QUERY`. The message never
             contains what was sent.
     """
-    arguments = {} if given is None else given
-    if not isinstance(arguments, dict):
-        raise InvalidRequest("INVALID_REQUEST", f"{tool} takes an object of arguments.")
-    arguments = _without_left_out(schema, arguments)
-    _check_object(tool, schema, arguments, "")
-    defaults = {
-        name: each["default"] for name, each in schema["properties"].items() if "default" in each
-    }
-    # Where any value may be sent, null is one.
-    free = {name for name, each in schema["properties"].items() if "type" not in each}
-    sent = {name: each for name, each in arguments.items() if each is not None or name in free}
-    return {**defaults, **sent}
+    if given is None:
+        given = {}
+    if not isinstance(given, dict):
+        raise InvalidRequest("INVALID_REQUEST", f"{tool.name} takes an object of arguments.")
+    return _object(tool.schema, given, "", takes=tool.name)
 
 
-def _without_left_out(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments without optional ones that are empty text.
-
-    Models send that for what they leave out.
-    """
-    required = schema.get("required", ())
-    return {
-        name: value
-        for name, value in given.items()
-        if value != ""
-        or name in required
-        or schema["properties"].get(name, {}).get("type") != "string"
-    }
-
-
-def _check_object(
-    tool: str, schema: Mapping[str, Any], given: Mapping[str, Any], place: str
-) -> None:
+def _object(
+    schema: Mapping[str, Any], given: Mapping[str, Any], place: str, *, takes: str
+) -> dict[str, Any]:
+    """Return an object with its defaults. `takes` is what an error calls it."""
     if "properties" not in schema:
-        return  # any object: the operation checks it
-    properties = schema["properties"]
+        return dict(given)  # any object: the operation checks it
+    properties, required = schema["properties"], schema.get("required", ())
     unknown = [name for name in given if name not in properties]
     if unknown:
-        takes = f"{place or tool} takes {', '.join(properties)}."
         known = [
             f" `{name}` is called `{ours}`."
             for name in unknown
             if (ours := KNOWN_ELSEWHERE.get(name)) in properties
         ]
-        raise InvalidRequest("INVALID_REQUEST", f"unknown argument; {takes}{''.join(known)}")
-    missing = [name for name in schema.get("required", ()) if given.get(name) is None]
+        names = ", ".join(properties)
+        raise InvalidRequest(
+            "INVALID_REQUEST", f"unknown argument; {takes} takes {names}.{''.join(known)}"
+        )
+    missing = [name for name in required if given.get(name) is None]
     if missing:
         kind = _KINDS.get(properties[missing[0]].get("type"), "JSON")
         raise InvalidRequest("INVALID_REQUEST", f"{missing[0]} is missing. Give it as {kind}.")
+    found = {name: each["default"] for name, each in properties.items() if "default" in each}
     for name, value in given.items():
-        if value is not None:  # models send null for what they leave out
-            _check_value(tool, properties[name], value, f"{place}.{name}" if place else name)
+        if "type" not in properties[name]:
+            found[name] = value  # any value, also null
+        elif name in required or value not in (None, ""):
+            found[name] = _value(properties[name], value, f"{place}.{name}" if place else name)
+    return found
 
 
-def _check_value(tool: str, schema: Mapping[str, Any], value: object, place: str) -> None:
-    if "type" not in schema:
-        return  # any value
+def _value(schema: Mapping[str, Any], value: Any, place: str) -> Any:
+    """Return a value of some type, with the defaults of the objects in it."""
     kind = schema["type"]
     code = {"limit": "INVALID_LIMIT", "query": "INVALID_QUERY"}.get(place, "INVALID_REQUEST")
     if not isinstance(value, _TYPES[kind]) or (kind == "integer" and isinstance(value, bool)):
@@ -151,10 +140,10 @@ def _check_value(tool: str, schema: Mapping[str, Any], value: object, place: str
             raise InvalidRequest(code, f"{place} must be from {least} to {most:,}.")
     elif isinstance(value, list):
         _check_length(code, schema, len(value), place, "items")
-        for each in value:
-            _check_value(tool, schema["items"], each, f"each of {place}")
+        return [_value(schema["items"], each, f"each of {place}") for each in value]
     elif isinstance(value, dict):
-        _check_object(tool, schema, value, place)
+        return _object(schema, value, place, takes=place)
+    return value
 
 
 def _check_length(code: str, schema: Mapping[str, Any], length: int, place: str, unit: str) -> None:

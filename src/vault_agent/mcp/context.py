@@ -8,7 +8,7 @@ from vault_agent.api.lists import CONTEXT
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import printable
-from vault_agent.mcp.tool import Tool
+from vault_agent.mcp.tool import TEXT, Tool, one_of
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.context import ContextBody
 
@@ -45,8 +45,8 @@ CONTEXT_TOOL = Tool(
             "items": {
                 "type": "object",
                 "properties": {
-                    "kind": {"type": "string", "enum": ["search", "read"], "default": "search"},
-                    "query": {"type": "string", "minLength": 1, "maxLength": 1000},
+                    "kind": one_of("search", "read", default="search"),
+                    "query": TEXT,
                 },
                 "required": ["query"],
                 "additionalProperties": False,

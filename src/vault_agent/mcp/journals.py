@@ -20,8 +20,7 @@ _MOST: Final = 20_000
 
 
 async def _make(view: View, given: Mapping[str, Any]) -> str:
-    wanted = {name: value for name, value in given.items() if value not in ("", {}, None)}
-    reply = await view.perform(MAKE_JOURNAL, parse_values(MakeJournalBody, wanted))
+    reply = await view.perform(MAKE_JOURNAL, parse_values(MakeJournalBody, given))
     journal = reply.data.journal
     if journal.reason == "edited":
         return "The user has changed this journal, so it stays as it is."

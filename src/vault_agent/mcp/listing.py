@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
-from vault_agent.api.links import FOLDERS, TAGS
+from vault_agent.api.links import FOLDERS
+from vault_agent.api.links import TAGS as TAG_TREE
 from vault_agent.api.lists import NOTES, TASKS
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import page, warning_lines
 from vault_agent.mcp.text import cut, printable, title
-from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
+from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TRUE, Tool, limit, one_of
 from vault_agent.model.graph import FolderBranch
 from vault_agent.text.names import fold, stem
 from vault_agent.text.visible import hidden, visible
@@ -29,7 +30,12 @@ _TASK_CHARACTERS = 240
 _DEEPEST = 20
 
 
-async def _list(view: View, given: Mapping[str, Any]) -> str:
+async def list_entries(view: View, given: Mapping[str, Any]) -> str:
+    """Return a page of notes, folders or tags. `given` are the arguments of `vault_list`.
+
+    Raises:
+        VaultAgentError: as the operations.
+    """
     if given["kind"] != "notes":
         return await _tree(view, given)
     pattern = view.pattern(given.get("path", ""))
@@ -76,7 +82,7 @@ async def _tree(view: View, given: Mapping[str, Any]) -> str:
     depth = _DEEPEST if given["recursive"] else 1
     sent = {"prefix": f"{path}/" if path else "", "depth": depth}
     request = parse_values(TreeRequest, sent)
-    reply = await view.perform(TAGS if kind == "tags" else FOLDERS, request)
+    reply = await view.perform(TAG_TREE if kind == "tags" else FOLDERS, request)
     revision: str = reply.data.revision
     seen = 0
     if given.get("cursor"):
@@ -150,23 +156,21 @@ def _head(shown: int, total: int | None, word: str, cursor: str | None) -> str:
     return head if cursor is None else f"{head} · next: {cursor}"
 
 
-_TAGS = {"type": "array", "items": {"type": "string"}, "maxItems": 50}
-
 LIST_TOOL = Tool(
     "vault_list",
     "List the notes of a folder, with tags or in order of change; or all folders or tags, with"
     " counts.",
     {
         "path": {**PATH, "description": "Folder or glob"},
-        "kind": {"type": "string", "enum": ["notes", "folders", "tags"], "default": "notes"},
-        "tags": _TAGS,
-        "recursive": {"type": "boolean", "default": True},
-        "sort": {"type": "string", "enum": ["path", "updated"], "default": "path"},
+        "kind": one_of("notes", "folders", "tags", default="notes"),
+        "tags": TAGS,
+        "recursive": TRUE,
+        "sort": one_of("path", "updated", default="path"),
         "limit": limit(200, 50),
         "cursor": CURSOR,
     },
     (),
-    _list,
+    list_entries,
 )
 
 TASKS_TOOL = Tool(
@@ -174,9 +178,9 @@ TASKS_TOOL = Tool(
     "List the tasks in notes (`- [ ]`), with path:line and dates.",
     {
         "path": PATH,
-        "status": {"type": "string", "enum": ["open", "done", "all"], "default": "open"},
-        "tags": _TAGS,
-        "dueBefore": {"type": "string", "description": "YYYY-MM-DD"},
+        "status": one_of("open", "done", "all", default="open"),
+        "tags": TAGS,
+        "dueBefore": DATE,
         "limit": limit(200, 50),
         "cursor": CURSOR,
     },

@@ -8,7 +8,7 @@ from vault_agent.api.memory import MEMORY
 from vault_agent.errors import NotFound
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import printable
-from vault_agent.mcp.tool import Tool
+from vault_agent.mcp.tool import LINE, Tool
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.memory import MemoryBody
 
@@ -21,13 +21,8 @@ NOTHING = "Nothing is recalled: no note is about this."
 _LEAST_TOKENS, _MOST_TOKENS = 100, 2_000
 _BYTES_A_TOKEN = 3.5  # of ASCII; other characters have more tokens a byte
 _WARNING_BYTES = 1_500
-_NAMES = {"type": "array", "maxItems": 20, "items": {"type": "string", "minLength": 1}}
+_NAMES = {"type": "array", "maxItems": 20, "items": LINE}
 _PROJECT = "project:"
-
-
-async def _recall(view: View, given: Mapping[str, Any]) -> str:
-    wanted = {name: value for name, value in given.items() if value not in ("", [], None)}
-    return await _recalled(view, wanted)
 
 
 async def latest_memory(view: View, project: str) -> str:
@@ -70,6 +65,6 @@ MEMORY_TOOL = Tool(
         "maxTokens": {"type": "integer", "minimum": _LEAST_TOKENS, "maximum": _MOST_TOKENS},
     },
     (),
-    _recall,
+    _recalled,
     needs=MEMORY.needs,
 )

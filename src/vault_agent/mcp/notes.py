@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.lists import NOTES
 from vault_agent.api.writing import FRONTMATTER
@@ -28,8 +28,8 @@ async def frontmatter_json(view: View, path: str, key: str | None) -> str:
         VaultAgentError: as the operations `resolve` and `frontmatter`.
     """
     note, _ = await named_note(view, path)
-    values = (await view.perform(FRONTMATTER, NoteParams(note_id=note.note_id))).data.frontmatter
-    shown = values
+    values = await properties_of(view, note.note_id)
+    shown: Any = values
     if key is not None:
         name = key_of(values, key)
         if name is None:
@@ -37,6 +37,16 @@ async def frontmatter_json(view: View, path: str, key: str | None) -> str:
         shown = values[name]
     text = json.dumps(shown, ensure_ascii=False)
     return fenced(visible(note.path), "properties", printable(text))
+
+
+async def properties_of(view: View, note_id: str) -> dict[str, Any]:
+    """Return the frontmatter of a note, with its names and types as they are.
+
+    Raises:
+        VaultAgentError: as the operation `frontmatter`.
+    """
+    reply = await view.perform(FRONTMATTER, NoteParams(note_id=note_id))
+    return reply.data.frontmatter or {}
 
 
 def key_of(values: Iterable[str], key: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.promotion import PROMOTE
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import warning_lines
-from vault_agent.mcp.tool import PATH, Tool
+from vault_agent.mcp.tool import FALSE, PATH, Tool
 from vault_agent.mcp.view import IN_GLOBAL
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
@@ -40,8 +40,8 @@ PROMOTE_TOOL = Tool(
     {
         "path": PATH,
         "in": {**PATH, "description": "Folder of the global vault; default: that of its type"},
-        "force": {"type": "boolean", "default": False},
-        "update": {"type": "boolean", "default": False},
+        "force": FALSE,
+        "update": FALSE,
     },
     ("path",),
     _promote,

@@ -10,7 +10,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import fenced, printable, size
-from vault_agent.mcp.tool import CURSOR, PATH, Tool
+from vault_agent.mcp.tool import CURSOR, PATH, Tool, one_of
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.reading import PartRequest
 
@@ -28,7 +28,12 @@ _ENVELOPE_BYTES = 1_500
 _LINES = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})?)?\s*")
 
 
-async def _read(view: View, given: Mapping[str, Any]) -> str:
+async def read_note(view: View, given: Mapping[str, Any]) -> str:
+    """Return a page of a note. `given` are the arguments of `vault_read`.
+
+    Raises:
+        VaultAgentError: as the operations `resolve` and `read`.
+    """
     note, found = await named_note(view, given["path"])
     first, last = _lines(given.get("lines"))
     request = parse_values(
@@ -93,13 +98,9 @@ READ_TOOL = Tool(
             "description": "Heading, or `A > B`, or `^block`",
         },
         "lines": {"type": "string", "maxLength": 30, "description": "`40-80` or `40-`"},
-        "view": {
-            "type": "string",
-            "enum": ["text", "outline", "properties"],
-            "default": "text",
-        },
+        "view": one_of("text", "outline", "properties", default="text"),
         "cursor": CURSOR,
     },
     ("path",),
-    _read,
+    read_note,
 )

@@ -9,9 +9,9 @@ from vault_agent.api.lists import NOTES
 from vault_agent.api.memory import MEMORY
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.arguments import check
-from vault_agent.mcp.listing import LIST_TOOL
+from vault_agent.mcp.listing import LIST_TOOL, list_entries
 from vault_agent.mcp.memory import latest_memory
-from vault_agent.mcp.reading import READ_TOOL
+from vault_agent.mcp.reading import read_note
 from vault_agent.text.names import fold, stem
 from vault_agent.text.visible import visible
 from vault_agent.wire.lists import NotesRequest
@@ -85,13 +85,12 @@ async def read_resource(view: View, uri: str) -> str:
     if uri == GUIDE_URI:
         return GUIDE
     if uri == TAGS_URI:
-        given = {"kind": "tags", "limit": 200}
-        return await LIST_TOOL.run(view, check(LIST_TOOL.name, LIST_TOOL.schema, given))
+        return await list_entries(view, check(LIST_TOOL, {"kind": "tags", "limit": 200}))
     if uri.startswith(MEMORY_SCHEME) and view.has(MEMORY.needs):
         return await latest_memory(view, unquote(uri.removeprefix(MEMORY_SCHEME)))
     if not uri.startswith(SCHEME):
         raise NotFound("NOTE_NOT_FOUND", "There is no such resource.", remedy="")
-    return await READ_TOOL.run(view, {"path": unquote(uri.removeprefix(SCHEME)), "view": "text"})
+    return await read_note(view, {"path": unquote(uri.removeprefix(SCHEME)), "view": "text"})
 
 
 async def complete_path(view: View, begun: str) -> list[str]:

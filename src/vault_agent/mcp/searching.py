@@ -9,7 +9,7 @@ from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.text import excerpt, for_models, printable, size, title
-from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
+from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TEXT, Tool, limit, one_of
 from vault_agent.text.names import fold, stem
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.lists import GrepBody
@@ -194,27 +194,17 @@ SEARCH_TOOL = Tool(
     "Search the user's notes. Returns ranked places (path:lines) with excerpts; read them"
     " with vault_read.",
     {
-        "query": {"type": "string", "minLength": 1, "maxLength": 1000},
+        "query": TEXT,
         "path": {**PATH, "description": "Folder or glob"},
-        "tags": {
-            "type": "array",
-            "items": {"type": "string"},
-            "maxItems": 50,
-            "description": "All of these",
-        },
-        "after": {
-            "type": "string",
-            "description": "YYYY-MM-DD: the date in the frontmatter",
-        },
-        "before": {"type": "string", "description": "YYYY-MM-DD"},
+        "tags": {**TAGS, "description": "All of these"},
+        "after": {"type": "string", "description": "YYYY-MM-DD: the date in the frontmatter"},
+        "before": DATE,
         "match": {
-            "type": "string",
-            "enum": ["best", "all", "regex"],
-            "default": "best",
+            **one_of("best", "all", "regex", default="best"),
             "description": "all: notes with every word; regex: lines below the frontmatter that"
             " match an RE2 pattern",
         },
-        "mode": {"type": "string", "enum": ["lexical", "embedding", "hybrid"]},
+        "mode": one_of("lexical", "embedding", "hybrid"),
         "limit": limit(50, 10),
         "cursor": CURSOR,
     },

@@ -23,7 +23,7 @@ from vault_agent.mcp.resources import (
     read_resource,
     templates_for,
 )
-from vault_agent.mcp.text import for_models
+from vault_agent.mcp.text import as_json, for_models
 from vault_agent.mcp.tools import INSTRUCTIONS
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
 from vault_agent.model.scope import EVERYTHING
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from vault_agent.mcp.exchange import Call, Progress
-    from vault_agent.mcp.tool import Tool
+    from vault_agent.mcp.tool import Shown, Tool
     from vault_agent.mcp.view import View
 
 NAME = "vault-agent"
@@ -189,13 +189,15 @@ async def _result(
 ) -> dict[str, Any]:
     """Run a tool. Its failure is a result that the model sees, and not an error."""
     try:
-        checked = check(tool.name, tool.schema, arguments)
+        checked = check(tool, arguments)
         async with view.of(checked) as (there, inner):
-            text = await _with_index(tool, there, inner, progress)
+            shown = await _with_index(tool, there, inner, progress)
     except VaultAgentError as error:
         return _text(error_text(error), is_error=True)
-    result = _text(text, is_error=False)
-    return {**result, "structuredContent": json.loads(text)} if tool.structured else result
+    if isinstance(shown, str):
+        return _text(shown, is_error=False)
+    text = as_json(shown)
+    return {**_text(text, is_error=False), "structuredContent": json.loads(text)}
 
 
 def error_text(error: VaultAgentError) -> str:
@@ -225,7 +227,7 @@ def _text(text: str, *, is_error: bool) -> dict[str, Any]:
 
 async def _with_index(
     tool: Tool, view: View, arguments: Mapping[str, Any], progress: Progress
-) -> str:
+) -> Shown:
     """Run a tool. While the first index is being built, wait for it for some seconds.
 
     Raises:

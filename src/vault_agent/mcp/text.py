@@ -6,6 +6,7 @@ hide one, and no note can close its own fence.
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from typing import TYPE_CHECKING
@@ -62,9 +63,10 @@ def printable(text: str) -> str:
     return _CONTROL.sub("\ufffd", text)
 
 
-def escaped(json_text: str) -> str:
-    """Return JSON with its control characters as escapes of JSON, which lose nothing."""
-    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
+def as_json(value: object) -> str:
+    """Return JSON without control characters: they are escaped, so that nothing is lost."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def excerpt(snippet: str, matches: Iterable[tuple[int, int]]) -> str:

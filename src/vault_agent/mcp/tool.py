@@ -6,12 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from vault_agent.mcp.view import View
+    from vault_agent.model.write_state import Right
 
-PATH = {"type": "string", "minLength": 1, "maxLength": 4096}
-CURSOR = {"type": "string"}
+    Schema = dict[str, Any]
+    Shown = str | dict[str, Any]
+    Run = Callable[[View, Mapping[str, Any]], Awaitable[Shown]]
+
+STRING: Schema = {"type": "string"}
+CURSOR = STRING
+HASH = STRING
+LINE: Schema = {"type": "string", "minLength": 1}
+TEXT: Schema = {**LINE, "maxLength": 1000}
+PATH: Schema = {**LINE, "maxLength": 4096}
+DATE: Schema = {"type": "string", "description": "YYYY-MM-DD"}
+TAGS: Schema = {"type": "array", "items": STRING, "maxItems": 50}
+LINE_NUMBER: Schema = {"type": "integer", "minimum": 1}
+FALSE: Schema = {"type": "boolean", "default": False}
+TRUE: Schema = {"type": "boolean", "default": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +37,8 @@ class Tool:
         description: for the model. A constant: nothing of a vault enters it.
         properties: the JSON schemas of its arguments.
         required: the names of those that must be given.
-        run: returns the text of the reply.
-        structured: whether the text is JSON, which the reply then also has as a value.
+        run: returns the text of the reply, or a value, which the reply has as JSON too.
+        right: the right without which a client does not have it; None if it needs none.
         writes: whether it changes notes.
         destructive: whether a write of it can change what is there.
         idempotent: whether the same call again changes nothing more.
@@ -36,8 +50,8 @@ class Tool:
     description: str
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
-    run: Callable[[View, Mapping[str, Any]], Awaitable[str]]
-    structured: bool = False
+    run: Run
+    right: Right | None = None
     writes: bool = False
     destructive: bool = True
     idempotent: bool = False
@@ -75,6 +89,17 @@ class Tool:
         }
 
 
-def limit(most: int, default: int) -> dict[str, Any]:
+def allowed(tools: Iterable[Tool], rights: frozenset[Right]) -> tuple[Tool, ...]:
+    """Return those of the tools that a client with these rights has."""
+    return tuple(tool for tool in tools if tool.right is None or tool.right in rights)
+
+
+def limit(most: int, default: int) -> Schema:
     """Return the schema of an argument `limit`."""
     return {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+
+
+def one_of(*names: str, default: str | None = None) -> Schema:
+    """Return the schema of an argument that is one of some names."""
+    schema: Schema = {"type": "string", "enum": list(names)}
+    return schema if default is None else {**schema, "default": default}

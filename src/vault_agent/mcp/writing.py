@@ -1,8 +1,6 @@
 """The tools that write: `vault_write` and the others.
 
 Paths are exact here. Only the modes and tools are listed that the client may use.
-
-Over 300 lines: nine tools with their schemas.
 """
 
 from __future__ import annotations
@@ -21,7 +19,18 @@ from vault_agent.mcp.notes import frontmatter_json, tags_of
 from vault_agent.mcp.reading import HASH_DIGITS
 from vault_agent.mcp.searching import warning_lines, warnings_of
 from vault_agent.mcp.text import fenced, has_marks, printable
-from vault_agent.mcp.tool import PATH, Tool
+from vault_agent.mcp.tool import (
+    DATE,
+    FALSE,
+    HASH,
+    LINE,
+    LINE_NUMBER,
+    PATH,
+    STRING,
+    Tool,
+    allowed,
+    one_of,
+)
 from vault_agent.model.write_state import Right
 from vault_agent.text.visible import hidden, visible
 from vault_agent.wire.base import parse_values
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.api.operation import Operation
+    from vault_agent.mcp.tool import Run, Schema
     from vault_agent.mcp.view import View
     from vault_agent.model.reply import Reply
     from vault_agent.model.warning import Warning
@@ -84,6 +94,15 @@ async def perform(
         if error.code != "NOTE_NOT_FOUND" or "path" not in body:
             raise
         raise await _with_suggestions(view, str(body["path"])) from None
+
+
+def changes(operation: Operation[Any, Any]) -> Run:
+    """Return what runs a tool whose arguments are those of an operation that writes."""
+
+    async def run(view: View, sent: Mapping[str, Any]) -> str:
+        return await change(view, operation, sent)
+
+    return run
 
 
 async def at_this_moment(
@@ -192,8 +211,7 @@ def given(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
 async def _write(view: View, sent: Mapping[str, Any]) -> str:
     mode = sent["mode"]
     if "section" not in sent:
-        body = given(sent, "path", "content", "mode", "frontmatter", "expectedHash")
-        return await change(view, WRITE_NOTE, body)
+        return await change(view, WRITE_NOTE, sent)
     if mode not in (*_SECTION_ACTIONS, "upsert") or "frontmatter" in sent:
         raise InvalidRequest(
             "INVALID_REQUEST",
@@ -210,17 +228,22 @@ async def _write(view: View, sent: Mapping[str, Any]) -> str:
     return await change(view, SECTION, body)
 
 
-async def _replace(view: View, sent: Mapping[str, Any]) -> str:
-    names = ("path", "search", "replace", "regex", "expectedCount", "dryRun", "expectedHash")
-    return await change(view, REPLACE, given(sent, *names))
-
-
 async def _frontmatter(view: View, sent: Mapping[str, Any]) -> str:
     if sent["action"] == "get":
         return await frontmatter_json(view, sent["path"], sent.get("key"))
+    return await change_frontmatter(view, sent)
+
+
+async def change_frontmatter(view: View, sent: Mapping[str, Any]) -> str:
+    """Set or delete a key of a note's frontmatter.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if `key` or `value` is missing.
+        VaultAgentError: as the operation.
+    """
+    body = given(sent, "path", "expectedHash")
     if "key" not in sent:
         raise InvalidRequest("INVALID_REQUEST", "key is missing. Give it as text.")
-    body = given(sent, "path", "expectedHash")
     if sent["action"] == "delete":
         body["delete"] = [sent["key"]]
     elif "value" in sent:
@@ -230,7 +253,13 @@ async def _frontmatter(view: View, sent: Mapping[str, Any]) -> str:
     return await change(view, SET_FRONTMATTER, body)
 
 
-async def _tags(view: View, sent: Mapping[str, Any]) -> str:
+async def list_or_change_tags(view: View, sent: Mapping[str, Any]) -> str:
+    """List, add or remove tags of a note.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if `tag` is missing.
+        VaultAgentError: as the operation.
+    """
     if sent["action"] == "list":
         return await tags_of(view, sent["path"])
     if "tag" not in sent:
@@ -239,46 +268,18 @@ async def _tags(view: View, sent: Mapping[str, Any]) -> str:
     return await change(view, CHANGE_TAGS, body)
 
 
-async def _delete(view: View, sent: Mapping[str, Any]) -> str:
-    return await change(view, DELETE, given(sent, "path", "confirm", "expectedHash"))
-
-
-async def _move(view: View, sent: Mapping[str, Any]) -> str:
-    return await change(view, MOVE, given(sent, "path", "to", "expectedHash"))
-
-
-async def _undo(view: View, sent: Mapping[str, Any]) -> str:
-    return await change(view, UNDO, given(sent, "writeId"))
-
-
-async def _add_task(view: View, sent: Mapping[str, Any]) -> str:
-    body = given(sent, "path", "text", "section", "due", "priority")
-    return await change(view, ADD_TASK, body)
-
-
-async def _set_task(view: View, sent: Mapping[str, Any]) -> str:
-    return await change(view, SET_TASK, given(sent, "path", "line", "text", "status"))
-
-
-_HASH = {"type": "string"}
-_STRING = {"type": "string"}
-_LINE = {"type": "string", "minLength": 1}
-
-
 @cache
 def writing_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
     """Return the tools that a client with these rights may use, in the order of the list."""
     modes = [mode for mode, right in _MODE_RIGHTS.items() if right in rights]
-    found = [_write_tool(modes)] if modes else []
-    found += [tool for right, tool in _BY_RIGHT if right in rights]
-    return tuple(found)
+    return (*([_write_tool(modes)] if modes else ()), *allowed(_WRITING, rights))
 
 
 def _write_tool(modes: list[str]) -> Tool:
-    properties: dict[str, dict[str, Any]] = {
+    properties: dict[str, Schema] = {
         "path": PATH,
-        "content": _STRING,
-        "mode": {"type": "string", "enum": modes, "default": modes[0]},
+        "content": STRING,
+        "mode": one_of(*modes, default=modes[0]),
         "section": {"type": "string", "description": "Only this: heading, `A > B`, `^block`"},
     }
     if "create" in modes or "upsert" in modes:
@@ -286,143 +287,117 @@ def _write_tool(modes: list[str]) -> Tool:
     description = "Create a note, or add text to a note or section."
     if "overwrite" in modes:
         description += " `overwrite` needs `expectedHash`: the `hash` or `sectionHash` you read."
-    properties["expectedHash"] = _HASH
-    return Tool(
-        "vault_write",
-        description,
-        properties,
-        ("path", "content"),
-        _write,
+    properties["expectedHash"] = HASH
+    return Tool("vault_write", description, properties, ("path", "content"), _write, writes=True)
+
+
+_WRITING = (
+    Tool(
+        "vault_replace",
+        "Replace text in a note. `regex` is RE2.",
+        {
+            "path": PATH,
+            "search": LINE,
+            "replace": STRING,
+            "regex": FALSE,
+            "expectedCount": {**LINE_NUMBER, "default": 1},
+            "dryRun": FALSE,
+            "expectedHash": HASH,
+        },
+        ("path", "search", "replace"),
+        changes(REPLACE),
+        right=Right.EDIT,
         writes=True,
-    )
-
-
-_BY_RIGHT = (
-    (
-        Right.EDIT,
-        Tool(
-            "vault_replace",
-            "Replace text in a note. `regex` is RE2.",
-            {
-                "path": PATH,
-                "search": _LINE,
-                "replace": _STRING,
-                "regex": {"type": "boolean", "default": False},
-                "expectedCount": {"type": "integer", "minimum": 1, "default": 1},
-                "dryRun": {"type": "boolean", "default": False},
-                "expectedHash": _HASH,
-            },
-            ("path", "search", "replace"),
-            _replace,
-            writes=True,
-        ),
     ),
-    (
-        Right.EDIT,
-        Tool(
-            "vault_frontmatter",
-            "Get, set or delete a key of a note's frontmatter.",
-            {
-                "path": PATH,
-                "action": {"type": "string", "enum": ["get", "set", "delete"]},
-                "key": _LINE,
-                "value": {"description": "Any JSON"},
-                "expectedHash": _HASH,
-            },
-            ("path", "action"),
-            _frontmatter,
-            writes=True,
-            idempotent=True,
-        ),
+    Tool(
+        "vault_frontmatter",
+        "Get, set or delete a key of a note's frontmatter.",
+        {
+            "path": PATH,
+            "action": one_of("get", "set", "delete"),
+            "key": LINE,
+            "value": {"description": "Any JSON"},
+            "expectedHash": HASH,
+        },
+        ("path", "action"),
+        _frontmatter,
+        right=Right.EDIT,
+        writes=True,
+        idempotent=True,
     ),
-    (
-        Right.EDIT,
-        Tool(
-            "vault_tags",
-            "List, add or remove tags of a note.",
-            {
-                "path": PATH,
-                "action": {"type": "string", "enum": ["list", "add", "remove"]},
-                "tag": _LINE,
-                "expectedHash": _HASH,
-            },
-            ("path", "action"),
-            _tags,
-            writes=True,
-            idempotent=True,
-        ),
+    Tool(
+        "vault_tags",
+        "List, add or remove tags of a note.",
+        {
+            "path": PATH,
+            "action": one_of("list", "add", "remove"),
+            "tag": LINE,
+            "expectedHash": HASH,
+        },
+        ("path", "action"),
+        list_or_change_tags,
+        right=Right.EDIT,
+        writes=True,
+        idempotent=True,
     ),
-    (
-        Right.DELETE,
-        Tool(
-            "vault_delete",
-            "Move a note to the trash.",
-            {"path": PATH, "confirm": {"type": "boolean"}, "expectedHash": _HASH},
-            ("path", "confirm", "expectedHash"),
-            _delete,
-            writes=True,
-            idempotent=True,
-        ),
+    Tool(
+        "vault_delete",
+        "Move a note to the trash.",
+        {"path": PATH, "confirm": {"type": "boolean"}, "expectedHash": HASH},
+        ("path", "confirm", "expectedHash"),
+        changes(DELETE),
+        right=Right.DELETE,
+        writes=True,
+        idempotent=True,
     ),
-    (
-        Right.MOVE,
-        Tool(
-            "vault_move",
-            "Move or rename a note, and correct the links to it.",
-            {"path": PATH, "to": PATH, "expectedHash": _HASH},
-            ("path", "to"),
-            _move,
-            writes=True,
-        ),
+    Tool(
+        "vault_move",
+        "Move or rename a note, and correct the links to it.",
+        {"path": PATH, "to": PATH, "expectedHash": HASH},
+        ("path", "to"),
+        changes(MOVE),
+        right=Right.MOVE,
+        writes=True,
     ),
-    (
-        Right.EDIT,
-        Tool(
-            "vault_undo",
-            "Take back a write of yours: by default the last.",
-            {"writeId": _STRING},
-            (),
-            _undo,
-            writes=True,
-        ),
+    Tool(
+        "vault_undo",
+        "Take back a write of yours: by default the last.",
+        {"writeId": STRING},
+        (),
+        changes(UNDO),
+        right=Right.EDIT,
+        writes=True,
     ),
-    (
-        Right.APPEND,
-        Tool(
-            "task_add",
-            "Add a task to a note.",
-            {
-                "path": PATH,
-                "text": _LINE,
-                "section": _STRING,
-                "due": {"type": "string", "description": "YYYY-MM-DD"},
-                "priority": {
-                    "type": "string",
-                    "enum": ["highest", "high", "medium", "low", "lowest"],
-                },
-            },
-            ("path", "text"),
-            _add_task,
-            writes=True,
-            destructive=False,
-        ),
+    Tool(
+        "task_add",
+        "Add a task to a note.",
+        {
+            "path": PATH,
+            "text": LINE,
+            "section": STRING,
+            "due": DATE,
+            "priority": one_of("highest", "high", "medium", "low", "lowest"),
+        },
+        ("path", "text"),
+        changes(ADD_TASK),
+        right=Right.APPEND,
+        writes=True,
+        destructive=False,
     ),
-    (
-        Right.EDIT,
-        Tool(
-            "task_set",
-            "Complete, open or cancel a task, as task_list shows it.",
-            {
-                "path": PATH,
-                "line": {"type": "integer", "minimum": 1},
-                "text": _LINE,
-                "status": {"type": "string", "enum": ["done", "open", "cancelled"]},
-            },
-            ("path", "line", "text", "status"),
-            _set_task,
-            writes=True,
-            destructive=False,
-            idempotent=True,
-        ),
+    Tool(
+        "task_set",
+        "Complete, open or cancel a task, as task_list shows it.",
+        {
+            "path": PATH,
+            "line": LINE_NUMBER,
+            "text": LINE,
+            "status": one_of("done", "open", "cancelled"),
+        },
+        ("path", "line", "text", "status"),
+        changes(SET_TASK),
+        right=Right.EDIT,
+        writes=True,
+        destructive=False,
+        idempotent=True,
     ),
 )

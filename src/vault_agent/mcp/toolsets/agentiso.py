@@ -10,50 +10,70 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.files import DELETE
-from vault_agent.api.writing import CHANGE_TAGS, FRONTMATTER, REPLACE, SET_FRONTMATTER, WRITE_NOTE
-from vault_agent.errors import Conflict, InvalidRequest
+from vault_agent.api.writing import REPLACE, WRITE_NOTE
+from vault_agent.errors import Conflict
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL
 from vault_agent.mcp.named import named_note
-from vault_agent.mcp.notes import key_of, tags_of
+from vault_agent.mcp.notes import key_of, properties_of
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.searching import SEARCH_TOOL
-from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
-from vault_agent.mcp.toolsets.whole import (
-    EXPECTED_HASH,
-    as_json,
-    overwrite_body,
-    text_fields,
-    whole_note,
+from vault_agent.mcp.text import as_json
+from vault_agent.mcp.tool import (
+    CURSOR,
+    FALSE,
+    LINE,
+    PATH,
+    STRING,
+    TEXT,
+    TRUE,
+    Tool,
+    allowed,
+    limit,
+    one_of,
 )
-from vault_agent.mcp.writing import at_this_moment, change
+from vault_agent.mcp.toolsets.whole import EXPECTED_HASH, overwrite_body, text_fields, whole_note
+from vault_agent.mcp.writing import (
+    at_this_moment,
+    change,
+    change_frontmatter,
+    list_or_change_tags,
+)
 from vault_agent.model.write_state import Right
 from vault_agent.text.visible import visible
-from vault_agent.wire.writing import NoteParams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from vault_agent.api.operation import Operation
+    from vault_agent.mcp.tool import Run, Schema, Shown
     from vault_agent.mcp.view import View
 
 
-async def _ours(tool: Tool, view: View, given: Mapping[str, Any], **names: str) -> str:
-    """Run a tool of ours. `names` gives the names that its arguments have here."""
-    sent = {ours: given[theirs] for ours, theirs in names.items() if theirs in given}
-    if "tags" in sent:
-        sent["tags"] = [sent["tags"]]
-    if "match" in sent:
-        sent["match"] = "regex" if sent["match"] else "best"
-    return await tool.run(view, check(tool.name, tool.schema, sent))
+def _as(tool: Tool, **names: str) -> Run:
+    """Return what runs a tool of ours. `names` gives the names that its arguments have here."""
+
+    async def run(view: View, given: Mapping[str, Any]) -> Shown:
+        sent = {ours: given[theirs] for ours, theirs in names.items() if theirs in given}
+        if "tags" in sent:
+            sent["tags"] = [sent["tags"]]
+        if "match" in sent:
+            sent["match"] = "regex" if sent["match"] else "best"
+        return await tool.run(view, check(tool, sent))
+
+    return run
 
 
-async def _read(view: View, given: Mapping[str, Any]) -> str:
+_read_text = _as(READ_TOOL, path="path", cursor="cursor")
+
+
+async def _read(view: View, given: Mapping[str, Any]) -> Shown:
     if given["format"] == "markdown":
-        return await _ours(READ_TOOL, view, given, path="path", cursor="cursor")
+        return await _read_text(view, given)
     note, _ = await named_note(view, given["path"])
     whole = await whole_note(view, note.note_id)
     try:
-        properties = await _properties(view, note.note_id)
+        properties = await properties_of(view, note.note_id)
     except Conflict as error:
         if error.code != "FRONTMATTER_INVALID":
             raise
@@ -66,99 +86,49 @@ async def _read(view: View, given: Mapping[str, Any]) -> str:
     return as_json(content)
 
 
-async def _search(view: View, given: Mapping[str, Any]) -> str:
-    return await _ours(
-        SEARCH_TOOL,
-        view,
-        given,
-        query="query",
-        match="regex",
-        path="path_prefix",
-        tags="tag",
-        limit="max_results",
-        cursor="cursor",
-    )
-
-
-async def _list(view: View, given: Mapping[str, Any]) -> str:
-    return await _ours(LIST_TOOL, view, given, path="path", recursive="recursive", cursor="cursor")
-
-
 async def _frontmatter(view: View, given: Mapping[str, Any]) -> str:
-    if given["action"] == "get":
-        note, _ = await named_note(view, given["path"])
-        found = await _properties(view, note.note_id) or {}
-        if "key" not in given:
-            return as_json(found)
-        name = key_of(found, given["key"])
-        return as_json(None if name is None else found[name])
+    if given["action"] != "get":
+        return await change_frontmatter(view, given)
+    note, _ = await named_note(view, given["path"])
+    found = await properties_of(view, note.note_id)
     if "key" not in given:
-        raise InvalidRequest("INVALID_REQUEST", "key is missing. Give it as text.")
-    if given["action"] == "set" and "value" not in given:
-        raise InvalidRequest("INVALID_REQUEST", "value is missing. Give it as JSON.")
-    key = given["key"]
-    what = {"delete": [key]} if given["action"] == "delete" else {"set": {key: given.get("value")}}
-    return await change(view, SET_FRONTMATTER, {"path": given["path"], **what})
-
-
-async def _properties(view: View, note_id: str) -> dict[str, Any] | None:
-    """Return the frontmatter of a note, with its names and types as they are."""
-    found: dict[str, Any] = (
-        await view.perform(FRONTMATTER, NoteParams(note_id=note_id))
-    ).data.frontmatter
-    return found
-
-
-async def _tags(view: View, given: Mapping[str, Any]) -> str:
-    if given["action"] == "list":
-        return await tags_of(view, given["path"])
-    if "tag" not in given:
-        raise InvalidRequest("INVALID_REQUEST", "tag is missing. Give it as text.")
-    what = {given["action"]: [given["tag"].removeprefix("#")]}
-    return await change(view, CHANGE_TAGS, {"path": given["path"], **what})
+        return as_json(found)
+    name = key_of(found, given["key"])
+    return as_json(None if name is None else found[name])
 
 
 async def _write(view: View, given: Mapping[str, Any]) -> str:
-    note = {"path": given["path"], "content": given["content"]}
     if given["mode"] == "append":
-        return await change(view, WRITE_NOTE, {**note, "mode": "upsert"})
+        return await change(view, WRITE_NOTE, {**given, "mode": "upsert"})
     if Right.CREATE in view.rights:
+        note = {"path": given["path"], "content": given["content"]}
         try:
             return await change(view, WRITE_NOTE, {**note, "mode": "create"})
         except Conflict as error:
             if error.code != "NOTE_EXISTS":
                 raise
-    body = {**note, "mode": given["mode"]}
     if given["mode"] == "overwrite":
-        expected = {name: given[name] for name in ("expectedHash",) if name in given}
-        body = await overwrite_body(view, {**body, **expected})
-    return await change(view, WRITE_NOTE, body)
+        given = await overwrite_body(view, given)
+    return await change(view, WRITE_NOTE, given)
 
 
-async def _replace(view: View, given: Mapping[str, Any]) -> str:
-    body = {
-        "path": given["path"],
-        "search": given["search"],
-        "replace": given["replace"],
-        "regex": given["regex"],
-        "expectedCount": None,
-    }
-    return await change(view, REPLACE, await at_this_moment(view, REPLACE, body))
+def _changes_now(operation: Operation[Any, Any], **more: Any) -> Run:
+    """Return what runs a tool that changes a note as it is at the moment of the call."""
+
+    async def run(view: View, given: Mapping[str, Any]) -> str:
+        body = await at_this_moment(view, operation, {**given, **more})
+        return await change(view, operation, body)
+
+    return run
 
 
-async def _delete(view: View, given: Mapping[str, Any]) -> str:
-    body = {"path": given["path"], "confirm": given["confirm"]}
-    return await change(view, DELETE, await at_this_moment(view, DELETE, body))
-
-
-_TEXT = {"type": "string", "minLength": 1, "maxLength": 1000}
 _READING = (
     Tool(
         "vault_read",
         "Read a note.",
         {
             "path": PATH,
-            "format": {"type": "string", "enum": ["markdown", "json"], "default": "markdown"},
+            "format": one_of("markdown", "json", default="markdown"),
             "cursor": CURSOR,
         },
         ("path",),
@@ -168,22 +138,30 @@ _READING = (
         "vault_search",
         "Search the user's notes, by words or by a regular expression.",
         {
-            "query": _TEXT,
-            "regex": {"type": "boolean", "default": False},
+            "query": TEXT,
+            "regex": FALSE,
             "path_prefix": PATH,
-            "tag": _TEXT,
+            "tag": TEXT,
             "max_results": limit(50, 10),
             "cursor": CURSOR,
         },
         ("query",),
-        _search,
+        _as(
+            SEARCH_TOOL,
+            query="query",
+            match="regex",
+            path="path_prefix",
+            tags="tag",
+            limit="max_results",
+            cursor="cursor",
+        ),
     ),
     Tool(
         "vault_list",
         "List the notes of a folder.",
-        {"path": PATH, "recursive": {"type": "boolean", "default": True}, "cursor": CURSOR},
+        {"path": PATH, "recursive": TRUE, "cursor": CURSOR},
         (),
-        _list,
+        _as(LIST_TOOL, path="path", recursive="recursive", cursor="cursor"),
     ),
 )
 
@@ -191,20 +169,28 @@ _READING = (
 @cache
 def agentiso_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
     """Return the tools for a client that may write what `rights` say."""
-    edits = Right.EDIT in rights
-    found = [
+    modes = [mode for mode, right in _MODES.items() if right in rights]
+    return (
         *_READING,
+        *_of_properties(edits=Right.EDIT in rights),
+        *([_write_tool(modes)] if modes else ()),
+        *allowed(_WRITING, rights),
+    )
+
+
+def _of_properties(*, edits: bool) -> tuple[Tool, Tool]:
+    """Return the tools of frontmatter and tags, which only read without the right to edit."""
+    value: dict[str, Schema] = {"value": {"description": "Any JSON"}} if edits else {}
+    tag: dict[str, Schema] = {"tag": TEXT} if edits else {}
+    changes = ("set", "delete"), ("add", "remove")
+    to_key, to_tag = changes if edits else ((), ())
+    return (
         Tool(
             "vault_frontmatter",
             "Get, set or delete the frontmatter of a note, as JSON."
             if edits
             else "Get the frontmatter of a note, or one key of it, as JSON.",
-            {
-                "path": PATH,
-                "action": _actions("get", "set", "delete", edits=edits),
-                "key": _TEXT,
-                **({"value": {"description": "Any JSON"}} if edits else {}),
-            },
+            {"path": PATH, "action": one_of("get", *to_key, default="get"), "key": TEXT, **value},
             ("path",),
             _frontmatter,
             writes=edits,
@@ -213,66 +199,52 @@ def agentiso_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
         Tool(
             "vault_tags",
             "Add, remove or list the tags of a note." if edits else "List the tags of a note.",
-            {
-                "path": PATH,
-                "action": _actions("list", "add", "remove", edits=edits),
-                **({"tag": _TEXT} if edits else {}),
-            },
+            {"path": PATH, "action": one_of("list", *to_tag, default="list"), **tag},
             ("path",),
-            _tags,
+            list_or_change_tags,
             writes=edits,
             idempotent=True,
         ),
-    ]
-    modes = [mode for mode, right in _MODES.items() if right in rights]
-    if modes:
-        found.append(
-            Tool(
-                "vault_write",
-                "Create or update a note.",
-                {
-                    "path": PATH,
-                    "content": {"type": "string"},
-                    "mode": {"type": "string", "enum": modes, "default": modes[0]},
-                    **({"expectedHash": EXPECTED_HASH} if "overwrite" in modes else {}),
-                },
-                ("path", "content"),
-                _write,
-                writes=True,
-            )
-        )
-    if edits:
-        found.append(_REPLACE)
-    if Right.DELETE in rights:
-        found.append(_DELETE)
-    return tuple(found)
-
-
-def _actions(reading: str, *writing: str, edits: bool) -> dict[str, Any]:
-    names = [reading, *(writing if edits else ())]
-    return {"type": "string", "enum": names, "default": reading}
+    )
 
 
 _MODES = {"overwrite": Right.OVERWRITE, "append": Right.APPEND, "prepend": Right.EDIT}
-_REPLACE = Tool(
-    "vault_replace",
-    "Replace all matches of a text in a note. `regex` is RE2.",
-    {
-        "path": PATH,
-        "search": {"type": "string", "minLength": 1},
-        "replace": {"type": "string"},
-        "regex": {"type": "boolean", "default": False},
-    },
-    ("path", "search", "replace"),
-    _replace,
-    writes=True,
-)
-_DELETE = Tool(
-    "vault_delete",
-    "Delete a note. It goes to the trash.",
-    {"path": PATH, "confirm": {"type": "boolean"}},
-    ("path", "confirm"),
-    _delete,
-    writes=True,
-    idempotent=True,
+
+
+def _write_tool(modes: list[str]) -> Tool:
+    return Tool(
+        "vault_write",
+        "Create or update a note.",
+        {
+            "path": PATH,
+            "content": STRING,
+            "mode": one_of(*modes, default=modes[0]),
+            **({"expectedHash": EXPECTED_HASH} if "overwrite" in modes else {}),
+        },
+        ("path", "content"),
+        _write,
+        writes=True,
+    )
+
+
+_WRITING = (
+    Tool(
+        "vault_replace",
+        "Replace all matches of a text in a note. `regex` is RE2.",
+        {"path": PATH, "search": LINE, "replace": STRING, "regex": FALSE},
+        ("path", "search", "replace"),
+        _changes_now(REPLACE, expectedCount=None),
+        right=Right.EDIT,
+        writes=True,
+    ),
+    Tool(
+        "vault_delete",
+        "Delete a note. It goes to the trash.",
+        {"path": PATH, "confirm": {"type": "boolean"}},
+        ("path", "confirm"),
+        _changes_now(DELETE),
+        right=Right.DELETE,
+        writes=True,
+        idempotent=True,
+    ),
 )

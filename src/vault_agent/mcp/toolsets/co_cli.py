@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.lists import NOTES
@@ -10,7 +9,7 @@ from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import fitting, warnings_of
 from vault_agent.mcp.text import excerpt, fenced, printable
-from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
+from vault_agent.mcp.tool import CURSOR, PATH, TEXT, Tool, limit
 from vault_agent.mcp.toolsets.whole import part_of, whole_note
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.lists import NotesRequest
@@ -19,6 +18,7 @@ from vault_agent.wire.requests import RelatedBody, SearchBody
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from vault_agent.mcp.tool import Shown
     from vault_agent.mcp.view import View
     from vault_agent.model.search import Hit
 
@@ -27,7 +27,7 @@ _JSON_SHARE = 3
 """JSON escapes make a text longer, and it is in a reply twice."""
 
 
-async def _search(view: View, given: Mapping[str, Any]) -> str:
+async def _search(view: View, given: Mapping[str, Any]) -> Shown:
     folder = view.pattern(given.get("folder", ""))
     body = {
         "query": given["query"],
@@ -43,21 +43,21 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
     return _shown(view, reply.data.hits, **more)
 
 
-async def _related(view: View, given: Mapping[str, Any]) -> str:
+async def _related(view: View, given: Mapping[str, Any]) -> Shown:
     note, _ = await named_note(view, given["filename"])
     body = {"id": note.note_id, "limit": given["limit"]}
     reply = await view.perform(RELATED, parse_values(RelatedBody, body))
     return _shown(view, reply.data.hits, **warnings_of(reply.warnings))
 
 
-def _shown(view: View, results: list[Hit], **more: Any) -> str:
+def _shown(view: View, results: list[Hit], **more: Any) -> Shown:
     lines = [
         f"- {view.shown(each.path)}: {excerpt(each.snippet, each.matches)}" for each in results
     ]
-    return _json(view, lines, len(results), **more)
+    return _display(view, lines, len(results), **more)
 
 
-async def _list(view: View, given: Mapping[str, Any]) -> str:
+async def _list(view: View, given: Mapping[str, Any]) -> Shown:
     lines: list[str] = []
     size, cursor, total = 0, None, 0
     scope = view.caller.scope
@@ -78,12 +78,12 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
         cursor, total = found.next_cursor, found.total
         if cursor is None or size > view.max_bytes:
             break
-    return _json(view, lines, total, **warnings_of(reply.warnings))
+    return _display(view, lines, total, **warnings_of(reply.warnings))
 
 
-def _json(view: View, lines: list[str], count: int, **more: Any) -> str:
+def _display(view: View, lines: list[str], count: int, **more: Any) -> Shown:
     display = fitting(lines, [], view.max_bytes // _JSON_SHARE)
-    return json.dumps({"display": display, "count": count, **more}, ensure_ascii=False)
+    return {"display": display, "count": count, **more}
 
 
 async def _read(view: View, given: Mapping[str, Any]) -> str:
@@ -97,23 +97,20 @@ async def _read(view: View, given: Mapping[str, Any]) -> str:
     return text if part.next is None else f"{text}\nnext: {part.next}"
 
 
-_TEXT = {"type": "string", "minLength": 1, "maxLength": 1000}
 CO_CLI = (
     Tool(
         "search_notes",
         "Search the user's notes for all of the words.",
-        {"query": _TEXT, "limit": limit(50, 10), "folder": PATH, "tag": _TEXT},
+        {"query": TEXT, "limit": limit(50, 10), "folder": PATH, "tag": TEXT},
         ("query",),
         _search,
-        structured=True,
     ),
     Tool(
         "list_notes",
         "List the notes, or those with a tag.",
-        {"tag": _TEXT},
+        {"tag": TEXT},
         (),
         _list,
-        structured=True,
     ),
     Tool(
         "read_note",
@@ -128,6 +125,5 @@ CO_CLI = (
         {"filename": PATH, "limit": limit(50, 10)},
         ("filename",),
         _related,
-        structured=True,
     ),
 )

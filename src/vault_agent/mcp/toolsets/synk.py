@@ -19,22 +19,17 @@ from vault_agent.api.lists import NOTES
 from vault_agent.api.note_search import NOTE_SEARCH
 from vault_agent.api.operation import perform as perform_it
 from vault_agent.api.operations import REINDEX
-from vault_agent.api.writing import FRONTMATTER, SET_FRONTMATTER, WRITE_NOTE
+from vault_agent.api.writing import SET_FRONTMATTER, WRITE_NOTE
 from vault_agent.errors import NotFound
 from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
 from vault_agent.mcp.named import named_note
+from vault_agent.mcp.notes import properties_of
 from vault_agent.mcp.promotion import PROMOTE_TOOL
 from vault_agent.mcp.searching import warnings_of
 from vault_agent.mcp.text import excerpt
-from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
-from vault_agent.mcp.toolsets.whole import (
-    EXPECTED_HASH,
-    as_json,
-    overwrite_body,
-    text_fields,
-    whole_note,
-)
+from vault_agent.mcp.tool import CURSOR, DATE, LINE, LINE_NUMBER, PATH, TEXT, Tool, limit
+from vault_agent.mcp.toolsets.whole import EXPECTED_HASH, overwrite_body, text_fields, whole_note
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
 from vault_agent.model.identifiers import identify
@@ -46,11 +41,11 @@ from vault_agent.wire.links import BacklinksRequest
 from vault_agent.wire.lists import NotesRequest
 from vault_agent.wire.memory import NoteSearchBody
 from vault_agent.wire.requests import IndexBody
-from vault_agent.wire.writing import NoteParams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from vault_agent.mcp.tool import Schema, Shown
     from vault_agent.mcp.view import View
     from vault_agent.model.lists import ListedNote
     from vault_agent.model.names import NamedNote
@@ -98,7 +93,7 @@ def _row(view: View, note: ListedNote) -> dict[str, Any]:
     }
 
 
-async def _list(view: View, given: Mapping[str, Any]) -> str:
+async def _list(view: View, given: Mapping[str, Any]) -> Shown:
     request = {
         "type": [given["type"]] if "type" in given else [],
         "tag": [given["tag"]] if "tag" in given else [],
@@ -116,40 +111,31 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
         "total": found.total,
         "nextCursor": found.next_cursor,
     }
-    return _json({**page, **warnings_of(reply.warnings)})
+    return {**page, **warnings_of(reply.warnings)}
 
 
-async def _get(view: View, given: Mapping[str, Any]) -> str:
+async def _get(view: View, given: Mapping[str, Any]) -> Shown:
     note = await _named(view, given["noteId"])
     whole = await whole_note(view, note.note_id)
-    values = await _values(view, note.note_id)
+    values = await properties_of(view, note.note_id)
     linked = await _backlinks(view, note.note_id)
-    return _json(
-        {
-            "id": _id(view, values.get("id"), note.note_id),
-            "type": values.get("type") or "note",
-            "title": visible(note.title),
-            **text_fields(whole, given.get("cursor")),
-            "tags": _texts(values.get("tags")),
-            "files": _texts(values.get("files")),
-            "links": _texts(values.get("links")),
-            "backlinks": linked,
-            "project": values.get("project") or _project(view),
-            "session": values.get("session"),
-            "agent": values.get("agent"),
-            "promoted": values.get("promoted") is True,
-            "createdAt": values.get("created"),
-            "updatedAt": values.get("updated"),
-            "filePath": view.shown(note.path),
-        }
-    )
-
-
-async def _values(view: View, note_id: str) -> dict[str, Any]:
-    """Return the frontmatter of a note."""
-    sent = NoteParams(note_id=note_id)
-    values: dict[str, Any] = (await view.perform(FRONTMATTER, sent)).data.frontmatter
-    return values
+    return {
+        "id": _id(view, values.get("id"), note.note_id),
+        "type": values.get("type") or "note",
+        "title": visible(note.title),
+        **text_fields(whole, given.get("cursor")),
+        "tags": _texts(values.get("tags")),
+        "files": _texts(values.get("files")),
+        "links": _texts(values.get("links")),
+        "backlinks": linked,
+        "project": values.get("project") or _project(view),
+        "session": values.get("session"),
+        "agent": values.get("agent"),
+        "promoted": values.get("promoted") is True,
+        "createdAt": values.get("created"),
+        "updatedAt": values.get("updated"),
+        "filePath": view.shown(note.path),
+    }
 
 
 async def _backlinks(view: View, note_id: str) -> list[str] | None:
@@ -161,7 +147,7 @@ async def _backlinks(view: View, note_id: str) -> list[str] | None:
     return [view.shown(each.path) for each in found]
 
 
-async def _search(view: View, given: Mapping[str, Any]) -> str:
+async def _search(view: View, given: Mapping[str, Any]) -> Shown:
     body = {
         "text": given["text"],
         "files": given.get("filePaths", []),
@@ -185,10 +171,10 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
         }
         for each in reply.data.notes
     ]
-    return _json({"results": results, **warnings_of(reply.warnings)})
+    return {"results": results, **warnings_of(reply.warnings)}
 
 
-async def _graph(view: View, given: Mapping[str, Any]) -> str:
+async def _graph(view: View, given: Mapping[str, Any]) -> Shown:
     asked = parse_values(GraphRequest, {"format": "objects", "limit": given["limit"]})
     whole = await perform_it(GRAPH, view.call, asked)
     found = json.loads(await whole.build())["data"]
@@ -208,10 +194,10 @@ async def _graph(view: View, given: Mapping[str, Any]) -> str:
         {**each, "source": ids[each["source"]], "target": ids[each["target"]]}
         for each in found["edges"]
     ]
-    return _json({"nodes": nodes, "edges": edges, "truncated": found["truncated"]})
+    return {"nodes": nodes, "edges": edges, "truncated": found["truncated"]}
 
 
-async def _create(view: View, given: Mapping[str, Any]) -> str:
+async def _create(view: View, given: Mapping[str, Any]) -> Shown:
     body: dict[str, Any] = {"type": given["type"], "title": given["title"]}
     if "content" in given:
         body["content"] = given["content"]
@@ -220,10 +206,10 @@ async def _create(view: View, given: Mapping[str, Any]) -> str:
         body["frontmatter"] = more
     reply = await perform(view, NEW_FROM_TEMPLATE, body)
     done = reply.data
-    values = await _values(view, identify(done.path))
+    values = await properties_of(view, identify(done.path))
     note_id = _id(view, values.get("id"), identify(done.path))
     shown = {"id": note_id, "filePath": view.shown(done.path), "created": done.created}
-    return _json({**shown, **write_warnings(reply)})
+    return {**shown, **write_warnings(reply)}
 
 
 async def _update(view: View, given: Mapping[str, Any]) -> str:
@@ -251,10 +237,10 @@ async def _delete(view: View, given: Mapping[str, Any]) -> str:
     return await change(view, DELETE, body)
 
 
-async def _rebuild(view: View, _: Mapping[str, Any]) -> str:
+async def _rebuild(view: View, _: Mapping[str, Any]) -> Shown:
     found = await view.perform(REINDEX, IndexBody())
     job = found.data.job
-    return _json({"jobId": job.id, "state": job.state.value})
+    return {"jobId": job.id, "state": job.state.value}
 
 
 def _texts(value: Any) -> list[str]:
@@ -262,14 +248,11 @@ def _texts(value: Any) -> list[str]:
     return [visible(str(each)) for each in found if each not in (None, "")]
 
 
-_json = as_json
-
-
-_TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1000}
-_TYPE = {"type": "string", "minLength": 1, "maxLength": 32}
-_NAMES: dict[str, Any] = {"type": "array", "items": _TEXT, "maxItems": 200}
+_TYPE = {**LINE, "maxLength": 32}
+_NAMES: Schema = {"type": "array", "items": TEXT, "maxItems": 200}
+_LISTS: dict[str, Schema] = {"tags": _NAMES, "files": _NAMES, "links": _NAMES}
 _NOTE_ID = {**PATH, "description": "Its id, its note ID or its path"}
-_CONTENT: dict[str, Any] = {"type": "string", "description": "Markdown below the frontmatter"}
+_CONTENT: Schema = {"type": "string", "description": "Markdown below the frontmatter"}
 
 _READING = (
     Tool(
@@ -277,16 +260,15 @@ _READING = (
         "List the notes of the vault, the newest first.",
         {
             "type": _TYPE,
-            "tag": _TEXT,
-            "file": _TEXT,
-            "after": {"type": "string", "description": "YYYY-MM-DD"},
-            "before": {"type": "string", "description": "YYYY-MM-DD"},
+            "tag": TEXT,
+            "file": TEXT,
+            "after": DATE,
+            "before": DATE,
             "limit": limit(50, 20),
             "cursor": CURSOR,
         },
         (),
         _list,
-        structured=True,
     ),
     Tool(
         "get_vault_note",
@@ -294,34 +276,30 @@ _READING = (
         {"noteId": _NOTE_ID, "cursor": CURSOR},
         ("noteId",),
         _get,
-        structured=True,
     ),
     Tool(
         "search_vault",
         "Search the notes of the project and of the global vault. Files and tags raise the score,"
         " and so does a late change.",
         {
-            "text": _TEXT,
+            "text": TEXT,
             "filePaths": _NAMES,
             "tags": _NAMES,
             "project": {
-                "type": "string",
-                "minLength": 1,
+                **LINE,
                 "maxLength": 500,
                 "default": _ALL,
                 "description": "all, or a project's name: only its notes",
             },
             "maxResults": limit(50, 5),
             "recencyBoostDays": {
-                "type": "integer",
-                "minimum": 1,
+                **LINE_NUMBER,
                 "maximum": 36_500,
                 "description": "Days after which the age of a note counts half",
             },
         },
         ("text",),
         _search,
-        structured=True,
     ),
     Tool(
         "get_vault_graph",
@@ -329,7 +307,6 @@ _READING = (
         {"limit": limit(100, 60)},
         (),
         _graph,
-        structured=True,
         owner=True,
     ),
 )
@@ -346,26 +323,18 @@ def synk_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
                 "Create a note from a type and a title; without content, from the type's template.",
                 {
                     "type": _TYPE,
-                    "title": _TEXT,
+                    "title": TEXT,
                     "content": _CONTENT,
-                    "tags": _NAMES,
-                    "files": _NAMES,
-                    "links": _NAMES,
+                    **_LISTS,
                 },
                 ("type", "title"),
                 _create,
-                structured=True,
                 writes=True,
                 destructive=False,
             )
         )
     if Right.EDIT in rights:
-        fields: dict[str, dict[str, Any]] = {
-            "title": _TEXT,
-            "tags": _NAMES,
-            "files": _NAMES,
-            "links": _NAMES,
-        }
+        fields: dict[str, Schema] = {"title": TEXT, **_LISTS}
         if Right.OVERWRITE in rights:
             fields["content"] = _CONTENT
             fields["expectedHash"] = EXPECTED_HASH
@@ -398,7 +367,6 @@ def synk_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
         {},
         (),
         _rebuild,
-        structured=True,
         writes=True,
         destructive=False,
         owner=True,

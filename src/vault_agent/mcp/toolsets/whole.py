@@ -7,7 +7,6 @@ whole text of such a note needs that hash: nobody has it who has read a part onl
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +15,7 @@ from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import frontmatter
 from vault_agent.mcp.reading import HASH_DIGITS, text_room
-from vault_agent.mcp.text import escaped, size
+from vault_agent.mcp.text import as_json, size
 from vault_agent.mcp.writing import perform
 from vault_agent.model.identifiers import identify
 from vault_agent.wire.base import parse_values
@@ -136,11 +135,6 @@ async def overwrite_body(view: View, body: Mapping[str, Any]) -> dict[str, Any]:
             " that part's `hash` as `expectedHash`.",
         )
     return {**body, "expectedHash": now.hash_before}
-
-
-def as_json(value: object) -> str:
-    """Return JSON without control characters: they are escaped, so that nothing is lost."""
-    return escaped(json.dumps(value, ensure_ascii=False))
 
 
 def _json_size(text: str) -> int:
