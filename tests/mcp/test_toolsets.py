@@ -58,7 +58,7 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolsets]:
     config.write_text(
         "[mcp]\nenabled = true\ntoolset = 'co-cli'\n[agents.iso]\ntoolset = 'agentiso'\n"
         "[agents.third]\ntoolset = 'obsidian-vault-mcp'\nfolder = 'claude'\n"
-        "[agents.own]\ntoolset = 'vault-agent'\n"
+        "[agents.own]\ntoolset = 'vault-agent'\n[agents.synk]\ntoolset = 'synk'\n"
     )
     made.start()
     made.finish_first()
@@ -155,12 +155,32 @@ def test_a_search_of_obsidian_vault_mcp_says_that_there_is_more(seeds):
     ]
 
 
+def test_each_toolset_says_what_in_a_note_is_not_as_in_its_file(seeds):
+    (seeds.vault / "claude" / "old").mkdir(parents=True)
+    (seeds.vault / "claude" / "old" / "latin.md").write_bytes("# Grün\n".encode("latin-1"))
+    assert seeds.run("index").returncode == 0
+    path = "claude/old/latin.md"
+    warning = "FILE_NOT_UTF8: "
+    read = json.loads(seeds.call_as("iso", "vault_read", path=path, format="json"))
+    assert [each.startswith(warning) for each in read["warnings"]] == [True]
+    third = seeds.call_as("third", "note_read", repository_name="old", path="latin.md")
+    assert [each.startswith(warning) for each in third["warnings"]] == [True]
+    text = seeds.call_as("", "read_note", filename=path)
+    assert text.startswith('<note path="claude/old/latin.md"')
+    assert f"\n! {warning}" in text
+    synk = seeds.call_as("synk", "get_vault_note", noteId=path)
+    assert [each.startswith(warning) for each in synk["warnings"]] == [True]
+
+
 def test_empty_text_for_an_optional_argument_is_as_left_out(seeds):
     everything = seeds.call_as("iso", "vault_list")
     assert seeds.call_as("iso", "vault_list", path="", cursor="") == everything
     assert seeds.call_as("own", "vault_list", path="", kind="") == everything
     plain = seeds.call_as("", "search_notes", query="fleece")
-    assert seeds.call_as("", "search_notes", query="fleece", folder="", tag="") == plain
+    assert seeds.call_as("", "search_notes", query="fleece", folder="", tag="", limit="") == plain
+    assert seeds.call_as("own", "vault_list", tags="", recursive="") == everything
+    asked = {"queries": [{"kind": "", "query": "fleece"}]}
+    assert "Late frost" in seeds.call_as("own", "vault_context", **asked)
     assert seeds.failing_as("own", "vault_search", query="").startswith("INVALID_QUERY: ")
 
 

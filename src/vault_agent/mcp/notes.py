@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.lists import NOTES
 from vault_agent.api.writing import FRONTMATTER
 from vault_agent.mcp.named import named_note
+from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import fenced, printable
 from vault_agent.text.names import fold
 from vault_agent.text.visible import visible
@@ -64,6 +65,7 @@ async def tags_of(view: View, path: str) -> str:
     note, _ = await named_note(view, path)
     # A name with `*` is a glob here, which matches other notes too.
     sent = {"path": [view.caller.scope.outer(note.path)], "limit": 200}
-    rows = (await view.perform(NOTES, parse_values(NotesRequest, sent))).data.notes
-    tags = next((row.tags for row in rows if row.note_id == note.note_id), ())
-    return "\n".join(f"#{visible(tag)}" for tag in tags) or "No tags."
+    reply = await view.perform(NOTES, parse_values(NotesRequest, sent))
+    tags = next((row.tags for row in reply.data.notes if row.note_id == note.note_id), ())
+    lines = [f"#{visible(tag)}" for tag in tags] or ["No tags."]
+    return "\n".join([*lines, *warning_lines(reply.warnings)])

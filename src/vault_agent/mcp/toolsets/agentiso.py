@@ -17,7 +17,7 @@ from vault_agent.mcp.listing import LIST_TOOL
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.notes import key_of, properties_of
 from vault_agent.mcp.reading import READ_TOOL
-from vault_agent.mcp.searching import SEARCH_TOOL
+from vault_agent.mcp.searching import SEARCH_TOOL, warnings_of
 from vault_agent.mcp.text import as_json
 from vault_agent.mcp.tool import (
     CURSOR,
@@ -82,6 +82,7 @@ async def _read(view: View, given: Mapping[str, Any]) -> Shown:
         "path": visible(note.path),
         "frontmatter": properties,
         **text_fields(whole, given.get("cursor")),
+        **warnings_of(whole.warnings),
     }
     return as_json(content)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.lists import NOTES
 from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.mcp.named import named_note
-from vault_agent.mcp.searching import fitting, warnings_of
+from vault_agent.mcp.searching import fitting, warning_lines, warnings_of
 from vault_agent.mcp.text import excerpt, fenced, printable
 from vault_agent.mcp.tool import CURSOR, PATH, TEXT, Tool, limit
 from vault_agent.mcp.toolsets.whole import part_of, whole_note
@@ -89,12 +89,15 @@ def _display(view: View, lines: list[str], count: int, **more: Any) -> Shown:
 async def _read(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["filename"])
     whole = await whole_note(view, note.note_id)
-    if whole.fits and "cursor" not in given and printable(whole.text) == whole.text:
+    as_it_is = printable(whole.text) == whole.text and not whole.warnings
+    if whole.fits and as_it_is and "cursor" not in given:
         return whole.text
     # Between marks, which tell a part from the note.
     part = part_of(whole._replace(body=0), given.get("cursor"))
-    text = fenced(view.shown(note.path), part.lines, printable(part.text))
-    return text if part.next is None else f"{text}\nnext: {part.next}"
+    text = [fenced(view.shown(note.path), part.lines, printable(part.text))]
+    if part.next is not None:
+        text.append(f"next: {part.next}")
+    return "\n".join([*text, *warning_lines(whole.warnings)])
 
 
 CO_CLI = (

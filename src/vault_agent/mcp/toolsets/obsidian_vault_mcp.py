@@ -72,7 +72,8 @@ async def _read(view: View, given: Mapping[str, Any]) -> Shown:
         if error.code != "NOTE_NOT_FOUND":
             raise
         return {"content": "", "exists": False}
-    return {**text_fields(note._replace(body=0), given.get("cursor")), "exists": True}
+    text = text_fields(note._replace(body=0), given.get("cursor"))
+    return {**text, "exists": True, **warnings_of(note.warnings)}
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> Shown:

@@ -33,6 +33,7 @@ from vault_agent.mcp.toolsets.whole import EXPECTED_HASH, overwrite_body, text_f
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
 from vault_agent.model.identifiers import identify
+from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import Right
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
@@ -118,7 +119,7 @@ async def _get(view: View, given: Mapping[str, Any]) -> Shown:
     note = await _named(view, given["noteId"])
     whole = await whole_note(view, note.note_id)
     values = await properties_of(view, note.note_id)
-    linked = await _backlinks(view, note.note_id)
+    linked, warnings = await _backlinks(view, note.note_id)
     return {
         "id": _id(view, values.get("id"), note.note_id),
         "type": values.get("type") or "note",
@@ -135,16 +136,17 @@ async def _get(view: View, given: Mapping[str, Any]) -> Shown:
         "createdAt": values.get("created"),
         "updatedAt": values.get("updated"),
         "filePath": view.shown(note.path),
+        **warnings_of([*whole.warnings, *warnings]),
     }
 
 
-async def _backlinks(view: View, note_id: str) -> list[str] | None:
+async def _backlinks(view: View, note_id: str) -> tuple[list[str] | None, tuple[Warning, ...]]:
     """Return the notes that link to a note; None for an agent, which may not see all of them."""
     if not view.caller.may_do_everything:
-        return None
+        return None, ()
     asked = parse_values(BacklinksRequest, {"noteId": note_id, "limit": _BACKLINKS})
-    found = (await view.perform(BACKLINKS, asked)).data.backlinks
-    return [view.shown(each.path) for each in found]
+    reply = await view.perform(BACKLINKS, asked)
+    return [view.shown(each.path) for each in reply.data.backlinks], reply.warnings
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> Shown:
@@ -177,7 +179,8 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
 async def _graph(view: View, given: Mapping[str, Any]) -> Shown:
     asked = parse_values(GraphRequest, {"format": "objects", "limit": given["limit"]})
     whole = await perform_it(GRAPH, view.call, asked)
-    found = json.loads(await whole.build())["data"]
+    reply = json.loads(await whole.build())
+    found = reply["data"]
     ids = {
         each["id"]: _id(view, each["identifier"], each["id"], each.get("vault"))
         for each in found["nodes"]
@@ -194,7 +197,8 @@ async def _graph(view: View, given: Mapping[str, Any]) -> Shown:
         {**each, "source": ids[each["source"]], "target": ids[each["target"]]}
         for each in found["edges"]
     ]
-    return {"nodes": nodes, "edges": edges, "truncated": found["truncated"]}
+    shown = {"nodes": nodes, "edges": edges, "truncated": found["truncated"]}
+    return {**shown, **warnings_of(Warning(**each) for each in reply["warnings"])}
 
 
 async def _create(view: View, given: Mapping[str, Any]) -> Shown:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.mcp.view import View
+    from vault_agent.model.warning import Warning
 
 _WHOLE_FILE = 1 << 30
 """More bytes than a note may have: `read` refuses larger ones itself."""
@@ -39,13 +40,15 @@ EXPECTED_HASH: dict[str, Any] = {
 class WholeNote(NamedTuple):
     """The text of a note, the offset of the text below the frontmatter, and its hash.
 
-    `room` is the number of bytes that a text may have in a reply, as JSON.
+    `room` is the number of bytes that a text may have in a reply, as JSON. `warnings` say what is
+    not as in the file.
     """
 
     text: str
     body: int
     hash: str
     room: int
+    warnings: tuple[Warning, ...]
 
     @property
     def fits(self) -> bool:
@@ -68,10 +71,11 @@ async def whole_note(view: View, note_id: str) -> WholeNote:
         VaultAgentError: as the operation `read`.
     """
     request = parse_values(PartRequest, {"noteId": note_id, "maxBytes": _WHOLE_FILE})
-    page = (await view.perform(READ, request)).data
+    reply = await view.perform(READ, request)
+    page = reply.data
     end = frontmatter.read(page.text).end
     known = (page.note_hash or "")[:HASH_DIGITS]
-    return WholeNote(page.text, end, known, text_room(view, page.path))
+    return WholeNote(page.text, end, known, text_room(view, page.path), reply.warnings)
 
 
 def text_fields(note: WholeNote, cursor: str | None) -> dict[str, Any]:
