@@ -105,8 +105,11 @@ def started_browser(path: str) -> Iterator[tuple[Browser, Elsewhere]]:
                 executable_path=path,
                 headless=True,
                 proxy=itself.proxy,
-                # It would ask how to fill in the forms of a page, and as if the page had asked.
-                args=["--autofill-server-url=http://127.0.0.1:9/"],
+                args=[
+                    # It would ask how to fill in the forms of a page, and as if the page had asked.
+                    "--autofill-server-url=http://127.0.0.1:9/",
+                    "--process-per-site",  # a page takes over the process of the one before
+                ],
             )
             yield browser, itself
             browser.close()

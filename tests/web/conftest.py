@@ -11,7 +11,7 @@ from tests.conftest import NO_BROWSER
 from tests.product.program import Program
 from tests.web.browsers import find_browser, started_browser
 from tests.web.vault import write_vault
-from tests.web.watched import Watch
+from tests.web.watched import Places, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +45,14 @@ def browser(started: tuple[Browser, Elsewhere]) -> Browser:
 
 
 @pytest.fixture(scope="package")
+def places(browser: Browser) -> Iterator[Places]:
+    """Return contexts of the browser that tests use one after another."""
+    made = Places(browser)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve the vault of the browser tests, with its index made. It is only read."""
     yield from serve(tmp_path_factory.mktemp("site"), more=230)
@@ -74,12 +82,12 @@ def serve(folder: object, *, more: int, **variables: str) -> Iterator[Program]:
 
 
 @pytest.fixture
-def visit(browser: Browser, site: Program) -> Iterator[Callable[..., Page]]:
+def visit(browser: Browser, places: Places, site: Program) -> Iterator[Callable[..., Page]]:
     """Return a function that opens the page at an address. The test fails if the page misbehaved."""
     watches: list[Watch] = []
 
     def opened(place: str = "", *, program: Program = site, **options: object) -> Page:
-        watch = Watch(browser, program.endpoint, **options)
+        watch = Watch(browser, program.endpoint, places, **options)  # type: ignore[arg-type]
         watches.append(watch)
         watch.page.goto(f"{program.endpoint}/ui/#{place}")
         watch.page.wait_for_selector(".vault bdi:not(:empty)")

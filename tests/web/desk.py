@@ -12,14 +12,16 @@ from tests.web.watched import Watch
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
     from tests.product.written import Written
+    from tests.web.watched import Places
 
 
 class Desk:
     """A vault that may be written, and pages of it that have a session."""
 
-    def __init__(self, program: Written, browser: Browser) -> None:
+    def __init__(self, program: Written, browser: Browser, places: Places) -> None:
         self.program = program
         self._browser = browser
+        self._places = places
         self._watches: list[Watch] = []
 
     def open(self, place: str, context: BrowserContext | None = None, **options: object) -> Page:
@@ -30,7 +32,13 @@ class Desk:
             page = context.new_page()
         else:
             expected = ("404", "409", "412", "ERR_", *options.pop("expected", ()))  # type: ignore[misc]
-            watch = Watch(self._browser, self.program.endpoint, expected=expected, **options)
+            watch = Watch(
+                self._browser,
+                self.program.endpoint,
+                self._places,
+                expected=expected,
+                **options,  # type: ignore[arg-type]
+            )
             self._watches.append(watch)
             page = watch.page
         page.goto(address)

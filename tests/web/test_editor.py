@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Locator, Page, Route
+    from tests.web.watched import Places
 
 
 def field(page: Page) -> Locator:
@@ -49,9 +50,9 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
 
 
 @pytest.fixture
-def desk(program: Written, browser: Browser) -> Iterator[Desk]:
+def desk(program: Written, browser: Browser, places: Places) -> Iterator[Desk]:
     """Open pages of it. The test fails if one misbehaved."""
-    made = Desk(program, browser)
+    made = Desk(program, browser, places)
     yield made
     made.close()
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page
+    from tests.web.watched import Places
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +41,9 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
 
 
 @pytest.fixture
-def desk(program: Written, browser: Browser) -> Iterator[Desk]:
+def desk(program: Written, browser: Browser, places: Places) -> Iterator[Desk]:
     """Open pages of it. The test fails if one misbehaved."""
-    made = Desk(program, browser)
+    made = Desk(program, browser, places)
     made.settle()  # what the test before has changed
     yield made
     made.close()

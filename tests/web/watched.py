@@ -8,7 +8,7 @@ from tests.clocks import PATIENCE
 from tests.web.browsers import Elsewhere
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage
+    from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize
 
 _LISTEN = """
 window.reports = [];
@@ -21,24 +21,121 @@ new PerformanceObserver((list) => { for (const each of list.getEntries()) if (!e
 _EXPECTED = ("net::ERR_ABORTED", "Failed to load resource")  # of requests that the page gave up
 
 
+_FREE = 3  # contexts that wait for the next test
+
+
+class Place:
+    """A context for the pages of an origin, and the proxy of what they ask of other computers."""
+
+    def __init__(self, browser: Browser, origin: str) -> None:
+        self.origin = origin
+        self.elsewhere = Elsewhere()
+        self.context = browser.new_context(
+            proxy=self.elsewhere.proxy, viewport={"width": 1440, "height": 900}
+        )
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=origin)
+        self._kept: Page | None = None
+        self._asked = 0
+
+    def keep_process(self) -> None:
+        """Keep the process of the origin's pages while none of them is open.
+
+        A page in a new process takes three times the processor time: all scripts are compiled anew.
+        """
+        if self._kept is None:
+            self._kept = self.context.new_page()
+            self._kept.goto(f"{self.origin}/health")
+
+    def empty(self) -> None:
+        """Close all pages and remove what they have stored."""
+        for page in self.context.pages:
+            if page is not self._kept:
+                page.close()
+        assert self._kept is not None
+        session = self.context.new_cdp_session(self._kept)
+        wanted = {"origin": self.origin, "storageTypes": "all"}
+        session.send("Storage.clearDataForOrigin", wanted)
+        session.detach()
+        self.context.clear_cookies()
+
+    def asked(self) -> list[str]:
+        """Return what was asked of other computers since the last call."""
+        new = self.elsewhere.asked[self._asked :]
+        self._asked += len(new)
+        return new
+
+    def close(self) -> None:
+        """Close the context and the proxy. What arrives late is in `asked`."""
+        self.context.close()
+        self.elsewhere.close()
+
+
+class Places:
+    """Gives each test a context without pages and storage, which others may have used before."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: list[Place] = []
+
+    def take(self, origin: str) -> Place:
+        """Return a context that nobody uses now."""
+        for place in self._free:
+            if place.origin == origin:
+                self._free.remove(place)
+                return place
+        return Place(self._browser, origin)
+
+    def give_back(self, place: Place) -> None:
+        """Let other tests use a context. The one that was used longest ago is closed."""
+        place.empty()
+        self._free.append(place)
+        if len(self._free) > _FREE:
+            self._close(self._free.pop(0))
+
+    def close(self) -> None:
+        """Close all contexts."""
+        while self._free:
+            self._close(self._free.pop())
+
+    def _close(self, place: Place) -> None:
+        place.close()
+        late = place.asked()
+        assert not late, f"late requests to other computers by a page of {place.origin}: {late}"
+
+
 class Watch:
-    """A page of its own, in a context of its own.
+    """A page of its own.
 
     Args:
         browser: the browser.
         origin: the origin of the page.
+        places: where its context comes from; by default it has one of its own.
         expected: texts of console messages that the test provokes.
-        options: of the context.
+        viewport: the size of the page.
+        media: how the page is shown, such as `color_scheme`.
     """
 
     def __init__(
-        self, browser: Browser, origin: str, *, expected: tuple[str, ...] = (), **options: Any
+        self,
+        browser: Browser,
+        origin: str,
+        places: Places | None = None,
+        *,
+        expected: tuple[str, ...] = (),
+        viewport: ViewportSize | None = None,
+        **media: Any,
     ) -> None:
-        options.setdefault("viewport", {"width": 1440, "height": 900})
-        self.elsewhere = Elsewhere()
-        self.context = browser.new_context(proxy=self.elsewhere.proxy, **options)
-        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=origin)
+        self._places = places
+        self._place = Place(browser, origin) if places is None else places.take(origin)
+        if places is not None:
+            self._place.keep_process()
+        self.elsewhere = self._place.elsewhere
+        self.context = self._place.context
         self.page = self.context.new_page()
+        if viewport is not None:
+            self.page.set_viewport_size(viewport)
+        if media:
+            self.page.emulate_media(**media)
         self.page.set_default_timeout(PATIENCE * 1000)
         self.page.add_init_script(_LISTEN)
         self.errors: list[str] = []
@@ -56,10 +153,12 @@ class Watch:
         hit = self.page.evaluate("window.hit ?? null")
         for routed in (self.page, self.context):  # what a route still fetches is not waited for
             routed.unroute_all(behavior="ignoreErrors")
-        self.context.close()
-        self.elsewhere.close()
+        if self._places is None:
+            self._place.close()
+        else:
+            self._places.give_back(self._place)
         found = {
-            "requests to other computers": self.elsewhere.asked,
+            "requests to other computers": self._place.asked(),
             "dialogs": self.dialogs,
             "scripts that ran": [] if hit is None else [hit],
             "errors": self._unexpected(self.errors),
