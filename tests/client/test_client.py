@@ -45,11 +45,12 @@ async def answering(handler) -> TestServer:
     return server
 
 
-@pytest.mark.parametrize("code", [code for code, known in CODES.items() if known.error])
-def test_every_code_of_the_server_is_raised_as_its_class(code: str):
-    raised = error_of(code, "As the server says.")
-    assert type(raised).__name__ == CODES[code].error
-    assert (raised.code, raised.message) == (code, "As the server says.")
+def test_every_code_of_the_server_is_raised_as_its_class():
+    for code, known in CODES.items():
+        if known.error:
+            raised = error_of(code, "As the server says.")
+            assert type(raised).__name__ == known.error, code
+            assert (raised.code, raised.message) == (code, "As the server says.")
 
 
 def test_an_unknown_error_code_is_still_an_error():

@@ -140,16 +140,17 @@ def test_every_message_type_is_tested():
     assert {type(each).__name__ for each in EVENTS_SENT} == set(EVENTS)
 
 
-@pytest.mark.parametrize("code", [code for code, meaning in CODES.items() if meaning.error])
-def test_an_error_keeps_its_class_message_and_details(code: str):
-    kind = CLASSES[str(CODES[code].error)]
-    details = {"jobId": "7"} if code == "INDEX_BUSY" else {"sizes": [1, 2]}
-    sent = kind(code, "A sentence.", details)
-    event = decode_event(encode(Refused.of(sent)))
-    assert isinstance(event, Refused)
-    error = event.error
-    assert type(error) is kind
-    assert (error.code, error.message, error.details) == (sent.code, sent.message, sent.details)
+def test_an_error_keeps_its_class_message_and_details():
+    for code, meaning in CODES.items():
+        if meaning.error:
+            kind = CLASSES[str(meaning.error)]
+            details = {"jobId": "7"} if code == "INDEX_BUSY" else {"sizes": [1, 2]}
+            sent = kind(code, "A sentence.", details)
+            event = decode_event(encode(Refused.of(sent)))
+            assert isinstance(event, Refused)
+            error = event.error
+            assert type(error) is kind
+            assert (error.code, error.message, error.details) == (code, sent.message, sent.details)
 
 
 def test_an_error_with_an_unknown_code_becomes_failed():

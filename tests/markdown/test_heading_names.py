@@ -152,16 +152,15 @@ def asked(name: str, caller: str) -> bool:
     return caller != "complete" or bool(CASES[name].wanted(caller))
 
 
-@pytest.mark.parametrize(
-    ("name", "caller"),
-    [(name, caller) for name in CASES for caller in CALLERS if asked(name, caller)],
-)
-def test_a_text_means_the_same_heading_everywhere(name: str, caller: str):
-    case = CASES[name]
-    lines = case.wanted(caller)
-    wanted: Found = lines[0] if lines else None
-    if lines and caller == "check":
-        wanted = THERE
-    elif len(lines) > 1 and caller == "edit":
-        wanted = SEVERAL
-    assert CALLERS[caller](case) == wanted
+@pytest.mark.parametrize("caller", CALLERS)
+def test_a_text_means_the_same_heading_everywhere(caller: str):
+    for name, case in CASES.items():
+        if not asked(name, caller):
+            continue
+        lines = case.wanted(caller)
+        wanted: Found = lines[0] if lines else None
+        if lines and caller == "check":
+            wanted = THERE
+        elif len(lines) > 1 and caller == "edit":
+            wanted = SEVERAL
+        assert CALLERS[caller](case) == wanted, name

@@ -28,13 +28,13 @@ def is_redacted(form: Form) -> bool:
     return not any(left(each, redact(each.text).text) for each in planted)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.template[:40])
-def test_a_secret_in_a_documented_form_is_removed(form: Form):
-    for seed in SEEDS:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_secret_in_a_documented_form_is_removed(seed: int):
+    for form in FORMS:
         planted = made(form, seed)
         done = redact(planted.text)
         assert left(planted, done.text) == [], done.text
-        assert done.found
+        assert done.found, form.template
 
 
 def test_there_are_enough_forms():
@@ -44,40 +44,40 @@ def test_there_are_enough_forms():
     assert len({each.template for each in FORMS}) == len(FORMS)
 
 
-@pytest.mark.parametrize("form", [*VENDORS, *CONTEXTS], ids=lambda form: form.template[:40])
-def test_a_secret_inside_other_text_is_removed_too(form: Form):
-    planted = made(form, 7)
-    shown = json.dumps({"output": f"first line\n{planted.text}\nlast line"})
-    quoted = json.dumps({"content": [{"text": shown}]})
-    for text in (f"I ran it.\n\n{planted.text}\n\nIt works.", shown, quoted):
-        done = redact(text).text
-        assert left(planted, done) == [], done
-        assert done.endswith(text[-4:])
+def test_a_secret_inside_other_text_is_removed_too():
+    for form in (*VENDORS, *CONTEXTS):
+        planted = made(form, 7)
+        shown = json.dumps({"output": f"first line\n{planted.text}\nlast line"})
+        quoted = json.dumps({"content": [{"text": shown}]})
+        for text in (f"I ran it.\n\n{planted.text}\n\nIt works.", shown, quoted):
+            done = redact(text).text
+            assert left(planted, done) == [], done
+            assert done.endswith(text[-4:]), form.template
 
 
-@pytest.mark.parametrize("form", VENDORS, ids=lambda form: form.template[:40])
-def test_colours_and_marks_of_text_hide_no_token(form: Form):
-    planted = made(form, 7)
-    token = max(planted.secrets, key=len)
-    middle = len(token) // 2
-    found = f"\x1b[01;31m\x1b[K{token[:middle]}\x1b[m\x1b[K{token[middle:]}"
-    shown = json.dumps(f"\x1b[31m{planted.text}\x1b[0m")
-    for text in (
-        f"\x1b[31m{planted.text}\x1b[0m",
-        json.dumps(shown),
-        planted.text.replace(token, found),  # as `grep --color` shows a match
-        planted.text.replace("_", "\\_"),
-        f"“{planted.text}”",
-    ):
-        seen = re.sub(r"\x1b\[[\d;]*[mK]|\\", "", redact(text).text)
-        assert left(planted, seen) == [], seen
+def test_colours_and_marks_of_text_hide_no_token():
+    for form in VENDORS:
+        planted = made(form, 7)
+        token = max(planted.secrets, key=len)
+        middle = len(token) // 2
+        found = f"\x1b[01;31m\x1b[K{token[:middle]}\x1b[m\x1b[K{token[middle:]}"
+        shown = json.dumps(f"\x1b[31m{planted.text}\x1b[0m")
+        for text in (
+            f"\x1b[31m{planted.text}\x1b[0m",
+            json.dumps(shown),
+            planted.text.replace(token, found),  # as `grep --color` shows a match
+            planted.text.replace("_", "\\_"),
+            f"“{planted.text}”",
+        ):
+            seen = re.sub(r"\x1b\[[\d;]*[mK]|\\", "", redact(text).text)
+            assert left(planted, seen) == [], seen
 
 
-@pytest.mark.parametrize("form", CONTEXTS, ids=lambda form: form.template[:40])
-def test_lines_that_end_as_on_windows_hide_no_secret(form: Form):
-    planted = made(form, 7)
-    text = f"first\r\n{planted.text.replace(chr(10), chr(13) + chr(10))}\r\nlast\r\n"
-    assert left(planted, redact(text).text) == []
+def test_lines_that_end_as_on_windows_hide_no_secret():
+    for form in CONTEXTS:
+        planted = made(form, 7)
+        text = f"first\r\n{planted.text.replace(chr(10), chr(13) + chr(10))}\r\nlast\r\n"
+        assert left(planted, redact(text).text) == [], form.template
 
 
 def test_of_harmless_texts_none_is_changed():

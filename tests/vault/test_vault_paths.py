@@ -15,11 +15,18 @@ from vault_agent.vault.paths import (
 KINDS = {INVALID: InvalidRequest, OUTSIDE: Forbidden}
 
 
-@pytest.mark.parametrize(("spelling", "code"), refused(), ids=ascii)
-def test_outside_or_malformed_paths_are_refused(spelling: str, code: str) -> None:
-    with pytest.raises(KINDS[code]) as caught:
+def test_outside_or_malformed_paths_are_refused() -> None:
+    found = {spelling: refusal_of(spelling) for spelling, _ in refused()}
+    wanted = {spelling: (KINDS[code], code) for spelling, code in refused()}
+    assert found == wanted
+
+
+def refusal_of(spelling: str) -> tuple[type[VaultAgentError], str] | None:
+    try:
         validate(spelling)
-    assert caught.value.code == code
+    except VaultAgentError as error:
+        return type(error), error.code
+    return None
 
 
 def test_the_table_of_hostile_paths_is_long() -> None:

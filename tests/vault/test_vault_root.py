@@ -131,14 +131,14 @@ def test_names_that_differ_by_case_or_normal_form_stay_separate(
     assert [read(root, name) for name in names] == [name.encode() for name in names]
 
 
-@pytest.mark.parametrize(
-    "spelling", [s for s in (*CLIMBING, *LEAVING, *MALFORMED) if "%25" not in s], ids=ascii
-)
-def test_the_root_refuses_paths_without_prior_validation(
-    folder: Path, strategy: Strategy, spelling: str
-) -> None:
-    with VaultRoot.open(folder, strategy=strategy) as root, pytest.raises(CannotOpen):
-        root.open_file(spelling).close()
+def test_the_root_refuses_paths_without_prior_validation(root: VaultRoot) -> None:
+    for spelling in (*CLIMBING, *LEAVING, *MALFORMED):
+        if "%25" not in spelling:
+            try:
+                root.open_file(spelling).close()
+            except CannotOpen:
+                continue
+            pytest.fail(ascii(spelling))
 
 
 @pytest.mark.parametrize(
