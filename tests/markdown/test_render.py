@@ -268,6 +268,10 @@ def test_html_of_a_note_keeps_what_is_harmless():
     assert "<strong>in</strong>" in html
     assert "<kbd>K</kbd>" in html
     assert "List&lt;Text&gt;" in body("a List<Text> b")
+    assert "or Open it <b>now</b>." in body("or <button id=HH>Open it <b>now</b></button>.")
+    assert Read(body("<center>\n<FORM action=x>\nText\n</FORM>\n</center>")).text.split() == [
+        "Text"
+    ]
     assert body("<script>alert(1)</script> after <style>x</style>").strip() == "after"
     assert Read(body("<!-- hidden -->\n\ntext")).text.strip() == "text"
 

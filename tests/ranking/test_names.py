@@ -38,6 +38,14 @@ def test_ways_to_match_are_in_their_order():
     assert [hit.rank for hit in hits] == [0, 1, 2, 3, 4]
 
 
+def test_of_names_that_match_equally_well_the_best_connected_come_first():
+    names = ["Templify", "Templater", "Template of everything", "Templ"]
+    hits = NameIndex(names, [2, 26, 30, 0]).find("templ")
+    assert [names[hit.number] for hit in hits] == [
+        "Templ", "Templater", "Templify", "Template of everything"
+    ]  # fmt: skip
+
+
 def test_the_matching_part_is_marked():
     (hit, *_) = NameIndex(["The garden plan"]).find("plan gard")
     assert [("The garden plan")[start:end] for start, end in hit.ranges] == ["gard", "plan"]

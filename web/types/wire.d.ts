@@ -659,6 +659,7 @@ declare namespace Wire {
     noteId: string | null;
     path: string;
     title: string;
+    updated: string | null;
     html: string;
     outline: OutlineEntry[];
     properties: ShownProperty[];

@@ -147,6 +147,17 @@ _DROPPED = frozenset(
         "xmp",
     ]
 )
+# Elements of HTML of which only the text stays. Names that HTML does not know, as in `List<Text>`,
+# are text of the note.
+_UNWRAPPED = frozenset(
+    (
+        "acronym", "address", "area", "article", "aside", "basefont", "bgsound", "big", "blink",
+        "body", "button", "canvas", "center", "data", "datalist", "dialog", "dir", "fieldset",
+        "font", "footer", "form", "header", "hgroup", "html", "label", "legend", "main", "map",
+        "marquee", "menu", "meter", "nav", "nobr", "optgroup", "option", "output", "param",
+        "picture", "progress", "search", "slot", "source", "strike", "time", "track", "tt",
+    )
+)  # fmt: skip
 _VOID = frozenset(("base", "embed", "frame", "link", "meta"))
 MAX_OPEN = 60
 """Elements of a note's own HTML that may be open at once. Each block may open them again."""
@@ -239,6 +250,8 @@ class Raw:
         return "".join(out)
 
     def _tag(self, match: re.Match[str], name: str) -> str:
+        if name in _UNWRAPPED:
+            return ""
         if name not in _TAGS:
             return f"&lt;{escape(match[0][1:])}"
         if not self._fits(name, ends=bool(match[1])):

@@ -56,6 +56,7 @@ class RenderedNote:
     note_id: Annotated[str | None, Doc("Null for text that is not saved.")]
     path: str
     title: str
+    updated: Annotated[str | None, Doc("As in lists. Null for text that is not saved.")]
     html: str
     outline: tuple[OutlineEntry, ...]
     properties: tuple[ShownProperty, ...]

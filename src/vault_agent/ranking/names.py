@@ -24,6 +24,7 @@ ENOUGH = 20
 """With fewer hits, similar names are searched too."""
 SIMILAR_NAMES = 4_000
 _SIMILAR = 70.0  # of 100
+_DOUBLING = 4  # characters that a name may be longer for twice as many connections
 _FIRST = "\n"
 _BREAKS = str.maketrans(dict.fromkeys("-_/.,:;()[]{}'\"+&\t\n\r\\", " "))
 
@@ -37,9 +38,16 @@ class Hit(NamedTuple):
 
 
 class NameIndex:
-    """Names in the order in which they are preferred, such as the last changed first."""
+    """Names in the order in which they are preferred, such as the last changed first.
 
-    def __init__(self, names: Sequence[str]) -> None:
+    Args:
+        names: the names.
+        connections: of what each name names, how many links lead to it and from it. Of names that
+            match equally well, a short one and a well connected one come first.
+    """
+
+    def __init__(self, names: Sequence[str], connections: Sequence[int] = ()) -> None:
+        self._connections = connections
         self._names = [_normal(name[:MAX_NAME]) for name in names]
         self._text, self._starts = _joined(self._names)
         initials = ["".join(word[0] for word in name.split()) for name in self._names]
@@ -70,8 +78,13 @@ class NameIndex:
             similar = extract(wanted, recent, scorer=ratio, score_cutoff=_SIMILAR, limit=2 * ENOUGH)
             for _, _, number in similar:
                 ranks.setdefault(number, len(ways) + 1)
-        order = sorted(ranks, key=lambda each: (ranks[each], len(self._names[each]), each))
+        order = sorted(ranks, key=lambda each: (ranks[each], self._weight(each), each))
         return [Hit(number, ranks[number], self._ranges(number, words)) for number in order[:limit]]
+
+    def _weight(self, number: int) -> int:
+        """Return the length of a name, less for each doubling of the connections."""
+        connections = self._connections[number] if self._connections else 0
+        return len(self._names[number]) - _DOUBLING * connections.bit_length()
 
     def _with_all(self, words: Sequence[str]) -> Iterator[int]:
         longest = max(words, key=len)

@@ -61,6 +61,8 @@ _FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*\n(?=\s*\S)")
 _UNTOLD = re.compile(  # pictures and embeds; what a template fills in
     r"!\[[^\[\]\n]{0,400}\]\([^()\n]{0,1000}\)|!\[\[[^\[\]\n]{0,400}\]\]"
     r"|\{\{[^{}\n]{0,200}\}\}|<%[^%\n]{0,400}%>"
+    r"|^[ \t]*+(?:#[^\s#]++[ \t]*+)++$",  # a line of tags alone
+    re.MULTILINE,
 )
 _BEFORE_TEXT = 12  # times the characters that are wanted; comments and badges may stand before them
 _ONLY_HEADING = re.compile(r"\s*#{1,6}[ \t][^\n]*\s*")
@@ -158,7 +160,7 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
 def beginning(markdown: str, most: int) -> str:
     """Return the first text of a note, at most `most` characters, without its first heading.
 
-    Pictures and the placeholders of templates are left out.
+    Pictures, the placeholders of templates and lines of tags alone are left out.
     """
     text = _UNTOLD.sub(" ", markdown[: _BEFORE_TEXT * most])
     line = "" if _ONLY_HEADING.fullmatch(text) else plain_line(text)

@@ -57,13 +57,15 @@ def _names(connection: Connection, revision: str) -> Names:
     notes = stats.by_change(connection)
     texts: list[str] = []
     owners: list[tuple[int, str]] = []
-    for number, (path, title, aliases, _) in enumerate(notes):
+    connections: list[int] = []
+    for number, (path, title, aliases, _, connected) in enumerate(notes):
         name = stem(path)
         every = {title: "title", name: "name", **dict.fromkeys(aliases, "alias")}
         if "/" in path:
             every.setdefault(path, "path")
         texts += every
         owners += [(number, what) for what in every.values()]
+        connections += [connected] * len(every)
     written: dict[str, str] = {}
     used: dict[str, int] = {}
     for folded, spelling, _ in reading.tags(connection):
@@ -75,7 +77,7 @@ def _names(connection: Connection, revision: str) -> Names:
         "attachment": sorted(reading.attachments(connection)),
     }
     others = {kind: (each, NameIndex(each)) for kind, each in lists.items()}
-    return Names(revision, notes, NameIndex(texts), owners, others)
+    return Names(revision, notes, NameIndex(texts, connections), owners, others)
 
 
 def _folders(path: str) -> list[str]:
@@ -140,7 +142,7 @@ def _rank(known: Names, hit: Hit) -> int:
 
 
 def _note(known: Names, number: int, what: str, hit: Hit) -> Suggestion:
-    path, title, aliases, kind = known.notes[number]
+    path, title, aliases, kind, _ = known.notes[number]
     label, match = title, hit.ranges
     if what == "alias":
         every = list({title: 0, stem(path): 0, **dict.fromkeys(aliases, 0)})

@@ -18,8 +18,8 @@ from vault_agent.model.pages import LinkedFile, PropertyValue, RenderedNote, Sho
 from vault_agent.model.warning import Warning
 from vault_agent.search.fetch import NoteFile, read_file
 from vault_agent.search.named import named_note
+from vault_agent.store.index import lists, places
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index import places
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
@@ -43,7 +43,7 @@ MAX_EMBEDDED_BYTES = 2 << 20
 MAX_EMBEDDED_NOTES = 200
 MAX_LINKS = 20_000
 """Links of a page that are resolved. The others are shown as text."""
-_RENDERER = 1  # raise it when the HTML of the same note changes
+_RENDERER = 2  # raise it when the HTML of the same note changes
 
 
 class _Parsed(NamedTuple):
@@ -97,7 +97,8 @@ async def html_of_note(
             "The note is larger than 1 MiB.",
             {"size": file, "limit": MAX_BYTES},
         )
-    shown = _Shown(stored.path, stored.title, note_id, file)
+    updated = await snapshot.read(lists.updated_of, stored.rowid)
+    shown = _Shown(stored.path, stored.title, note_id, updated, file)
     return await _html(snapshot, root, shown, look)
 
 
@@ -105,18 +106,19 @@ async def html_of_text(
     snapshot: Snapshot, root: VaultRoot, file: NoteFile, path: str, look: Look
 ) -> RenderedNote:
     """Return a text that is not saved as HTML, with its links as if it were at `path`."""
-    return await _html(snapshot, root, _Shown(path, stem(path), None, file), look)
+    return await _html(snapshot, root, _Shown(path, stem(path), None, None, file), look)
 
 
 class _Shown(NamedTuple):
     path: str
     title: str
     note_id: str | None
+    updated: str | None
     file: NoteFile
 
 
 async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -> RenderedNote:
-    path, title, note_id, file = note
+    path, title, note_id, updated, file = note
     with _too_costly():
         parsed = await _parsed(file, look.allowance)
         gathered = _Gathered({path: parsed})
@@ -128,6 +130,7 @@ async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -
         note_id=note_id,
         path=path,
         title=title,
+        updated=updated,
         html=shown.html,
         outline=shown.outline,
         properties=properties,

@@ -101,6 +101,13 @@ def _most_connected(
     return [SortedNote(rowid, path, -count, times.get(rowid, "")) for count, path, rowid in shown]
 
 
+def updated_of(connection: sqlite3.Connection, rowid: int) -> str | None:
+    """Return when a note was changed last, or None."""
+    with translated():
+        rows = connection.execute(_UPDATED_OF, (json_array([rowid]),)).fetchall()
+    return next((updated for _, updated in rows), None)
+
+
 def title_of(connection: sqlite3.Connection, path: str) -> str | None:
     """Return the title of the note at a path, or None."""
     with translated():

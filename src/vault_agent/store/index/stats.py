@@ -8,6 +8,7 @@ import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import translated
+from vault_agent.store.index.links import all_connections
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,12 +24,13 @@ class Counts(NamedTuple):
 
 
 class NamedFile(NamedTuple):
-    """The names of a note, and its type."""
+    """The names of a note, its type, and how many notes it links to or is linked from."""
 
     path: str
     title: str
     aliases: tuple[str, ...]
     type: str | None
+    connections: int
 
 
 class NamedHeading(NamedTuple):
@@ -59,10 +61,14 @@ def types(connection: sqlite3.Connection) -> list[tuple[str | None, int]]:
 def by_change(connection: sqlite3.Connection) -> list[NamedFile]:
     """Return the names of every note, the last changed first."""
     with translated():
+        counted = connection.execute(*all_connections(None)).fetchall()
         rows = connection.execute(_BY_CHANGE).fetchall()
+    counts: dict[int, int] = {rowid: count for rowid, count in counted}  # noqa: C416
     return [
-        NamedFile(path, title, tuple(orjson.loads(aliases)) if aliases else (), kind)
-        for path, title, aliases, kind in rows
+        NamedFile(
+            path, title, tuple(orjson.loads(aliases)) if aliases else (), kind, counts.get(rowid, 0)
+        )
+        for rowid, path, title, aliases, kind in rows
     ]
 
 
@@ -88,7 +94,7 @@ GROUP BY kind ORDER BY number DESC, kind
 """
 
 _BY_CHANGE = """
-SELECT path, title, aliases, json_extract(metadata, '$.type') FROM note
+SELECT rowid, path, title, aliases, json_extract(metadata, '$.type') FROM note
 ORDER BY mtime_ns DESC, path
 """
 

@@ -1,6 +1,7 @@
 // Icons, and the shapes that say what a note is. The sprite is in index.html.
 
 import { html } from "../../vendor/preact.js";
+import { typed } from "../state/vault.js";
 import { words } from "../words.js";
 
 export const KINDS = /** @type {const} */ (["journal", "decision", "module", "note", "pattern", "bug", "snippet"]);
@@ -19,6 +20,9 @@ export const typeName = (type) =>
 /** @param {{ name: string, small?: boolean }} given */
 export const Icon = ({ name, small }) =>
   html`<svg class=${small ? "i s" : "i"} aria-hidden="true"><use href=${`#i-${name}`} /></svg>`;
+
+/** The shape of a note's type. None where no note has a type. @param {{ type: string | null | undefined, quiet?: boolean }} given */
+export const NoteShape = (given) => (typed.value ? html`<${Shape} ...${given} />` : null);
 
 /** @param {{ type: string | null | undefined, quiet?: boolean }} given */
 export function Shape({ type, quiet }) {

@@ -1,7 +1,7 @@
 // Texts that come from notes: always text nodes, never HTML.
 
 import { html } from "../../vendor/preact.js";
-import { cut, inUnits, markedWords, widened } from "../state/query.js";
+import { cut, inUnits, markedWords, nameOf, widened } from "../state/query.js";
 
 const CONTROLS = /[\u0000-\u001F\u007F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu;
 
@@ -9,6 +9,15 @@ const CONTROLS = /[\u0000-\u001F\u007F\u061C\u200E\u200F\u202A-\u202E\u2066-\u20
 export function plain(text, most = 300) {
   const clean = (text ?? "").slice(0, most * 2).replace(CONTROLS, " ");
   return cut(clean, most);
+}
+
+const SIGNS = /[^\p{L}\p{N}]+/gu;
+
+/** The name of a note's file, or "" if it says the same as the title. @param {string} path @param {string} title */
+export function otherName(path, title) {
+  const name = plain(nameOf(path), 80);
+  const same = (/** @type {string} */ text) => text.normalize().toLocaleLowerCase().replace(SIGNS, "");
+  return same(name) === same(title) ? "" : name;
 }
 
 /** A text with some ranges marked. The ranges are in characters. @param {{ text: string, ranges?: readonly (readonly [number, number])[], as?: string }} given */

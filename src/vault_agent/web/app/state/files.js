@@ -4,6 +4,7 @@ import { computed, effect, signal } from "../../vendor/preact.js";
 import { onNews } from "../events.js";
 import { ask, vaultId } from "../wire.js";
 import { collator } from "../words.js";
+import { nameOf } from "./query.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 import { revision } from "./vault.js";
 
@@ -28,8 +29,6 @@ effect(() => {
 
 /** @param {string} path */
 export const folderOf = (path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
-/** The name of a file as it is shown: a note's without its ending. @param {string} path */
-export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1).replace(/\.(md|markdown)$/i, "");
 
 /** The lines of the tree, from the top. */
 export const lines = computed(() => {

@@ -33,7 +33,7 @@ function fromReply(data, tag) {
     title: data.title,
     type: valuesOf(properties, "type")[0] ?? null,
     tags: [...new Set([...tags, ...(row?.tags ?? [])])],
-    date: valuesOf(properties, "updated", "date", "created")[0] ?? row?.date ?? null,
+    date: valuesOf(properties, "updated", "date", "created")[0] ?? data.updated ?? row?.date ?? null,
     html: data.html,
     source: null,
     pieces: 1,

@@ -2,6 +2,9 @@
 
 /** @typedef {{ type: string[], tag: string[], path: string[], after: string, before: string }} Filters */
 
+/** The name of a file as it is shown: a note's without its ending. @param {string} path */
+export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1).replace(/\.(md|markdown)$/i, "");
+
 const OPERATOR = /(^|\s)(tag|path|type|after|before):("([^"]*)"|\S+)(\s|$)/iu;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 

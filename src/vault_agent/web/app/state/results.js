@@ -10,6 +10,7 @@ import { embeds, health, revision } from "./vault.js";
  *   text: string, ranges: [number, number][], connections: number | null, heading: string | null }} Row */
 
 const PAGE = 100;
+const MANY = 50; // notes
 const BEST = 50;
 const SETTLED = 250; // ms after the last key, when the order by meaning replaces the one by words
 
@@ -90,9 +91,9 @@ function once(rows) {
   return rows.filter((row) => !seen.has(row.id) && seen.add(row.id));
 }
 
-/** Whether the last change of a whole page is of one minute, as after a copy. @param {Wire.ListedNote[]} notes */
+/** Whether the last change of many notes, or of a whole page, is of one minute, as after a copy. @param {Wire.ListedNote[]} notes */
 const sameTime = (notes) =>
-  notes.length === PAGE && notes[0].updated.slice(0, 16) === notes[PAGE - 1].updated.slice(0, 16);
+  notes.length >= MANY && notes[0].updated.slice(0, 16) === notes.at(-1)?.updated.slice(0, 16);
 
 /** @param {string | null} cursor @param {string | undefined} mode @param {AbortSignal} signal @param {number} [limit] @param {string} [usual] the order if none is chosen @returns {Promise<Omit<typeof NOTHING, "key">>} */
 async function page(cursor, mode, signal, limit = PAGE, usual = "") {

@@ -35,6 +35,8 @@ export const hasMemory = computed(
 export const mayWrite = computed(() => switchedOn("write.enabled") && health.value?.write?.state !== "unsupported");
 /** Whether the settings give a right, such as `move`. @param {string} right */
 export const hasRight = (right) => mayWrite.value && Boolean(health.value?.write?.allow.includes(right));
+/** Whether notes have types: else none is shown. */
+export const typed = computed(() => Boolean(stats.value?.types.some(({ type }) => type)));
 export const embeds = computed(() => Boolean(health.value?.embeddings.available));
 
 /** Ask for the state of the server. */

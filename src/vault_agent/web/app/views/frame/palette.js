@@ -9,7 +9,7 @@ import { Icon, Shape } from "../../parts/sign.js";
 import { hitsOf, Marked, plain } from "../../parts/text.js";
 import { go } from "../../state/address.js";
 import { recent } from "../../state/settings.js";
-import { mayWrite } from "../../state/vault.js";
+import { mayWrite, typed } from "../../state/vault.js";
 import { ask, newestOnly } from "../../wire.js";
 import { words } from "../../words.js";
 import { closeOverlay, overlay, takeTyped } from "./overlay.js";
@@ -156,7 +156,7 @@ export function Overlay({ only, pick }) {
         group = option.group;
         return html`${head && html`<div class="group" role="presentation">${head}</div>`}
           <div class="option" role="option" id=${option.id} key=${option.id} aria-selected=${index === chosen} onClick=${() => run(option)} onPointerMove=${() => (at.value = index)}>
-            ${option.icon ? html`<${Icon} name=${option.icon} />` : html`<${Shape} type=${option.type} quiet />`}
+            ${option.icon || !typed.value ? html`<${Icon} name=${option.icon ?? "file"} />` : html`<${Shape} type=${option.type} quiet />`}
             <span class="name cut" dir="auto"><${Marked} text=${option.name} ranges=${option.ranges} as="b" /></span>
             <small class="cut"><bdi>${option.detail}</bdi></small>${option.keys && html`<${Key} keys=${option.keys} />`}</div>`;
       })}

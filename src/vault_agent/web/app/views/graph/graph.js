@@ -11,6 +11,7 @@ import { address, go } from "../../state/address.js";
 import { graph, graphFault, grouped, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
 import { filtered, results, searching } from "../../state/results.js";
 import { revision } from "../../state/vault.js";
+import { later } from "../../later.js";
 import { collator, count, words } from "../../words.js";
 import { Panel } from "./panel.js";
 import { AsList, Preview } from "./preview.js";
@@ -163,7 +164,7 @@ export function View() {
     () => [
       {
         id: "search",
-        name: words.graph.find,
+        name: later.graph.find,
         icon: "search",
         keys: ["Mod+Shift+f", "/"],
         run: () => document.getElementById("find")?.focus(),
@@ -199,17 +200,17 @@ export function View() {
     scene();
   };
   const notes = [
-    now?.truncated && words.graph.truncated(count(now.ids.length)),
-    left.value > 0 && words.graph.strongest(count(EDGES_OUT)),
-    now && !now.laid && words.graph.pending,
+    now?.truncated && later.graph.truncated(count(now.ids.length)),
+    left.value > 0 && later.graph.strongest(count(EDGES_OUT)),
+    now && !now.laid && later.graph.pending,
   ].filter(Boolean);
   const shown = mask.reduce((sum, each) => sum + each, 0);
   if (!styled) return null;
-  return html`<div class="graph"><h1 class="visually-hidden">${words.graph.title}</h1>
-    <${Canvas} label=${words.graph.label(count(shown))} stage=${stage} onMessage=${hear} onOpen=${openChosen} onEscape=${() => choose(-1)} />
+  return html`<div class="graph"><h1 class="visually-hidden">${later.graph.title}</h1>
+    <${Canvas} label=${later.graph.label(count(shown))} stage=${stage} onMessage=${hear} onOpen=${openChosen} onEscape=${() => choose(-1)} />
     ${graphFault.value && html`<div class="wait"><${Trouble} fault=${graphFault.value} again=${() => loadGraph({ unresolved })} /></div>`}
-    ${!now && !graphFault.value && html`<p class="wait" role="status">${words.graph.loading}</p>`}
-    ${now && shown === 0 && html`<div class="wait"><${Empty} icon="graph" title=${words.graph.none.noneAtAll} /></div>`}
+    ${!now && !graphFault.value && html`<p class="wait" role="status">${later.graph.loading}</p>`}
+    ${now && shown === 0 && html`<div class="wait"><${Empty} icon="graph" title=${later.graph.none.noneAtAll} /></div>`}
     ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
     ${
       now &&

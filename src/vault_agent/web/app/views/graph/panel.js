@@ -4,11 +4,12 @@ import { html, useSignal } from "../../../vendor/preact.js";
 import { Icon, KINDS, Shape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
+import { later } from "../../later.js";
 import { count, locale, words } from "../../words.js";
 
 const DAY = 86_400_000;
 const months = new Intl.DateTimeFormat(locale, { month: "short", year: "numeric" });
-const t = words.graph;
+const t = later.graph;
 
 /** @param {{ counts: Map<string, number>, colour: string, names: Record<"folders" | "tags", [string, number][]>, filter: any, span: [number, number], found: number | null, find: { value: string }, onFind: (step: number) => void, onFilter: (changes: any) => void, notes: string[], list: boolean, onList: () => void, searched: boolean }} given */
 export function Panel({

@@ -1,15 +1,17 @@
 // The note that is chosen in the graph, and its neighbours; and the graph as a list.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Icon, Shape, typeName } from "../../parts/sign.js";
+import { Icon, NoteShape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changed, go } from "../../state/address.js";
 import { neighbours } from "../../state/graph.js";
+import { typed } from "../../state/vault.js";
 import { ask } from "../../wire.js";
+import { later } from "../../later.js";
 import { count, fullDate, words } from "../../words.js";
 
 const SHOWN = 8;
-const t = words.graph;
+const t = later.graph;
 const DAY = 86_400_000;
 
 /** The excerpt that lists show of a note. @param {string} id @param {AbortSignal} signal */
@@ -36,13 +38,13 @@ export function Preview({ graph, at, pinned, onChoose, onPin }) {
   const near = neighbours(graph, at);
   const day = graph.days[at];
   return html`<aside class="panel preview" aria-label=${t.preview}>
-    <div class="facts"><span class="kind"><${Shape} type=${graph.types[at]} quiet /><bdi>${id ? plain(typeName(graph.types[at]), 40) : t.missing}</bdi></span><bdi class="cut">${plain(graph.folders[at], 60)}</bdi>
+    <div class="facts"><span class="kind"><${NoteShape} type=${graph.types[at]} quiet /><bdi>${!id ? t.missing : typed.value && plain(typeName(graph.types[at]), 40)}</bdi></span><bdi class="cut">${plain(graph.folders[at], 60)}</bdi>
       <button class="icon end" aria-label=${words.close} onClick=${() => onChoose(-1)}><${Icon} name="x" /></button></div>
     <h2 class="name" dir="auto">${plain(graph.titles[at], 200) || words.untitled}</h2>
     ${excerpt.value && html`<p class="what" dir="auto">${excerpt.value}</p>`}
     ${graph.tags[at].length > 0 && html`<p class="tags">${graph.tags[at].slice(0, 8).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 40)}</bdi>`)}</p>`}
     <p class="num note-line">${[t.connections(count(near.length)), day !== null && t.edited(fullDate(new Date(day * DAY).toISOString().slice(0, 10)))].filter(Boolean).join(" · ")}</p>
-    <div class="near">${near.slice(0, SHOWN).map((other) => html`<button key=${other} onClick=${() => onChoose(other)}><${Shape} type=${graph.types[other]} quiet /><bdi class="cut">${plain(graph.titles[other], 120)}</bdi><small class="num">${count(graph.degree[other])}</small></button>`)}</div>
+    <div class="near">${near.slice(0, SHOWN).map((other) => html`<button key=${other} onClick=${() => onChoose(other)}><${NoteShape} type=${graph.types[other]} quiet /><bdi class="cut">${plain(graph.titles[other], 120)}</bdi><small class="num">${count(graph.degree[other])}</small></button>`)}</div>
     ${
       id &&
       html`<div class="go"><a class="primary" href=${changed({ view: "notes", note: id, near: "", depth: "" })}>${t.open}</a>
@@ -65,7 +67,7 @@ export function AsList({ graph, mask, at, onChoose }) {
       (
         each,
       ) => html`<li key=${each}><button class="entry" aria-expanded=${each === at} onClick=${() => onChoose(each === at ? -1 : each)}>
-      <${Shape} type=${graph.types[each]} /><bdi class="cut">${plain(graph.titles[each], 160) || words.untitled}</bdi><span class="n num">${t.connections(count(graph.degree[each]))}</span></button>
+      <${NoteShape} type=${graph.types[each]} /><bdi class="cut">${plain(graph.titles[each], 160) || words.untitled}</bdi><span class="n num">${t.connections(count(graph.degree[each]))}</span></button>
       ${
         each === at &&
         html`<ul>${neighbours(graph, each)

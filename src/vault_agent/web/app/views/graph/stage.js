@@ -7,6 +7,7 @@ import { palette } from "../../parts/shapes.js";
 import { Icon } from "../../parts/sign.js";
 import { dark } from "../../state/settings.js";
 import { startWorker } from "../../trust.js";
+import { later } from "../../later.js";
 import { words } from "../../words.js";
 
 const STEP = 60; // px for an arrow key
@@ -157,8 +158,8 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
   );
   return html`<canvas ref=${canvas} role="img" aria-label=${label} tabindex="0" data-over=${over.value} data-moving=${moving.value} data-drawn=${drawn.value} data-frames=${frames.value}
       onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onPointerLeave=${() => tell("leave", {})} onDblClick=${onOpen} onKeyDown=${keyed}></canvas>
-    <div class="panel zoom"><button class="icon" aria-label=${words.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })}><${Icon} name="minus" /></button>
-      <button class="icon" aria-label=${words.graph.fit} onClick=${() => tell("fit", {})}><${Icon} name="fit" /></button>
-      <button class="icon" aria-label=${words.graph.zoomIn} onClick=${() => tell("zoom", { factor: 1.4 })}><${Icon} name="plus" /></button></div>
-    <div class="panel map" role="group" tabindex="0" aria-label=${words.graph.map} onPointerDown=${toMap} onPointerMove=${toMap} onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, true)}><canvas ref=${map} aria-hidden="true"></canvas></div>`;
+    <div class="panel zoom"><button class="icon" aria-label=${later.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })}><${Icon} name="minus" /></button>
+      <button class="icon" aria-label=${later.graph.fit} onClick=${() => tell("fit", {})}><${Icon} name="fit" /></button>
+      <button class="icon" aria-label=${later.graph.zoomIn} onClick=${() => tell("zoom", { factor: 1.4 })}><${Icon} name="plus" /></button></div>
+    <div class="panel map" role="group" tabindex="0" aria-label=${later.graph.map} onPointerDown=${toMap} onPointerMove=${toMap} onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, true)}><canvas ref=${map} aria-hidden="true"></canvas></div>`;
 }

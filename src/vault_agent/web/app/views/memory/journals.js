@@ -18,10 +18,11 @@ import {
   session,
 } from "../../state/memory.js";
 import { identityOf, job, remembered, revision, switchedOn } from "../../state/vault.js";
+import { later } from "../../later.js";
 import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
 import { agentName } from "./names.js";
 
-const t = words.journals;
+const t = later.journals;
 const [SOON, LATER] = [1500, 5000]; // ms
 const FIRST = ["draft", "incomplete", "pending"];
 const SIGNS = /** @type {Record<string, [string, string]>} */ ({

@@ -16,17 +16,25 @@ const MOST = 7;
 const TREES = () => import("./trees.js");
 const DATES = () => import("./dates.js");
 
-/** The types to offer with their counts: of the results of a search, else of the vault. */
+/** The types of the vault to offer, with their counts: those of the results of a search, else of the vault. */
 function typeCounts() {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  if (searching.value) {
-    for (const row of results.value.rows) if (row.type) counts.set(row.type, (counts.get(row.type) ?? 0) + 1);
-  } else for (const { type, count: notes } of stats.value?.types ?? []) if (type) counts.set(type, notes);
-  for (const type of address.value.type) if (!counts.has(type)) counts.set(type, 0);
-  const rank = (/** @type {string} */ type) =>
-    address.value.type.includes(type) ? 2 : KINDS.some((each) => each === type.toLowerCase()) ? 1 : 0;
-  return [...counts].sort((a, b) => rank(b[0]) - rank(a[0]) || b[1] - a[1]).slice(0, MOST);
+  const all = (stats.value?.types ?? []).filter(({ type }) => type);
+  const chosen = address.value.type;
+  /** @param {string} type */
+  const rank = (type) => (chosen.includes(type) ? 2 : KINDS.some((each) => each === type.toLowerCase()) ? 1 : 0);
+  /** @type {[string, number][]} */
+  const counts = all.map(({ type, count: notes }) => [type ?? "", notes]);
+  for (const type of chosen) if (!counts.some(([each]) => each === type)) counts.push([type, 0]);
+  const shown = counts
+    .filter(([type, notes]) => notes > 1 || rank(type))
+    .sort((a, b) => rank(b[0]) - rank(a[0]) || b[1] - a[1])
+    .slice(0, MOST);
+  if (!searching.value) return shown;
+  const { rows } = results.value;
+  return shown.map(
+    ([type]) =>
+      /** @type {const} */ ([type, rows.filter((row) => row.type?.toLowerCase() === type.toLowerCase()).length]),
+  );
 }
 
 /** @param {string} type */
@@ -67,11 +75,8 @@ export function Chips() {
     ${opener("folder", "folder", words.notes.folder)}
     ${opener("date", "date", words.notes.date)}
     ${projects.length > 0 && opener("project", "home", words.memory.project)}
-    ${
-      !searching.value &&
-      html`<button class="chip" aria-pressed=${now.linked === "false"} onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}><${Icon} name="link" />${words.notes.unlinked}</button>
-      <button class="chip" aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button>`
-    }</div>
+    <button class="chip" disabled=${searching.value} aria-pressed=${now.linked === "false"} onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}><${Icon} name="link" />${words.notes.unlinked}</button>
+    <button class="chip" disabled=${searching.value} aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button></div>
     ${menu.value === "tags" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "tags", anchor: anchors.current.tags, onClose: close }} />`}
     ${menu.value === "folder" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "folders", anchor: anchors.current.folder, onClose: close }} />`}
     ${menu.value === "date" && html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`}

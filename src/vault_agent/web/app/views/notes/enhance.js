@@ -3,6 +3,7 @@
 import { copy } from "../../parts/say.js";
 import { address, changed, written } from "../../state/address.js";
 import { plain } from "../../parts/text.js";
+import { nameOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
 import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
@@ -112,7 +113,7 @@ function missing(link) {
 function headings(prose, note) {
   for (const heading of prose.querySelectorAll("h1[id], h2[id], h3[id], h4[id], h5[id], h6[id]")) {
     if (heading.closest(".embed")) continue;
-    const name = note.path.replace(/^.*\//, "").replace(/\.(md|markdown)$/i, "");
+    const name = nameOf(note.path);
     const text = (heading.textContent ?? "").trim();
     heading.append(button("anchor", words.note.copyHeading, "link", () => void copy(`[[${name}#${text}]]`)));
   }
@@ -144,14 +145,34 @@ function foldable(title, content, open) {
   show(open);
 }
 
+/** The pictures of the same server that stand right beside one. @param {HTMLElement} place */
+function besides(place) {
+  const found = [];
+  for (let next = place.nextSibling; next; next = next.nextSibling) {
+    if (next instanceof HTMLElement && next.matches(".remote") && next.dataset.host === place.dataset.host)
+      found.push(next);
+    else if (next.nodeName !== "BR" && next.textContent?.trim() !== "") break;
+  }
+  return found;
+}
+
 /** What is on another server is never asked for: its place says where it is. @param {HTMLElement} prose */
 function remotes(prose) {
   for (const place of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".remote"))) {
-    const { url = "", host = "" } = place.dataset;
+    if (!prose.contains(place)) continue; // one of the same host speaks for it
+    const { host = "" } = place.dataset;
+    const all = [place, ...besides(place)];
+    const texts = all.map((each) => plain(each.textContent, 80));
+    const urls = all.flatMap((each) => each.dataset.url ?? []).join("\n");
     const name = document.createElement("bdi");
-    name.textContent = words.note.remote(plain(place.textContent, 80), plain(host, 100));
+    name.textContent = all[1]
+      ? words.note.remotes(all.length, plain(host, 100))
+      : words.note.remote(texts[0], plain(host, 100));
+    if (all[1]) place.title = texts.filter(Boolean).join("\n");
     place.replaceChildren(icon("image"), name);
-    if (url) place.append(button("icon", words.note.copyAddress, "copy", () => void copy(url)));
+    if (urls) place.append(button("icon", words.note.copyAddress, "copy", () => void copy(urls)));
+    while (all[1] && place.nextSibling !== all.at(-1)) place.nextSibling?.remove();
+    if (all[1]) all.at(-1)?.remove();
   }
   for (const place of prose.querySelectorAll(".missing")) {
     place.prepend(icon("file"));

@@ -1,7 +1,7 @@
 // A preview of the note behind a link: on hovering for a while, or with Space. It can be pinned.
 
 import { html, signal, useLayoutEffect, useRef } from "../../../vendor/preact.js";
-import { Icon, Shape } from "../../parts/sign.js";
+import { Icon, NoteShape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
 import { readNote } from "../../state/note.js";
@@ -94,7 +94,7 @@ export function Hover() {
   }, [Boolean(shown)]);
   if (!shown) return null;
   return html`<aside class="hovercard" ref=${ref} aria-label=${words.note.preview} onPointerEnter=${() => clearTimeout(timer)} onPointerLeave=${hide}>
-    <header><h2 dir="auto"><${Shape} type=${shown.note.type} quiet /> <a class="plain" href=${changed({ view: "notes", note: shown.note.id })}>${plain(shown.note.title, 200)}</a></h2>
+    <header><h2 dir="auto"><${NoteShape} type=${shown.note.type} quiet /> <a class="plain" href=${changed({ view: "notes", note: shown.note.id })}>${plain(shown.note.title, 200)}</a></h2>
       <button class="icon" aria-pressed=${shown.pinned} aria-label=${words.note.pin} onClick=${() => (card.value = shown.pinned ? null : { ...shown, pinned: true })}><${Icon} name=${shown.pinned ? "x" : "pin"} /></button></header>
     <div class="prose" dir="auto" ref=${prose} inert></div></aside>`;
 }

@@ -17,6 +17,7 @@ import {
   results,
   searching,
 } from "../../state/results.js";
+import { note } from "../../state/note.js";
 import { health, job } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { agoWords, timeOf, words } from "../../words.js";
@@ -53,6 +54,17 @@ export function List() {
     if (scroll.current) scroll.current.scrollTop = 0;
     measure();
   }, [key]);
+
+  const revealed = useRef("");
+  useEffect(() => {
+    const box = scroll.current;
+    if (!box || !rows.length || revealed.current === open) return;
+    revealed.current = open;
+    const top = rows.findIndex((row) => row.id === open) * height.peek();
+    if (top < 0 || (top >= box.scrollTop && top + height.peek() <= box.scrollTop + box.clientHeight)) return;
+    box.scrollTop = top - (box.clientHeight - height.peek()) / 2;
+    measure();
+  }, [open, rows]);
 
   const last = first.value + visible.value;
   useEffect(() => {
@@ -117,7 +129,10 @@ export function List() {
   if (focusAt < from || focusAt >= to) if (focusAt < rows.length) shown.push(focusAt);
 
   const query = asked.value.text;
-  return html`<div class=${`scroll${busy.value ? " busy" : ""}`} ref=${scroll} onScroll=${measure} onKeyDown=${keyed} aria-busy=${busy.value}
+  const read = note.value;
+  const far = read?.id === open && key && !query && !rows.some((row) => row.id === open);
+  return html`${far && html`<div class="opened"><${Row} row=${{ ...read, text: "", ranges: [], connections: null, heading: null }} query="" current focusable onOpen=${() => {}} /></div>`}
+    <div class=${`scroll${busy.value ? " busy" : ""}`} ref=${scroll} onScroll=${measure} onKeyDown=${keyed} aria-busy=${busy.value}
       onPointerLeave=${() => (hovered.value = "")}
       onPointerOver=${(/** @type {Event & { target: Element }} */ event) => (hovered.value = /** @type {HTMLElement | null | undefined} */ (event.target.closest?.(".row"))?.dataset.note ?? "")}>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${reload} />`}

@@ -11,7 +11,8 @@ import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
 import { note, noteFault, readPiece, reopen } from "../../state/note.js";
-import { health, mayWrite } from "../../state/vault.js";
+import { nameOf } from "../../state/query.js";
+import { health, mayWrite, typed } from "../../state/vault.js";
 import { count, fullDate, words } from "../../words.js";
 import { showAnchor, showLine } from "./anchor.js";
 import { enhance } from "./enhance.js";
@@ -94,7 +95,7 @@ function Reader({ drawer, onSide }) {
       <div class="crumb" data-moved=${moved.value}>
         <button class="icon only-s" aria-label=${words.note.back} onClick=${close}><${Icon} name="left" /></button>
         ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
-        <span class="cut" dir="auto">${read && title}</span>
+        <span class="cut" dir="auto" title=${read && plain(read.path)}>${read && plain(nameOf(read.path))}</span>
         <div class="acts">
           ${read && html`<${Promote} read=${read} />`}
           <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
@@ -137,7 +138,7 @@ function stayAt(scroller, top) {
 function Facts({ read }) {
   const wordCount = useMemo(() => countWords(read.html), [read.html]);
   const status = read.properties.find((each) => each.key === "status")?.values[0]?.text;
-  return html`<div class="facts"><span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>
+  return html`<div class="facts">${typed.value && html`<span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>`}
     ${status && html`<bdi>${plain(status, 40)}</bdi>`}
     ${read.date && html`<time class="num" datetime=${read.date} title=${read.date}>${fullDate(read.date)}</time>`}
     ${wordCount > 0 && html`<span class="num">${words.note.words(count(wordCount))}</span>`}

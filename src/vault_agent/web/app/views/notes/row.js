@@ -2,8 +2,9 @@
 
 import { html } from "../../../vendor/preact.js";
 import { changed } from "../../state/address.js";
-import { Icon, Shape } from "../../parts/sign.js";
-import { hitsOf, Marked, plain } from "../../parts/text.js";
+import { Icon, NoteShape } from "../../parts/sign.js";
+import { hitsOf, Marked, otherName, plain } from "../../parts/text.js";
+import { typed } from "../../state/vault.js";
 import { fullDate, shortDate, words } from "../../words.js";
 
 const TAGS = 3;
@@ -13,12 +14,13 @@ export function Row({ row, query, current, focusable, onOpen }) {
   const title = plain(row.title) || words.untitled;
   const folder = row.path.includes("/") ? row.path.slice(0, row.path.lastIndexOf("/")) : "";
   const more = row.tags.length - TAGS;
-  return html`<a class="row" href=${changed({ note: row.id, at: "" })} data-note=${row.id} tabindex=${focusable ? 0 : -1}
+  const file = otherName(row.path, title);
+  return html`<a class="row" data-typed=${typed.value} href=${changed({ note: row.id, at: "" })} data-note=${row.id} tabindex=${focusable ? 0 : -1}
       aria-current=${current ? "true" : undefined} onClick=${onOpen} draggable=${false}>
-    <${Shape} type=${row.type} />
-    <h2 class="cut" dir="auto" title=${title.length > 40 ? title : undefined}><${Marked} text=${title} ranges=${query ? hitsOf(title, query) : []} /></h2>
+    <${NoteShape} type=${row.type} />
+    <div class="name"><h2 class="cut" dir="auto" title=${title.length > 40 ? title : undefined}><${Marked} text=${title} ranges=${query ? hitsOf(title, query) : []} /></h2>${file && html`<bdi class="file cut" title=${plain(row.path)}>${file}</bdi>`}</div>
     <time class="num" datetime=${row.date ?? ""} title=${fullDate(row.date)}>${shortDate(row.date)}</time>
-    <p dir="auto">${row.heading && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}<${Marked} text=${row.text.slice(0, 400)} ranges=${row.ranges} /></p>
+    <p dir="auto">${row.heading && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}<${Marked} text=${row.text.slice(0, 400)} ranges=${row.ranges} />${!row.text && row.tags.length > 0 && plain(folder)}</p>
     <span class="meta">${row.tags.slice(0, TAGS).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 60)}</bdi>`)}
       ${more > 0 && html`<span class="tag num">${words.notes.moreTags(more)}</span>`}
       ${!row.tags.length && folder && html`<bdi class="folder cut" title=${plain(folder)}>${plain(folder.slice(folder.lastIndexOf("/") + 1), 60)}</bdi>`}

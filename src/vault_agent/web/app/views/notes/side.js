@@ -12,11 +12,12 @@ const OUTLINE = 400; // headings in the document
 
 /** @param {{ read: import("../../state/note.js").Note, box: { current: HTMLElement | null }, drawer: { value: boolean } }} given */
 export function Side({ read, box, drawer }) {
+  const properties = read.properties.filter(({ values }) => values.some(({ text }) => text.trim()));
   return html`<aside class="side" data-drawer=${drawer.value} aria-label=${words.note.about} tabindex=${-1}>
     <button class="icon shut" aria-label=${words.close} onClick=${() => (drawer.value = false)}><${Icon} name="x" /></button>
     <${Mini} read=${read} />
     ${read.outline.length > 0 && html`<${Outline} read=${read} box=${box} />`}
-    ${read.properties.length > 0 && html`<section><h2>${words.note.properties}</h2><${Properties} list=${read.properties} /></section>`}
+    ${properties.length > 0 && html`<section><h2>${words.note.properties}</h2><${Properties} list=${properties} /></section>`}
   </aside>`;
 }
 

@@ -1,0 +1,96 @@
+"""The list beside the note that is read, and the quiet of what says nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page, Route
+
+
+def changing(change: Callable[[Any], None]) -> Callable[[Route], None]:
+    """Return a handler that changes the data of a reply."""
+
+    def answer(route: Route) -> None:
+        reply = route.fetch()
+        body = reply.json()
+        change(body["data"])
+        route.fulfill(response=reply, json=body)
+
+    return answer
+
+
+def test_the_opened_note_is_shown_in_the_list(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Note 0050')}")
+    expect(page.locator(".rows .row[aria-current=true] h2")).to_have_text("Note 0050")
+    expect(page.locator(".rows .row[aria-current=true]")).to_be_in_viewport(ratio=1)
+    assert page.locator(".opened").count() == 0
+    page.goto(f"{page.url.partition('#')[0]}#/notes/{note_id('Note 0220')}")
+    expect(page.locator(".opened .row[aria-current=true] h2")).to_have_text("Note 0220")
+    expect(page.locator(".facts time")).to_be_visible()  # its row is not loaded: the note says it
+
+
+def test_the_name_of_the_file_stands_beside_another_title(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    frost = note_id("Frost alarm")
+    page = visit(f"/notes/{frost}?q=probe+fires")
+    row = page.locator(f".row[data-note='{frost}']")
+    expect(row.locator(".file")).to_have_text("Frost alarm")
+    expect(page.locator(".crumb")).to_contain_text("Frost alarm")
+    expect(page.locator(".crumb")).not_to_contain_text("fires")
+
+
+def test_what_a_search_cannot_filter_stays_in_its_place(visit: Callable[..., Page]):
+    page = visit()
+    before = page.locator(".count").bounding_box()
+    page.locator("#find").fill("frost")
+    expect(page.locator(".row p mark").first).to_be_visible()
+    expect(page.get_by_role("button", name="Open tasks")).to_be_disabled()
+    after = page.locator(".count").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert before["y"] == after["y"]
+
+
+def test_tags_are_offered_by_their_number(visit: Callable[..., Page]):
+    page = visit()
+    page.get_by_role("button", name="Tags").click()
+    expect(page.get_by_role("menuitemcheckbox").first).to_contain_text("230")
+    shown = page.locator("[role=menu] .entry:not(:has(> span:not(.n))) .n").all_inner_texts()
+    assert [int(each) for each in shown] == sorted(map(int, shown), reverse=True)
+
+
+def test_without_types_and_values_nothing_stands_for_them(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit()
+    frost = note_id("Frost alarm")
+
+    def untyped(data: Any) -> None:
+        data["types"] = [{"type": None, "count": 243}]
+
+    def poor(data: Any) -> None:
+        badge = (
+            '<span class="remote" data-url="https://b.example/{}" data-host="b.example">x</span>'
+        )
+        data["html"] = f"<p>{'<br>'.join(map(badge.format, range(3)))} and text</p>"
+        data["properties"] = [
+            {"key": "aliases", "values": [], "isList": True},
+            {"key": "rating", "values": [{"text": "5", "noteId": None}], "isList": False},
+        ]
+
+    page.route("**/stats", changing(untyped))
+    page.route(f"**/notes/{frost}/html", changing(poor))
+    page.reload()
+    page.goto(f"{page.url.partition('#')[0]}#/notes/{frost}")
+    expect(page.locator(".props dt")).to_have_text(["rating"])
+    expect(page.locator(".remote")).to_have_text("3 pictures not loaded from b.example")
+    assert page.locator(".prose p br").count() == 0
+    assert page.locator(".row .t, .facts .kind").count() == 0
