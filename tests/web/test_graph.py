@@ -258,3 +258,49 @@ def test_eight_tabs_have_one_stream(browser: Browser, site: Program):
     expect(pages[1].locator(".stats")).to_contain_text("Live")
     watch.page = pages[1]
     watch.close()
+
+
+def test_names_lie_over_no_other_name_and_over_no_node(visit: Callable[..., Page]):
+    page = visit()
+    wrong = page.evaluate("""async () => {
+      const base = document.querySelector("script[type=module]").src;
+      const { placed } = await import(new URL("workers/labels.js", base));
+      const { drawnRadius, expect } = await import(new URL("workers/picture.js", base));
+      const count = 60;
+      expect(count);
+      const of = (make) => [...Array(count).keys()].map(make);
+      const scene = {
+        x: Float32Array.from(of((at) => 260 + 170 * Math.cos(at * 2.4) * Math.sqrt(at / count))),
+        y: Float32Array.from(of((at) => 260 + 170 * Math.sin(at * 2.4) * Math.sqrt(at / count))),
+        degree: Uint32Array.from(of((at) => count - at)),
+        mask: new Uint8Array(count).fill(1),
+        bright: null,
+        group: Int32Array.from(of((at) => at % 3)),
+        ranked: Uint32Array.from(of((at) => at)),
+        titles: of((at) => `A title of note ${at}`),
+        names: of((at) => ({ group: at, name: `Cluster ${at}`, size: 20 })).slice(0, 3),
+        clusters: true,
+      };
+      const to = new OffscreenCanvas(9, 9).getContext("2d");
+      const view = { k: 1.2, x: -40, y: -40 };
+      const within = [0, 0, 560, 560];
+      const near = new Set([1, 2, 3, 40]);
+      const discs = of((at) => {
+        const r = drawnRadius(scene.degree[at], view.k);
+        const [x, y] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+        return [x - r, y - r, x + r, y + r];
+      });
+      const over = (a, b) => b[0] < a[2] && a[0] < b[2] && b[1] < a[3] && a[1] < b[3];
+      const wrong = [];
+      for (const focus of [null, { chosen: 0, near }]) {
+        const names = placed(to, scene, view, within, { sans: "sans-serif" }, focus);
+        if (names.length < 4) wrong.push(`${names.length} names`);
+        names.forEach(({ text, box }, at) => {
+          if (names.some((other, each) => each > at && over(box, other.box))) wrong.push(`name: ${text}`);
+          if (at >= 9 && discs.filter((disc) => over(box, disc)).length > 0) wrong.push(`node: ${text}`);
+          if (box[0] < within[0] || box[2] > within[2]) wrong.push(`cut: ${text}`);
+        });
+      }
+      return wrong;
+    }""")
+    assert wrong == []

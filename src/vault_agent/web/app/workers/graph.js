@@ -2,8 +2,9 @@
 
 import { cut } from "../state/query.js";
 import { Grid } from "./grid.js";
+import { placed, write, writeBelow } from "./labels.js";
 import { SmallMap } from "./map.js";
-import { draw, drawnRadius, expect, newAtlas, write } from "./picture.js";
+import { draw, drawnRadius, expect, newAtlas } from "./picture.js";
 import { layOutLocal, settleNear } from "./settle.js";
 
 const ROOM = 1.5; // the picture is so many times as wide and high as the view
@@ -11,6 +12,7 @@ const PAUSE = 80; // ms after a motion, when the picture is drawn anew
 const SLICE = 8; // ms
 const [LEAST, MOST] = [0.05, 8];
 const [VERY_FEW, FEW] = [12, 200]; // nodes that may be drawn large, but not at opposite corners
+const PANEL = 14; // px of the margin beside the panel of filters
 const FINGER = 14; // px around a pointer
 
 /** @type {OffscreenCanvas} */ let canvas;
@@ -22,8 +24,16 @@ let [width, height, ratio] = [0, 0, 1];
 /** @type {import("./picture.js").View} */ let view = { k: 1, x: 0, y: 0 };
 let margin = { start: 0, end: 0, top: 0, bottom: 0 };
 /** The picture at rest, and the view that it was drawn for. */
-let front = { canvas: new OffscreenCanvas(1, 1), view, width: 0, height: 0, good: false };
-let back = { canvas: new OffscreenCanvas(1, 1), view, width: 0, height: 0, good: false };
+const picture = () => ({
+  canvas: new OffscreenCanvas(1, 1),
+  view,
+  width: 0,
+  height: 0,
+  good: false,
+  names: /** @type {import("./labels.js").Box[]} */ ([]),
+});
+let front = picture();
+let back = picture();
 /** @type {Generator<void, number, void> | null} */ let drawing = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */ let waiting;
 let framed = false;
@@ -87,47 +97,30 @@ function highlight() {
       to.lineTo(...place(other));
     }
     to.stroke();
-    /** @type {number[][]} */
-    const taken = [];
     const r = drawnRadius(scene.degree[at], view.k);
     to.strokeStyle = colours.accent;
     to.lineWidth = 2.2;
     to.beginPath();
     to.arc(px, py, r + 5, 0, 7);
     to.stroke();
-    write(
-      to,
-      taken,
-      cut(scene.titles[at], 44),
-      px,
-      py + r + (at === selected ? 12 : 9),
-      12,
-      650,
-      colours.accent,
-      colours,
-    );
-    if (at !== selected && selected >= 0) continue;
+    const below = py + r + (at === selected ? 12 : 9);
+    // The names of the picture stay where they are, while it is not being scaled.
+    const taken =
+      front.view.k === view.k ? front.names.map((box) => moved(box, view.x - front.view.x, view.y - front.view.y)) : [];
+    writeBelow(to, [], cut(scene.titles[at], 44), px, below, 12, 650, colours.accent, colours);
+    if (selected >= 0) continue; // the picture names its neighbours
     let names = 0;
     for (const other of near) {
       if (names >= 14 || !scene.mask[other]) continue;
       const [ox, oy] = place(other);
-      if (
-        write(
-          to,
-          taken,
-          cut(scene.titles[other], 30),
-          ox,
-          oy + drawnRadius(scene.degree[other], view.k) + 9,
-          11,
-          550,
-          colours.ink,
-          colours,
-        )
-      )
-        names += 1;
+      const y = oy + drawnRadius(scene.degree[other], view.k) + 9;
+      if (writeBelow(to, taken, cut(scene.titles[other], 30), ox, y, 11, 550, colours.ink, colours)) names += 1;
     }
   }
 }
+
+/** @param {import("./labels.js").Box} box @param {number} dx @param {number} dy @returns {import("./labels.js").Box} */
+const moved = ([left, top, right, bottom], dx, dy) => [left + dx, top + dy, right + dx, bottom + dy];
 
 /** @param {number} at @returns {[number, number]} */
 const place = (at) => (scene ? [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y] : [0, 0]);
@@ -155,9 +148,22 @@ function redraw(wait = PAUSE) {
     back.canvas.width = back.width * ratio;
     back.canvas.height = back.height * ratio;
     back.view = { k: view.k, x: view.x + (width * (ROOM - 1)) / 2, y: view.y + (height * (ROOM - 1)) / 2 };
-    drawing = draw(context(back.canvas), scene, back.view, back.width, back.height, colours, ratio);
+    drawing = whole(scene, back);
     slice(drawing);
   }, wait);
+}
+
+/** Draw nodes, links and names. @param {import("./picture.js").Scene} of @param {ReturnType<typeof picture>} into @returns {Generator<void, number, void>} */
+function* whole(of, into) {
+  const to = context(into.canvas);
+  const focus = selected >= 0 && of.mask[selected] ? { chosen: selected, near: nodesOfSelected } : null;
+  const near = focus && new Set([selected, ...nodesOfSelected]);
+  const left = yield* draw(to, of, into.view, into.width, into.height, colours, ratio, near);
+  const [x, y] = [(into.width - width) / 2, (into.height - height) / 2];
+  const names = placed(to, of, into.view, [x + margin.start - PANEL, y, x + width, y + height], colours, focus);
+  for (const each of names) write(to, each, colours["ink-2"], colours);
+  into.names = names.map((each) => each.box);
+  return left;
 }
 
 /** @param {Generator<void, number, void>} mine */
@@ -312,15 +318,12 @@ const acts = {
     nodesOfSelected = selected >= 0 ? neighbours(selected) : new Set();
     if (given.show && selected >= 0 && scene) {
       const [px, py] = place(selected);
-      if (px < margin.start + 20 || py < 20 || px > width - margin.end - 20 || py > height - 20) {
-        move({
-          k: view.k,
-          x: view.x + margin.start + (width - margin.start - margin.end) / 2 - px,
-          y: view.y + height / 2 - py,
-        });
-      }
+      const [end, foot] = [width - margin.end - given.beside, height - given.below]; // of what the preview leaves
+      if (px < margin.start + 20 || py < 20 || px > end - 20 || py > foot - 20)
+        move({ k: view.k, x: view.x + (margin.start + end) / 2 - px, y: view.y + foot / 2 - py });
     }
     frame();
+    redraw(0);
   },
   /** The middle of the view goes to a place of the small map. */
   mapTo(given) {

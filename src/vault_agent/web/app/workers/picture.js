@@ -1,7 +1,6 @@
 // Draws the graph at rest into a picture, in slices, so that panning never waits for it.
 
 import { GROUPS, radius, shape } from "../parts/shapes.js";
-import { cut, isolated } from "../state/query.js";
 
 /** @typedef {{ x: Float32Array, y: Float32Array, kind: Uint8Array, kinds: string[], degree: Uint32Array, edges: Uint32Array, group: Int32Array,
  *   mask: Uint8Array, bright: Uint8Array | null, ranked: Uint32Array, titles: string[], names: { group: number, name: string, size: number }[], clusters: boolean, grouped: boolean }} Scene */
@@ -9,9 +8,9 @@ import { cut, isolated } from "../state/query.js";
 
 const EDGES_OUT = 20_000; // links drawn while zoomed out
 const CHUNK = 1500;
-const LABELS = 46;
 const WIDE = 420; // px
 const SOFT = 0.13; // what does not match
+const BESIDE = 0.4; // what is not linked with the chosen note
 
 /** How much smaller nodes are drawn where there are many. */
 let crowd = 1;
@@ -74,9 +73,9 @@ export const colourOf = (scene, at) =>
 /**
  * Draw into a canvas of some size. Yields between slices. Returns how many links were left out.
  * @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {number} width @param {number} height
- * @param {Record<string, string>} colours @param {number} ratio
+ * @param {Record<string, string>} colours @param {number} ratio @param {Set<number> | null} near what is linked with the chosen note
  */
-export function* draw(to, scene, view, width, height, colours, ratio) {
+export function* draw(to, scene, view, width, height, colours, ratio, near = null) {
   const { x, y, mask } = scene;
   const { k } = view;
   const sx = (/** @type {number} */ at) => x[at] * k + view.x;
@@ -95,7 +94,7 @@ export function* draw(to, scene, view, width, height, colours, ratio) {
   to.strokeStyle = colours.edge;
   to.lineWidth = Math.min(1.2, Math.max(0.5, 0.55 + k * 0.12));
   to.globalAlpha =
-    (scene.bright ? SOFT * 2 : 1) *
+    (scene.bright ? SOFT * 2 : near ? BESIDE : 1) *
     Math.min(1, Math.max(0.16, Math.sqrt((1600 * Math.max(1, k)) / (edges.length / 2 + 1))));
   to.beginPath();
   for (let at = 0; at < edges.length; at += 2) {
@@ -129,14 +128,20 @@ export function* draw(to, scene, view, width, height, colours, ratio) {
     if (px < -20 || py < -20 || px > width + 20 || py > height + 20) continue;
     const r = drawnRadius(scene.degree[at], k);
     const image = /** @type {Atlas} */ (atlas).get(scene.kinds[scene.kind[at]], colourOf(scene, at), r);
-    to.globalAlpha = scene.bright && !scene.bright[at] ? SOFT : scene.degree[at] > 9 ? 1 : 0.84;
+    to.globalAlpha = near?.has(at)
+      ? 1
+      : scene.bright && !scene.bright[at]
+        ? SOFT
+        : near
+          ? BESIDE
+          : scene.degree[at] > 9
+            ? 1
+            : 0.84;
     const side = image.width / ratio;
     to.drawImage(image, px - side / 2, py - side / 2, side, side);
     if ((done += 1) % CHUNK === 0) yield;
   }
   to.globalAlpha = 1;
-  yield;
-  labels(to, scene, view, width, height, colours);
   return left;
 }
 
@@ -156,7 +161,7 @@ function grounds(to, scene, view, colours) {
 }
 
 /** The middle and reach of each named group on the screen. @param {Scene} scene @param {View} view */
-function centres(scene, view) {
+export function centres(scene, view) {
   /** @type {Map<number, { n: number, x: number, y: number, xx: number, top: number }>} */
   const sums = new Map(scene.names.map(({ group }) => [group, { n: 0, x: 0, y: 0, xx: 0, top: Infinity }]));
   for (let at = 0; at < scene.group.length; at += 1) {
@@ -175,48 +180,4 @@ function centres(scene, view) {
     const spread = Math.sqrt(Math.max(0, sum.xx / sum.n - px * px - py * py));
     return [{ group, name, size, px, py, reach: Math.max(30, spread * 1.9) }];
   });
-}
-
-/** @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {number} width @param {number} height @param {Record<string, string>} colours */
-function labels(to, scene, view, width, height, colours) {
-  /** @type {number[][]} */
-  const taken = [];
-  if (scene.clusters) {
-    for (const { name, px, py, reach } of centres(scene, view)) {
-      write(to, taken, cut(name, 34), px, py - Math.min(reach * 0.62, 130) - 6, 13, 650, colours["ink-2"], colours);
-    }
-  }
-  let shown = 0;
-  for (const at of scene.ranked) {
-    if (shown >= LABELS) return;
-    if (!scene.mask[at] || (scene.bright && !scene.bright[at])) continue;
-    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
-    if (px < 0 || py < 0 || px > width || py > height) continue;
-    const r = drawnRadius(scene.degree[at], view.k);
-    if (r < 3.2 && !scene.bright) return;
-    if (write(to, taken, cut(scene.titles[at], 30), px, py + r + 9, 11, 500, colours["ink-2"], colours)) shown += 1;
-  }
-}
-
-/**
- * Write a name where no other is. @param {OffscreenCanvasRenderingContext2D} to @param {number[][]} taken @param {string} name
- * @param {number} x @param {number} y @param {number} size @param {number} weight @param {string} colour @param {Record<string, string>} colours
- */
-export function write(to, taken, name, x, y, size, weight, colour, colours) {
-  const text = isolated(name);
-  to.font = `${weight} ${size}px ${colours.sans}`;
-  const half = to.measureText(text).width / 2;
-  const box = [x - half - 3, y - size * 0.7, x + half + 3, y + size * 0.7];
-  if (taken.some((other) => other[0] < box[2] && box[0] < other[2] && other[1] < box[3] && box[1] < other[3]))
-    return false;
-  taken.push(box);
-  to.textAlign = "center";
-  to.textBaseline = "middle";
-  to.lineJoin = "round";
-  to.strokeStyle = colours.canvas;
-  to.lineWidth = 3.5;
-  to.strokeText(text, x, y);
-  to.fillStyle = colour;
-  to.fillText(text, x, y);
-  return true;
 }

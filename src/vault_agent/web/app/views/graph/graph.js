@@ -18,6 +18,7 @@ import { AsList, Preview } from "./preview.js";
 import { Canvas } from "./stage.js";
 
 const EDGES_OUT = 20_000;
+const PREVIEW = 340; // px
 const NAMED = 400; // folders and tags to choose from
 
 const NO_FILTER = {
@@ -140,7 +141,13 @@ export function View() {
   /** @param {number} next */
   const choose = (next) => {
     at.value = next;
-    stage.current?.tell("select", { at: next, show: true });
+    const sheet = matchMedia("(max-width: 720px)").matches; // the preview is below, else beside
+    stage.current?.tell("select", {
+      at: next,
+      show: true,
+      beside: sheet ? 0 : PREVIEW,
+      below: sheet ? innerHeight / 2 : 0,
+    });
     if (now && next >= 0) announce(plain(now.titles[next]));
   };
   const openChosen = () => {

@@ -1,0 +1,124 @@
+// The names on the picture of the graph. None lies over another one, or over a node that is seen well.
+
+import { cut, isolated } from "../state/query.js";
+import { centres, drawnRadius } from "./picture.js";
+
+/** @typedef {[number, number, number, number]} Box  left, top, right, bottom */
+/** @typedef {{ text: string, x: number, y: number, size: number, weight: number, box: Box }} Label */
+
+const MOST = 46;
+const CLUSTERS = 16;
+const FEW = 80; // nodes that leave room for long names
+const LEGIBLE = 3.2; // px: the radius from which a node has a name
+const FIRST = 6; // notes that are named even over other nodes
+const AIR = 3; // px between names
+
+/** @param {Box} one @param {Box} other */
+const over = (one, other) => other[0] < one[2] && one[0] < other[2] && other[1] < one[3] && one[1] < other[3];
+
+/** @param {OffscreenCanvasRenderingContext2D} to @param {string} name @param {number} size @param {number} weight @param {Record<string, string>} colours */
+function halfOf(to, name, size, weight, colours) {
+  to.font = `${weight} ${size}px ${colours.sans}`;
+  return to.measureText(name).width / 2;
+}
+
+/** @param {number} x @param {number} y @param {number} half @param {number} size @returns {Box} */
+const boxOf = (x, y, half, size) => [x - half - AIR, y - size * 0.7, x + half + AIR, y + size * 0.7];
+
+/**
+ * Find places for the names of the clusters and of the best connected notes. With a `focus` only its
+ * notes are named, and not the chosen one, whose name is drawn with each frame.
+ *
+ * @param {OffscreenCanvasRenderingContext2D} to @param {import("./picture.js").Scene} scene @param {import("./picture.js").View} view
+ * @param {Box} within what is in view @param {Record<string, string>} colours @param {{ chosen: number, near: Set<number> } | null} focus
+ * @returns {Label[]}
+ */
+export function placed(to, scene, view, within, colours, focus = null) {
+  /** @type {Label[]} */
+  const found = [];
+  /** @type {Box[]} */
+  const discs = [];
+  let inView = 0;
+  for (const at of scene.ranked) {
+    if (!scene.mask[at]) continue;
+    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+    if (px < within[0] || py < within[1] || px > within[2] || py > within[3]) continue;
+    inView += 1;
+    const r = drawnRadius(scene.degree[at], view.k);
+    if (r >= LEGIBLE) discs.push([px - r, py - r, px + r, py + r]);
+  }
+  /** @param {Box} box */
+  const clear = (box) => !found.some((each) => over(box, each.box));
+  /** @param {Box} box */
+  const open = (box) => !discs.some((each) => over(box, each));
+  /** Take the first place that is free, or else the first that hides no name. @param {string} name @param {[number, number][]} places @param {number} size @param {number} weight @param {boolean} always */
+  const put = (name, places, size, weight, always) => {
+    const text = isolated(name);
+    const half = halfOf(to, text, size, weight, colours);
+    const boxes = places.map(([px, y]) => {
+      const x = Math.max(within[0] + half + AIR, Math.min(px, within[2] - half - AIR));
+      return { text, x, y, size, weight, box: boxOf(x, y, half, size) };
+    });
+    const chosen =
+      boxes.find(({ box }) => clear(box) && open(box)) ?? (always ? boxes.find(({ box }) => clear(box)) : null);
+    if (chosen) found.push(chosen);
+    return Boolean(chosen);
+  };
+  /** The places around a node: below, above, after, before. @param {number} at @param {number} half @returns {[number, number][]} */
+  const around = (at, half) => {
+    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+    const r = drawnRadius(scene.degree[at], view.k);
+    return [
+      [px, py + r + 9],
+      [px, py - r - 9],
+      [px + r + half + 5, py],
+      [px - r - half - 5, py],
+    ];
+  };
+
+  if (focus) put(cut(scene.titles[focus.chosen], 44), around(focus.chosen, 0).slice(0, 1), 12, 650, true);
+  else if (scene.clusters) {
+    for (const { name, px, py, reach } of centres(scene, view).slice(0, CLUSTERS)) {
+      const up = Math.min(reach * 0.62, 130) + 6;
+      const places = /** @type {[number, number][]} */ ([1, 1.4, 0.6, 1.8, -1, 0].map((step) => [px, py - up * step]));
+      put(cut(name, 34), places, 13, 650, true);
+    }
+  }
+  const most = inView < FEW ? 44 : 30;
+  let shown = 0;
+  for (const at of scene.ranked) {
+    if (shown >= MOST) break;
+    if (!scene.mask[at]) continue;
+    if (focus ? at === focus.chosen || !focus.near.has(at) : scene.bright && !scene.bright[at]) continue;
+    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+    if (px < within[0] || py < within[1] || px > within[2] || py > within[3]) continue;
+    if (drawnRadius(scene.degree[at], view.k) < LEGIBLE && !scene.bright && !focus) break;
+    const name = cut(scene.titles[at], most);
+    const half = halfOf(to, isolated(name), 11, 500, colours);
+    if (put(name, around(at, half), 11, 500, shown < FIRST)) shown += 1;
+  }
+  return focus ? found.slice(1) : found;
+}
+
+/** @param {OffscreenCanvasRenderingContext2D} to @param {Label} label @param {string} colour @param {Record<string, string>} colours */
+export function write(to, { text, x, y, size, weight }, colour, colours) {
+  to.font = `${weight} ${size}px ${colours.sans}`;
+  to.textAlign = "center";
+  to.textBaseline = "middle";
+  to.lineJoin = "round";
+  to.strokeStyle = colours.canvas;
+  to.lineWidth = 3.5;
+  to.strokeText(text, x, y);
+  to.fillStyle = colour;
+  to.fillText(text, x, y);
+}
+
+/** Write a name below a node, if it hides none of `taken`. @param {OffscreenCanvasRenderingContext2D} to @param {Box[]} taken @param {string} name @param {number} x @param {number} y @param {number} size @param {number} weight @param {string} colour @param {Record<string, string>} colours */
+export function writeBelow(to, taken, name, x, y, size, weight, colour, colours) {
+  const text = isolated(name);
+  const box = boxOf(x, y, halfOf(to, text, size, weight, colours), size);
+  if (taken.some((other) => over(box, other))) return false;
+  taken.push(box);
+  write(to, { text, x, y, size, weight, box }, colour, colours);
+  return true;
+}
