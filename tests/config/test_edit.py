@@ -194,6 +194,8 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "write.adr_folder": "A/B",
         "write.tasks_format": "dataview",
         "search.regex_seconds": "1.5",
+        "search.folders": "Archive=0.5, a/b/=2",
+        "search.recency": "180",
         "embedding.model": "m",
         "embedding.enabled": "true",
         "embedding.endpoint": "http://127.0.0.1:2/v1/embeddings",

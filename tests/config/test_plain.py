@@ -30,6 +30,8 @@ GIVEN: list[dict[str, Any]] = [
     {"mcp.idle_minutes": 0},
     {"mcp.idle_minutes": 1.5},
     {"search.regex_seconds": "nan"},
+    {"search.folders": "Archive = 0.50,a/b/=2", "search.recency": "180"},
+    {"search.folders": ["Archive"]},
     {"write.folders": "../x"},
     {"write.allow": "all"},
     {"server.api_key": "no space"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Mode
-from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
+from vault_agent.model.search import UNWEIGHTED, Filters, RelatedQuery, SearchQuery, Weights
 from vault_agent.wire.requests import SearchBody
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ async def test_two_halves_rank_as_the_whole(world: World):
     halves(world)
     async with world.app() as app:
         await ready(app, *HALVES)
-        for text in QUERIES:
-            query = SearchQuery(text, limit=20)
+        for text, weights in product(QUERIES, (UNWEIGHTED, Weights({"Garden": 0.5}, 30))):
+            query = SearchQuery(text, limit=20, weights=weights)
             whole = await app.vaults.default.search(query)
             parts = await app.several.search(HALVES, query)
             assert shown(parts.hits) == shown(whole.hits), text

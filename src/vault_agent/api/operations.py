@@ -75,7 +75,7 @@ async def _health(call: CallContext, _: NoParams) -> Found:
 
 async def _search(call: CallContext, sent: SearchBody) -> Found:
     """Find chunks and notes by lexical search, semantic search, or both."""
-    query = sent.to_query(call.scope)
+    query = replace(sent.to_query(call.scope), weights=call.vault.config.search.weights)
     several = several_of(call, sent.vaults)
     if sent.cursor is not None:
         (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity)

@@ -54,6 +54,7 @@ Origins = Annotated[tuple[str, ...], BeforeValidator(rules.origins)]
 
 HostNames = Annotated[tuple[str, ...], BeforeValidator(rules.host_names)]
 WritableFolders = Annotated[tuple[str, ...], BeforeValidator(rules.writable_folders)]
+FolderWeights = Annotated[tuple[str, ...], BeforeValidator(rules.folder_weights)]
 SessionFolders = Annotated[tuple[str, ...], BeforeValidator(rules.session_folders)]
 SecretPatterns = Annotated[tuple[str, ...], BeforeValidator(rules.secret_patterns)]
 Rights = Annotated[tuple[WriteRight, ...], BeforeValidator(rules.once)]

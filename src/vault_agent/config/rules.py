@@ -12,15 +12,21 @@ import re
 import warnings
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from vault_agent.config.keys import OPENERS
 from vault_agent.model.identifiers import identify
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 SHORTEST_KEY_OFF_LOOPBACK = 32
+MOST_WEIGHT = 4
 
 _BEARER_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # token68 of RFC 9110
 _LANGUAGE = re.compile(r"auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
+_DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9.])?")
 
 
@@ -181,6 +187,24 @@ def names(value: object) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(item.strip() for item in text_list(value)))
     if not all(0 < len(name) <= 200 for name in found):
         raise ValueError("must be names of frontmatter fields, or *")
+    return found
+
+
+def folder_weights(value: object) -> tuple[str, ...]:
+    """Return folders of the vault with their weights, such as `Archive=0.5`."""
+    return tuple(f"{folder}={weight:g}" for folder, weight in weights_of(text_list(value)).items())
+
+
+def weights_of(items: Iterable[str]) -> dict[str, float]:
+    """Return the weight of each folder."""
+    found: dict[str, float] = {}
+    for item in items:
+        folder, sign, weight = item.rpartition("=")
+        number = float(weight) if sign and _DECIMAL.fullmatch(weight.strip()) else 0.0
+        if not 0 < number <= MOST_WEIGHT:
+            what = f"more than 0 and at most {MOST_WEIGHT}"
+            raise ValueError(f"must be folders with a weight, {what}, such as Archive=0.5")
+        found[vault_folder(folder.strip())] = number
     return found
 
 

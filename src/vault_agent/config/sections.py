@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from vault_agent.config import rules
 from vault_agent.config.agents import Folder as VaultFolder
 from vault_agent.config.keys import (
     DEFAULT_HOST,
@@ -20,6 +21,7 @@ from vault_agent.config.keys import (
 from vault_agent.config.kinds import (
     Count,
     Folder,
+    FolderWeights,
     Host,
     HostNames,
     Language,
@@ -41,6 +43,7 @@ from vault_agent.config.kinds import (
     setting,
 )
 from vault_agent.config.rights import DEFAULT_ALLOW
+from vault_agent.model.search import Weights
 
 MIB = 1024 * 1024
 
@@ -262,6 +265,25 @@ class SearchSettings(Section):
         gt=0,
         le=60,
     )
+    folders: FolderWeights = setting(
+        (),
+        "folders whose notes count less or more in searches, such as Archive=0.5",
+        help="The innermost folder of a note counts. The others have the weight 1.",
+        live=True,
+    )
+    recency: Number = setting(
+        0.0,
+        "half-life in days of what new notes are ahead in searches, or 0 for nothing",
+        help="At most, a note counts twice as much as a very old one.",
+        live=True,
+        ge=0,
+        le=36_500,
+    )
+
+    @property
+    def weights(self) -> Weights:
+        """How much notes count by their place and age."""
+        return Weights(rules.weights_of(self.folders), self.recency)
 
 
 class EmbeddingSettings(Section):

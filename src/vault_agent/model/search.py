@@ -29,6 +29,15 @@ class Filters:
     scope: Scope = EVERYTHING  # of the caller
 
 
+class Weights(NamedTuple):
+    """How much more or less notes count by their place and age. By default, nothing changes."""
+
+    folders: Mapping[str, float] = {}
+    half_life: float = 0.0  # in days, of what new notes are ahead; 0: nothing
+
+
+UNWEIGHTED = Weights()
+
 MAX_RANKED = 200
 """Results of a search in all pages together."""
 
@@ -44,6 +53,7 @@ class SearchQuery:
     explain: bool = False
     every_word: bool = False  # whether each word must be in the note as it is written
     coverage: bool = False  # whether the answer says how much of the query one passage has
+    weights: Weights = UNWEIGHTED
     offset: int = 0  # results of earlier pages
     revision: str | None = None  # of the index that they are from
 
@@ -54,8 +64,11 @@ class SearchQuery:
 
     @property
     def ranked(self) -> int:
-        """The number of results to rank. One more than the page shows whether another follows."""
-        return min(self.end + 1, MAX_RANKED)
+        """The number of results to rank. One more than the page shows whether another follows.
+
+        Weights change the order of all that are ranked, so it must be the same for each page.
+        """
+        return MAX_RANKED if any(self.weights) else min(self.end + 1, MAX_RANKED)
 
 
 @dataclass(frozen=True, slots=True)

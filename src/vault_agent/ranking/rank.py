@@ -65,6 +65,8 @@ class Ranked(NamedTuple):
     score: float  # 0 to 1
     votes: dict[str, float]
     """The contribution of each part, before the sum is mapped to 0..1."""
+    weights: Mapping[str, float] = {}
+    """What its folder and its age multiply the sum with, if the owner has chosen that."""
 
 
 _Votes = tuple[float, ...]

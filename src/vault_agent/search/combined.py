@@ -168,6 +168,16 @@ class CombinedSnapshot:
                 found.update(zip(numbers, texts, strict=True))
         return [found[rowid] for rowid in rowids]
 
+    def updated(self, rowids: Iterable[int]) -> dict[int, str]:
+        """Return when each of these notes was changed, see `lists.updated_of`."""
+        rowids = list(rowids)
+        return {
+            self.numbering.number(place, rowid): updated
+            for place, part in enumerate(self.parts)
+            if (asked := self.numbering.rowids_at(place, rowids))
+            for rowid, updated in part.snapshot.updated(asked).items()
+        }
+
     def names(self) -> list[tuple[str, tuple[str, ...]]]:
         """Return every note's path with its aliases."""
         return [each for part in self.parts for each in part.snapshot.names()]

@@ -97,7 +97,7 @@ async def html_of_note(
             "The note is larger than 1 MiB.",
             {"size": file, "limit": MAX_BYTES},
         )
-    updated = await snapshot.read(lists.updated_of, stored.rowid)
+    updated = (await snapshot.read(lists.updated_of, [stored.rowid])).get(stored.rowid)
     shown = _Shown(stored.path, stored.title, note_id, updated, file)
     return await _html(snapshot, root, shown, look)
 

@@ -6,7 +6,7 @@ Everything here blocks. Call it in one of the snapshot's threads: a search chang
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import rarity
@@ -193,12 +193,17 @@ def _hit(
         score=place.score,
         reason=reason,
         metadata=note.metadata,
-        explanation={"votes": place.votes} if explain else None,
+        explanation=_explanation(place) if explain else None,
         start_line=chunk.start_line if chunk is not None and index is not None else None,
         end_line=chunk.end_line if chunk is not None and index is not None else None,
         line=_line(chunk, excerpt) if index is not None else None,
         vault=vault,
     )
+
+
+def _explanation(place: Ranked) -> dict[str, Any]:
+    weights = {"weights": dict(place.weights)} if place.weights else {}
+    return {"votes": place.votes, **weights}
 
 
 def _line(chunk: StoredChunk | None, excerpt: Snippet) -> int | None:

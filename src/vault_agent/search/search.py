@@ -5,6 +5,7 @@ The pages of a query belong to one revision of the index.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import InvalidRequest, Unavailable
@@ -12,6 +13,7 @@ from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import Answer, Filters
 from vault_agent.ranking.query import compile_query, literals
 from vault_agent.ranking.rank import Ranked, attainable
+from vault_agent.ranking.weigh import weigh
 from vault_agent.search import lexical
 from vault_agent.search.every import search_every
 from vault_agent.search.fallback import OFF, fell_back, unavailable
@@ -144,7 +146,8 @@ def _by_words(
     snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
 ) -> _Found:
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.ranked)
-    places = ranking.places[query.offset : query.end]
+    ranked = _weighed(snapshot, query, ranking.places, ranking.notes)
+    places = ranked[query.offset : query.end]
     hits = lexical.hits(
         snapshot,
         places,
@@ -226,20 +229,39 @@ def _page(
     information: Mapping[str, float],
 ) -> _Found:
     """Return the places of a page whose notes still exist."""
-    ranked = sorted(
-        ((place, reason) for place, reason in scored if place.rowid in notes),
-        key=lambda each: (-each[0].score, notes[each[0].rowid].path),
-    )
+    reasons = {place.rowid: reason for place, reason in scored}
+    existing = [place for place, _ in scored if place.rowid in notes]
+    existing.sort(key=lambda place: (-place.score, notes[place.rowid].path))
+    ranked = _weighed(snapshot, query, existing, notes)
     places = ranked[query.offset : query.end]
     hits = lexical.hits(
         snapshot,
-        [place for place, _ in places],
+        places,
         notes,
         information,
-        reasons=[reason for _, reason in places],
+        reasons=[reasons[place.rowid] for place in places],
         explain=query.explain,
     )
     return _Found(hits, len(ranked) > query.end)
+
+
+def _weighed(
+    snapshot: AnySnapshot,
+    query: SearchQuery,
+    ranked: list[Ranked],
+    notes: Mapping[int, StoredNote],
+) -> list[Ranked]:
+    """Return the results in their order after the weights that the owner has chosen."""
+    weights = query.weights
+    if not any(weights):
+        return ranked
+    updated = snapshot.updated({place.rowid for place in ranked}) if weights.half_life else {}
+    today = datetime.now(UTC).date()
+    weighed = [
+        weigh(each, weights, notes[each.rowid].path, updated.get(each.rowid, ""), today)
+        for each in ranked
+    ]
+    return sorted(weighed, key=lambda place: -place.score)  # equal ones stay in their order
 
 
 def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:

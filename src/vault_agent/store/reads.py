@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from vault_agent.store.index import links, notes, text
+from vault_agent.store.index import links, lists, notes, text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -53,6 +53,11 @@ class Reads(ABC):
         """Return the text of each of these notes, in their order; a missing note's is empty."""
         with self.connection() as connection:
             return text.bodies(connection, rowids)
+
+    def updated(self, rowids: Iterable[int]) -> dict[int, str]:
+        """Return when each of these notes was changed, see `lists.updated_of`."""
+        with self.connection() as connection:
+            return lists.updated_of(connection, rowids)
 
     def names(self) -> list[tuple[str, tuple[str, ...]]]:
         """Return every note's path with its aliases."""

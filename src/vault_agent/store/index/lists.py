@@ -93,19 +93,14 @@ def _most_connected(
         last = (-int(after[0]), after[1])
         order = [each for each in order if each[:2] > last]
     shown = order[:limit]
-    with translated():
-        changed = connection.execute(
-            _UPDATED_OF, (json_array(rowid for _, _, rowid in shown),)
-        ).fetchall()
-    times: dict[int, str] = {rowid: updated for rowid, updated in changed}  # noqa: C416
+    times = updated_of(connection, (rowid for _, _, rowid in shown))
     return [SortedNote(rowid, path, -count, times.get(rowid, "")) for count, path, rowid in shown]
 
 
-def updated_of(connection: sqlite3.Connection, rowid: int) -> str | None:
-    """Return when a note was changed last, or None."""
+def updated_of(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, str]:
+    """Return when each of these notes was changed, ISO 8601: by its frontmatter, or its file."""
     with translated():
-        rows = connection.execute(_UPDATED_OF, (json_array([rowid]),)).fetchall()
-    return next((updated for _, updated in rows), None)
+        return dict(connection.execute(_UPDATED_OF, (json_array(rowids),)).fetchall())
 
 
 def title_of(connection: sqlite3.Connection, path: str) -> str | None:
