@@ -157,8 +157,14 @@ class Scenario:
 
     def reset(self) -> None:
         """Restore the initial state."""
-        shutil.rmtree(self.vault.directory.path, ignore_errors=True)
-        shutil.copytree(self._template, self.vault.directory.path)
+        folder = self.vault.directory.path
+
+        def is_removed() -> bool:  # a thread of the engine may still write into it
+            shutil.rmtree(folder, ignore_errors=True)
+            return not folder.exists()
+
+        eventually(is_removed)
+        shutil.copytree(self._template, folder)
 
     async def run(self) -> None:
         """Run the operation under test."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,10 +35,11 @@ def weigh(place: Ranked, weights: Weights, path: str, updated: str, today: date)
 
 
 def _of_folder(folders: Mapping[str, float], path: str) -> float:
-    for folder in PurePosixPath(path).parents:  # the innermost first; the vault is "."
-        name = "" if folder.name == "" else str(folder)
-        if name in folders:
-            return folders[name]
+    folder = path
+    while folder:  # from the innermost to the vault, which is ""
+        folder = folder.rpartition("/")[0]
+        if folder in folders:
+            return folders[folder]
     return 1.0
 
 
