@@ -15,6 +15,8 @@ from vault_agent.system.allowance import MEDIUM_BYTES, SMALL_BYTES, Allowance
 from vault_agent.system.workers import WorkerCrashed, WorkerTimedOut
 
 LARGE = SMALL_BYTES + 1
+SOON_SLOW = 0.25
+"""Seconds of processor time, enough for a worker to start and to do what is quick."""
 
 
 def process_of(_text: str) -> int:
@@ -85,8 +87,9 @@ async def test_abandoned_work_ends_and_holds_nobody_up(tmp_path):
     "several large hostile notes are shown or edited at once, or given up and asked for again",
     "work of over a second goes on apart; other large notes are handled meanwhile",
 )
-async def test_slow_work_holds_up_no_quick_work(tmp_path):
+async def test_slow_work_holds_up_no_quick_work(tmp_path, monkeypatch):
     """Not even if there is more of it than processes, or if it is given up and asked for again."""
+    monkeypatch.setattr(allowances, "QUICK_SECONDS", SOON_SLOW)
     async with Allowance(cpu_seconds=PATIENCE) as allowance:
         places = [tmp_path / str(number) for number in range(4)]
         tasks = [asyncio.create_task(allowance.run(LARGE, spin, str(each))) for each in places]
@@ -123,7 +126,8 @@ async def test_work_on_a_large_text_does_not_wait_for_larger_ones(tmp_path, monk
         await asyncio.wait(tasks)
 
 
-async def test_what_only_waited_for_slow_work_is_not_slow_itself(tmp_path):
+async def test_what_only_waited_for_slow_work_is_not_slow_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(allowances, "QUICK_SECONDS", SOON_SLOW)
     async with Allowance(cpu_seconds=PATIENCE) as allowance:
         places = [tmp_path / str(number) for number in range(4)]
         slow = [asyncio.create_task(allowance.run(LARGE, spin, str(each))) for each in places]
