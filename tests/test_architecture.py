@@ -77,8 +77,6 @@ LAZY = {
 CIRCLES = {
     frozenset({"cli.terminal", "cli.wrap"}),
     frozenset({"cli.command", "cli.completing", "cli.here"}),
-    frozenset({"client.exchange", "client.blocking", "client.looped"}),
-    frozenset(f"client.{name}" for name in ("client", "journals", "lists", "vaults", "writing")),
     frozenset({"markdown.inline_notes", "markdown.tree"}),
     frozenset({"search.combined", "search.lexical", "search.semantic"}),
     frozenset({"store.fulltext.reader", "store.fulltext.union"}),

@@ -10,7 +10,8 @@ import pytest
 from tests.clocks import PATIENCE
 
 from vault_agent.client.blocking import driven
-from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
+from vault_agent.client.address import Address
+from vault_agent.client.exchange import BrokenReply, NotConnected, exchange
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

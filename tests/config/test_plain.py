@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from vault_agent.config.connection import largest_write
 from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import Layer, invalid
 from vault_agent.config.plain import settings
@@ -63,3 +64,18 @@ def test_an_agent_is_validated_too():
     layers = (Layer("file", {}, {"claude": {"folder": "../x"}}),)
     with pytest.raises(Misconfigured):
         settings(layers)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, None),
+        ({"write.max_body_bytes": 70_000}, None),
+        ({"write.enabled": "off"}, None),
+        ({"write.enabled": "on"}, 1 << 20),
+        ({"write.enabled": True, "write.max_body_bytes": "70000"}, 70_000),
+    ],
+)
+def test_the_longest_line_of_a_relay_is_the_largest_write(values, expected):
+    """Whatever a switch says for on, as in a variable of the environment."""
+    assert largest_write([Layer("environment", values)]) == expected

@@ -12,8 +12,15 @@ from urllib.parse import urlsplit
 
 from vault_agent import __version__
 from vault_agent.config import rules
-from vault_agent.config.connection import connection, index_folder, names_any, several_vaults
-from vault_agent.config.keys import DEFAULT_MAX_BODY_BYTES
+from vault_agent.config.connection import (
+    Connection,
+    connection,
+    index_folder,
+    largest_write,
+    names_any,
+    own_server,
+    several_vaults,
+)
 from vault_agent.config.layers import read_layers
 from vault_agent.config.rights import OWN_TOOLSET, ToolsFor, tools_for
 from vault_agent.errors import VaultAgentError
@@ -109,21 +116,15 @@ class _Finder:
         self._flags = flags
         self._warned = False
         self._layers = self._read()
-        self._key = connection(self._layers).api_key
+        connection(self._layers)  # wrong settings are refused at the start
 
     @property
     def max_line(self) -> int:
         """The longest line that a server takes: longer if tools may write."""
-        # Read without the settings' models, whose import takes longer than the relay's start.
-        values: dict[str, object] = {}
-        for layer in reversed(self._layers):
-            values.update(layer.values)
-        if str(values.get("write.enabled", "")).lower() not in ("true", "1"):
-            return MAX_LINE_BYTES
         try:
-            return int(str(values.get("write.max_body_bytes", DEFAULT_MAX_BODY_BYTES)))
-        except ValueError:
-            return DEFAULT_MAX_BODY_BYTES
+            return largest_write(self._layers) or MAX_LINE_BYTES
+        except VaultAgentError:
+            return MAX_LINE_BYTES  # the server says what is wrong
 
     def vault_here(self) -> str | None:
         """Return the identity of the current project's vault, if it is trusted, else None.
@@ -172,7 +173,7 @@ class _Finder:
     def is_up(self) -> bool:
         """Whether a server runs that can be asked."""
         try:
-            return self._is_fixed() or self._live() is not None
+            return own_server(self._layers) is not None
         except VaultAgentError:
             return False
 
@@ -184,32 +185,29 @@ class _Finder:
         """
         try:
             self._layers = self._read()  # a key may have been made meanwhile
-            return self._found(failed=failed)
+            found = self._found(failed=failed)
         except VaultAgentError as error:
             raise Refused(f"{error.code}: {error.message}") from None
+        return ServerAt(found.endpoint, found.api_key)
 
-    def _found(self, *, failed: bool) -> ServerAt:
-        chosen = connection(self._layers)
-        fixed = self._is_fixed()
-        if fixed and not rules.is_local(chosen.endpoint):
-            return ServerAt(chosen.endpoint, chosen.api_key)
-        # Only a server that was named, or one that holds the lock of this vault's index. Whatever
-        # else listens at the usual port may serve another vault.
-        live = None if fixed else self._live()
-        endpoint = chosen.endpoint if fixed else live and live.endpoint
+    def _found(self, *, failed: bool) -> Connection:
+        server = own_server(self._layers)
+        fixed = names_any(self._layers, "server.endpoint")
+        if server is not None and fixed and not rules.is_local(server.endpoint):
+            return server
         if (
-            endpoint is not None
+            server is not None
             and not failed
-            and _answers(endpoint)
-            and not self._ended(endpoint, fixed=fixed)
+            and _answers(server.endpoint)
+            and not self._ended(server.endpoint, fixed=fixed)
         ):
-            return ServerAt(endpoint, chosen.api_key)
+            return server
         if fixed or self._options.no_start:
             raise Refused(
                 "SERVER_UNAVAILABLE: no server answers. Ask the user to run: vault-agent serve"
                 " --mcp"
             )
-        return ServerAt(self._started(), connection(self._read()).api_key)
+        return Connection(self._started(), connection(self._read()).api_key)
 
     def _ended(self, endpoint: str, *, fixed: bool) -> bool:
         """End a server of another version that a relay started. Whether there was one.
@@ -231,10 +229,6 @@ class _Finder:
         while _answers(noted.endpoint) and time.monotonic() < deadline:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         return True
-
-    def _is_fixed(self) -> bool:
-        """Whether the settings name the server."""
-        return names_any(self._layers, "server.endpoint")
 
     def _live(self) -> ServerAddress | None:
         """Return where the server of this vault listens, if one runs. It may still be starting."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from vault_agent.client.exchange import Address
+    from vault_agent.client.address import Address
 
 Result = TypeVar("Result")
 

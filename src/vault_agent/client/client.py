@@ -17,7 +17,8 @@ import orjson
 
 from vault_agent import __version__
 from vault_agent.client import calls
-from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
+from vault_agent.client.address import Address
+from vault_agent.client.exchange import BrokenReply, NotConnected, exchange
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, at_terminal, error_of
 
 if TYPE_CHECKING:

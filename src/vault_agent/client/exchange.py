@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import quote, urlsplit
 
 import h11
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+
+    from vault_agent.client.address import Address
 
 _BLOCK = 1 << 16
 _MAX_HEAD_BYTES = 1 << 16
@@ -29,32 +29,6 @@ class NotConnected(Exception):
 
 class BrokenReply(Exception):
     """The reply is not HTTP, ended early, or did not arrive in time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a server is. `prefix` is the path before every route, without a slash at its end."""
-
-    host: str
-    port: int
-    tls: bool
-    authority: str
-    prefix: str
-
-    @classmethod
-    def of(cls, endpoint: str) -> Address:
-        """Return the address in an http or https URL."""
-        parts = urlsplit(endpoint)
-        host, tls = parts.hostname or "", parts.scheme == "https"
-        name = host if host.isascii() else host.encode("idna").decode("ascii")
-        name = f"[{name}]" if ":" in name else name
-        return cls(
-            host=host,
-            port=parts.port or (443 if tls else 80),
-            tls=tls,
-            authority=name if parts.port is None else f"{name}:{parts.port}",
-            prefix=quote(parts.path.rstrip("/"), safe="/%:@!$&'()*+,;=~"),
-        )
 
 
 class Response:

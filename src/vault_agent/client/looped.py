@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault_agent.client.exchange import Address
+    from vault_agent.client.address import Address
 
 
 async def connected(address: Address, connect: float, silence: float) -> LoopedStream:

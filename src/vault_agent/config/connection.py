@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent.config import rules
-from vault_agent.config.keys import DEFAULT_HOOK_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT, OPENERS
+from vault_agent.config.keys import (
+    DEFAULT_HOOK_TIMEOUT_MS,
+    DEFAULT_HOST,
+    DEFAULT_MAX_BODY_BYTES,
+    DEFAULT_PORT,
+    OPENERS,
+)
 from vault_agent.config.layers import Problem, invalid
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import live_address, noted_address
@@ -90,12 +96,21 @@ def hook_settings(layers: Iterable[Layer]) -> HookSettings:
     """Return what an agent's hook needs, checked like the full settings, or CONFIG_INVALID."""
     ordered = tuple(layers)
     used = [_first(ordered, f"{each}.enabled", rules.switch) for each in ("memory", "journal")]
-    timeout = _first(ordered, "memory.hook_timeout_ms", _milliseconds)
+    timeout = _first(ordered, "memory.hook_timeout_ms", _whole)
     return HookSettings(
         enabled=several_vaults(ordered) and any(used),
         timeout_seconds=(DEFAULT_HOOK_TIMEOUT_MS if timeout is None else timeout) / 1_000,
         folder=rules.data_folder(_first(ordered, "index.dir", rules.folder)),
     )
+
+
+def largest_write(layers: Iterable[Layer]) -> int | None:
+    """Return `write.max_body_bytes`, or None while writing is off."""
+    ordered = tuple(layers)
+    if not _first(ordered, "write.enabled", rules.switch):
+        return None
+    most = _first(ordered, "write.max_body_bytes", _whole)
+    return DEFAULT_MAX_BODY_BYTES if most is None else most
 
 
 def vault_root(layers: Iterable[Layer]) -> Path | None:
@@ -139,7 +154,7 @@ def _elsewhere(layers: tuple[Layer, ...], expected: str) -> str:
     return expected if live is None else live.endpoint
 
 
-def _milliseconds(value: object) -> int:
+def _whole(value: object) -> int:
     return int(str(value))
 
 
