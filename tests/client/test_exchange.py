@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.clocks import PATIENCE
 
-from vault_agent.client.blocking import driven
 from vault_agent.client.address import Address
+from vault_agent.client.blocking import driven
 from vault_agent.client.exchange import BrokenReply, NotConnected, exchange
 
 if TYPE_CHECKING:
