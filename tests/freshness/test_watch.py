@@ -29,6 +29,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.watch import Revision, WatchState
+from vault_agent.search import fetch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -131,7 +132,7 @@ async def test_a_note_that_is_replaced_is_never_missing(root: Path):
         await found(vault, "pears7", "3.md")
         assert all(each.removed == 0 for each in vault.watch.batches)
         with pytest.raises(NotFound):
-            await vault.texts.chunk(identify("none.md"), 0)
+            await vault.read(fetch.chunk, identify("none.md"), 0)
 
 
 @pytest.mark.fault(

@@ -128,7 +128,7 @@ async def test_a_note_that_takes_too_long_is_refused_and_can_be_read_by_lines(tm
     async with page_server(tmp_path, notes) as server:
         note = identify("Hostile.md")
         async with Allowance(cpu_seconds=0.01) as allowance:
-            server.engine.pages._allowance = server.engine.texts._allowance = allowance
+            server.engine.pages._allowance = server.engine.allowance = allowance
             refusal = await server.refusal("GET", f"/notes/{note}/html")
             assert refusal == (413, "NOTE_TOO_LARGE_TO_RENDER")
             refusal = await server.refusal("GET", f"/notes/{note}/outline")

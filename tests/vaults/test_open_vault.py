@@ -24,6 +24,7 @@ from vault_agent.indexing.task import IndexTask
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.model.search import SearchQuery
+from vault_agent.search import fetch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -77,9 +78,9 @@ async def test_cancelled_calls_leave_nothing_open(root: Path, call: str):
 
         async def once() -> None:
             if call == "note":
-                await vault.texts.note(identify("Bread.md"), allow_large=False)
+                await vault.read_files(fetch.note, identify("Bread.md"), allow_large=False)
             else:
-                with await vault.texts.open_attachment("jar.png", allow_large=False):
+                with await vault.open_attachment("jar.png", allow_large=False):
                     pass
 
         await once()

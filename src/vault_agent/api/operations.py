@@ -30,6 +30,8 @@ from vault_agent.model.jobs import JobKind, JobList, OneJob, Trigger
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
 from vault_agent.model.search import MAX_RANKED, Answer, CompactAnswer
 from vault_agent.model.watch import WatchReport
+from vault_agent.search import fetch
+from vault_agent.vault.attachments import describe
 from vault_agent.wire.requests import (
     AttachmentRequest,
     ChunkRequest,
@@ -103,7 +105,7 @@ async def _related(call: CallContext, sent: RelatedBody) -> Found:
 async def _note(call: CallContext, sent: NoteRequest) -> Found:
     """Return one note: the original Markdown of its current file."""
     large = sent.allow_large or sent.piece is not None
-    found = await call.vault.texts.note(sent.note_id, allow_large=large)
+    found = await call.vault.read_files(fetch.note, sent.note_id, allow_large=large)
     data = found if sent.piece is None else _piece(found, sent.piece)
     return Found(data, found.warnings, found.content_hash)
 
@@ -120,19 +122,20 @@ def _piece(note: NoteContent, piece: int) -> NoteContent:
 
 async def _chunk(call: CallContext, sent: ChunkRequest) -> Found:
     """Return one chunk as it was indexed, without frontmatter."""
-    found = await call.vault.texts.chunk(sent.note_id, sent.chunk_index)
+    vault = call.vault
+    found = await vault.read(fetch.chunk, sent.note_id, sent.chunk_index, warnings=vault.warnings())
     return Found(found, found.warnings, found.etag)
 
 
 async def _attachment(call: CallContext, sent: AttachmentRequest) -> Found:
     """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
-    info = await call.vault.texts.attachment(sent.path)
+    info = await call.vault.in_folder(describe, sent.path)
     return Found(info, etag=info.etag)
 
 
 async def _download(call: CallContext, sent: DownloadRequest) -> OpenAttachment:
     """Open an attachment to send its bytes or a range of them."""
-    return await call.vault.texts.open_attachment(sent.path, allow_large=sent.allow_large)
+    return await call.vault.open_attachment(sent.path, allow_large=sent.allow_large)
 
 
 async def _index(call: CallContext, sent: IndexBody) -> Found:

@@ -10,6 +10,7 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.reading import NotePart, PartQuery
+from vault_agent.search.part import part
 from vault_agent.wire.reading import PartRequest
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ async def _read(call: CallContext, sent: PartRequest) -> Found:
         offset=max(0, int(offset)) if offset is not None else None,
         scope=call.scope,
     )
-    page = await call.vault.texts.part(sent.note_id, query, max_bytes=sent.max_bytes)
+    page = await call.vault.read_files(
+        part, sent.note_id, query, call.vault.allowance, max_bytes=sent.max_bytes
+    )
     state = page.etag[:_DIGITS]
     if sent.cursor is not None and revision != state:
         raise InvalidRequest(

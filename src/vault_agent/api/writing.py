@@ -16,6 +16,7 @@ from vault_agent.model.jobs import OneJob
 from vault_agent.model.reading import NoteFrontmatter, NoteOutline
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Appended, Write, Written
+from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.resolve import resolve
 from vault_agent.wire.base import dump
 from vault_agent.wire.writing import (
@@ -224,12 +225,16 @@ async def _section(call: CallContext, sent: SectionBody) -> Found:
 
 async def _outline(call: CallContext, sent: NoteParams) -> Found:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
-    return Found(await call.vault.texts.outline(sent.note_id, call.scope))
+    vault = call.vault
+    return Found(await vault.read_files(note_outline, sent.note_id, vault.allowance, call.scope))
 
 
 async def _read_frontmatter(call: CallContext, sent: NoteParams) -> Found:
     """Return the frontmatter of a note as JSON."""
-    return Found(await call.vault.texts.frontmatter(sent.note_id, call.scope))
+    vault = call.vault
+    return Found(
+        await vault.read_files(note_frontmatter, sent.note_id, vault.allowance, call.scope)
+    )
 
 
 _DISK_CODES = ("FILE_READ_ONLY", "FILE_NOT_WRITABLE", "FILE_IN_USE", "DISK_FULL")

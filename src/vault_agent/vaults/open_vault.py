@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import anyio
 
@@ -21,6 +21,8 @@ from vault_agent.indexing.protocol import Cluster, LayOut
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.related import related
 from vault_agent.search.search import search
+from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
+from vault_agent.vault.attachments import open_attachment
 from vault_agent.vaults.authoring import Authoring
 from vault_agent.vaults.files import LinksOfVault
 from vault_agent.vaults.graph_layout import GraphLayout
@@ -29,11 +31,11 @@ from vault_agent.vaults.links import Links
 from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.reading import Reading
 from vault_agent.vaults.secret import Secret
-from vault_agent.vaults.texts import Texts
 from vault_agent.vaults.typing_help import TypingHelp
 from vault_agent.vaults.writes import Writes
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from vault_agent.config import Config
@@ -42,10 +44,16 @@ if TYPE_CHECKING:
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
+    from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
+    from vault_agent.vault.attachments import OpenAttachment
+    from vault_agent.vault.root import VaultRoot
     from vault_agent.vaults.shared import Shared
     from vault_agent.writing.files import Files
     from vault_agent.writing.write import Writing
+
+Reply = TypeVar("Reply")
+Options = ParamSpec("Options")
 
 _SCANS = 2
 """Scans of the whole vault at once. Others wait."""
@@ -103,7 +111,7 @@ class OpenVault:
         self.pages = Pages(
             self.read, vault.open_root, self.secret, self.identity, address, allowance=shared.texts
         )
-        self.texts = Texts(self.read, vault.open_root, shared.texts, warnings=self.warnings)
+        self.allowance = shared.texts
         self.roots = (vault.task.root, str(config.vault.root))
         self.scans = anyio.Semaphore(_SCANS)
         self.authoring = Authoring(lambda: self.writing, self.read, vault.open_root, config.write)
@@ -134,6 +142,47 @@ class OpenVault:
     def workplace(self) -> Path:
         """The folder of the index, for files that live as long as a request."""
         return self._vault.directory.path
+
+    async def read_files(
+        self,
+        function: Callable[Concatenate[Snapshot, VaultRoot, Options], Awaitable[Reply]],
+        *args: Options.args,
+        **options: Options.kwargs,
+    ) -> Reply:
+        """Return what `function(snapshot, root, *args, **options)` returns, as `read`.
+
+        Raises:
+            VaultAgentError: as `read`; `VAULT_NOT_FOUND`.
+        """
+        async with opened_in_thread(self._vault.open_root) as root:
+            return await self.read(function, root, *args, **options)
+
+    async def in_folder(
+        self,
+        function: Callable[Concatenate[VaultRoot, Options], Reply],
+        *args: Options.args,
+        **options: Options.kwargs,
+    ) -> Reply:
+        """Return what `function(root, *args, **options)` returns, called in a thread.
+
+        Raises:
+            VaultAgentError: as `function`; `VAULT_NOT_FOUND`.
+        """
+
+        def look() -> Reply:
+            with self._vault.open_root() as root:
+                return function(root, *args, **options)
+
+        return await in_thread(look)
+
+    async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
+        """Open an attachment for reading. The caller must enter it before the next `await`."""
+
+        def open_it() -> OpenAttachment:
+            with self._vault.open_root() as root:
+                return open_attachment(root, path, allow_large=allow_large)
+
+        return await open_in_thread(open_it)
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
