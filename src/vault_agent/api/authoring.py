@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.operation import Found, Http, Operation, check_switch
@@ -20,6 +21,7 @@ from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.authoring import DecisionList, Devlog, DevlogKind, TemplateList, TemplateRow
 from vault_agent.model.write_state import Right
 from vault_agent.search.resolve import resolve
+from vault_agent.search.tasks import open_tasks_of
 from vault_agent.vaults.typed_notes import NewNote
 from vault_agent.wire.requests import NoParams
 from vault_agent.wire.writing import (
@@ -30,6 +32,9 @@ from vault_agent.wire.writing import (
     SetTaskBody,
     TemplateBody,
 )
+from vault_agent.writing.devlog import add_entry, last_entries
+from vault_agent.writing.tasks import add_task, set_task
+from vault_agent.writing.templates import create_from_template, templates
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
@@ -44,11 +49,16 @@ async def _add_task(call: CallContext, sent: AddTaskBody) -> Found:
     section = None
     if sent.section is not None:
         section = tuple(each.strip() for each in sent.section.split(" > "))
-    return found(
-        await call.vault.authoring.add_task(
-            path, write, task, section=section, allow_repeat=sent.allow_repeat
-        )
+    written = await add_task(
+        call.vault.writing,
+        path,
+        write,
+        task,
+        section=section,
+        form=call.vault.config.write.tasks_format,
+        allow_repeat=sent.allow_repeat,
     )
+    return found(written)
 
 
 async def _set_task(call: CallContext, sent: SetTaskBody) -> Found:
@@ -66,9 +76,17 @@ async def _set_task(call: CallContext, sent: SetTaskBody) -> Found:
         path = sent.path
     path = visible_path(call.caller, path)
     write = asked(call.caller, sent, "tasks/set", Right.EDIT, retries=True)
-    return found(
-        await call.vault.authoring.set_task(path, write, wanted, Status(sent.status), call.scope)
+    written = await set_task(
+        call.vault.writing,
+        path,
+        write,
+        wanted,
+        Status(sent.status),
+        today=_now().date(),
+        form=call.vault.config.write.tasks_format,
+        open_tasks=lambda ids: call.vault.read(open_tasks_of, ids, call.scope),
     )
+    return found(written)
 
 
 async def _template(call: CallContext, sent: TemplateBody) -> Found:
@@ -91,11 +109,18 @@ async def _template(call: CallContext, sent: TemplateBody) -> Found:
             "INVALID_REQUEST",
             "In this vault a new note needs a `template` and a `path`, and takes no type or title.",
         )
-    return found(
-        await call.vault.authoring.create_from_template(
-            sent.path, write, sent.template, sent.variables, call.scope
-        )
+    written = await create_from_template(
+        call.vault.writing,
+        call.vault.open_root,
+        write,
+        sent.path,
+        template=sent.template,
+        folder=call.scope.outer(call.vault.config.write.template_folder),
+        scope=call.scope,
+        values=sent.variables,
+        now=_now(),
     )
+    return found(written)
 
 
 def _typed(call: CallContext) -> TypedNotes | None:
@@ -114,12 +139,14 @@ async def _devlog(call: CallContext, sent: DevlogBody) -> Found:
     session_id = None
     if journals is not None:
         session_id = await journals.session_of_line(call.vault.identity, sent.session_id)
-    written = await call.vault.authoring.add_entry(
+    written = await add_entry(
+        call.vault.writing,
         write,
-        DevlogKind(sent.kind),
-        sent.topic,
-        sent.text,
-        call.scope,
+        call.scope.outer(call.vault.config.write.devlog_folder),
+        kind=DevlogKind(sent.kind),
+        topic=sent.topic,
+        text=sent.text,
+        today=_now().date(),
         allow_repeat=sent.allow_repeat,
     )
     if journals is not None and session_id and written.changed and not written.dry_run:
@@ -130,34 +157,45 @@ async def _devlog(call: CallContext, sent: DevlogBody) -> Found:
 async def _adr(call: CallContext, sent: AdrBody) -> Found:
     """Make a decision record with the next number."""
     write = asked(call.caller, sent, "adr", Right.CREATE)
-    return found(
-        await call.vault.authoring.create_record(write, sent.title, sent.content, call.scope)
+    written = await call.vault.records.create(
+        call.vault.writing,
+        write,
+        call.scope.outer(call.vault.config.write.adr_folder),
+        title=sent.title,
+        content=sent.content,
+        today=_now().date(),
     )
+    return found(written)
 
 
 async def _templates(call: CallContext, _: NoParams) -> Found:
     """List the templates for new notes."""
-    typed = _typed(call)
-    templates = (
-        await typed.templates(call.vault, call.scope)
-        if typed is not None
-        else await call.vault.authoring.templates(call.scope)
-    )
-    rows = [
-        TemplateRow(each.name, each.path is None, each.path, each.variables) for each in templates
-    ]
+    if (typed := _typed(call)) is not None:
+        known = await typed.templates(call.vault, call.scope)
+    else:
+        folder = call.scope.outer(call.vault.config.write.template_folder)
+        known = await call.vault.in_folder(templates, folder, call.scope)
+    rows = [TemplateRow(each.name, each.path is None, each.path, each.variables) for each in known]
     return Found(TemplateList(tuple(rows)))
 
 
 async def _devlog_entries(call: CallContext, sent: DevlogRequest) -> Found:
     """List the last lines of the devlog, of a topic or of all."""
-    entries = await call.vault.authoring.entries(call.scope, topic=sent.topic, limit=sent.limit)
+    folder = call.scope.outer(call.vault.config.write.devlog_folder)
+    entries = await call.vault.in_folder(
+        last_entries, folder, call.scope, topic=sent.topic, limit=sent.limit
+    )
     return Found(Devlog(tuple(entries)))
 
 
 async def _decisions(call: CallContext, _: NoParams) -> Found:
     """List the decision records in the order of their numbers."""
-    return Found(DecisionList(tuple(await call.vault.authoring.records(call.scope))))
+    folder = call.scope.outer(call.vault.config.write.adr_folder)
+    return Found(DecisionList(tuple(await call.vault.records.in_folder(folder, call.scope))))
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
 
 
 TEMPLATES = Operation(

@@ -23,7 +23,6 @@ from vault_agent.search.related import related
 from vault_agent.search.search import search
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
-from vault_agent.vaults.authoring import Authoring
 from vault_agent.vaults.files import LinksOfVault
 from vault_agent.vaults.graph_layout import GraphLayout
 from vault_agent.vaults.health import health
@@ -33,6 +32,7 @@ from vault_agent.vaults.reading import Reading
 from vault_agent.vaults.secret import Secret
 from vault_agent.vaults.typing_help import TypingHelp
 from vault_agent.vaults.writes import Writes
+from vault_agent.writing.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -75,6 +75,7 @@ class OpenVault:
         self.ended_sessions = vault.directory.path / "sessions.ended"
         self.events = vault.events
         self.indexer = vault.indexer
+        self.open_root = vault.open_root
 
         # What is on the disk is in the index.
         self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.events.add, shared.turn)
@@ -114,7 +115,7 @@ class OpenVault:
         self.allowance = shared.texts
         self.roots = (vault.task.root, str(config.vault.root))
         self.scans = anyio.Semaphore(_SCANS)
-        self.authoring = Authoring(lambda: self.writing, self.read, vault.open_root, config.write)
+        self.records = Records(vault.open_root)
 
     @property
     def identity(self) -> str:
@@ -154,7 +155,7 @@ class OpenVault:
         Raises:
             VaultAgentError: as `read`; `VAULT_NOT_FOUND`.
         """
-        async with opened_in_thread(self._vault.open_root) as root:
+        async with opened_in_thread(self.open_root) as root:
             return await self.read(function, root, *args, **options)
 
     async def in_folder(
@@ -170,7 +171,7 @@ class OpenVault:
         """
 
         def look() -> Reply:
-            with self._vault.open_root() as root:
+            with self.open_root() as root:
                 return function(root, *args, **options)
 
         return await in_thread(look)
@@ -179,7 +180,7 @@ class OpenVault:
         """Open an attachment for reading. The caller must enter it before the next `await`."""
 
         def open_it() -> OpenAttachment:
-            with self._vault.open_root() as root:
+            with self.open_root() as root:
                 return open_attachment(root, path, allow_large=allow_large)
 
         return await open_in_thread(open_it)

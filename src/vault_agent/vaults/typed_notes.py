@@ -19,7 +19,7 @@ from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id,
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import slug, stem
 from vault_agent.vault.naming import note_path
-from vault_agent.writing.templates import chosen, shared
+from vault_agent.writing.templates import chosen, shared, templates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,11 +56,12 @@ class TypedNotes:
 
     async def templates(self, vault: OpenVault, scope: Scope) -> list[Template]:
         """Return the templates for a vault. A name of the project hides that of the global one."""
-        own = await vault.authoring.templates(scope, FOLDER)
+        own = await vault.in_folder(templates, scope.outer(FOLDER), scope)
         try:
             async with self._vaults.open(GLOBAL) as other:
                 if other.identity != vault.identity:
-                    return shared(await other.authoring.templates(scope, FOLDER), own)
+                    theirs = await other.in_folder(templates, scope.outer(FOLDER), scope)
+                    return shared(theirs, own)
         except VaultAgentError:
             pass  # there is none, or it cannot be opened now
         return shared(own)
