@@ -17,12 +17,9 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         # Without the parser, whose import takes longer than the rest.
-        try:
-            sys.stdout.write(f"vault-agent {__version__}\n")
-            sys.stdout.flush()
-        except OSError:
-            os._exit(1)  # sys.exit would flush again and print a traceback
-        sys.exit(0)
+        with suppress(OSError):  # `run` meets it again, and reports it
+            os.write(1, f"vault-agent {__version__}\n".encode())  # no buffer keeps what fails
+            sys.exit(0)
     if arguments[:2] == ["memory", "hook"]:
         _hook_if_wanted(arguments)
     if "mcp" in arguments:
