@@ -127,7 +127,13 @@ def test_the_command_shows_the_text_and_why(program: Program):
     assert "no note is about it: one passage has 0% of the prompt" in foreign.stderr
     nothing = program.run("memory", "show", "wedding cake")
     assert (nothing.returncode, nothing.stdout) == (0, "")
-    assert nothing.stderr.startswith("Nothing is recalled")
+    assert nothing.stderr == "Nothing is recalled: no note is about this.\n"
+    short = program.run("memory", "show", "prompt")
+    assert "the prompt has fewer than three words" in short.stderr
+    program.write("notes/Kites.md", "# Kites over the harbour town\n")
+    program.index()
+    empty = program.run("memory", "show", "kites over the harbour town")
+    assert empty.stderr.endswith("notes/Kites.md says no more than its title.\n")
 
 
 def test_off_it_says_how_to_turn_it_on(program: Program):

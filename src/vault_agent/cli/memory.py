@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
-from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell, warn
+from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell, tell_prose, warn
 from vault_agent.cli.times import ago
 from vault_agent.client import calls
 
@@ -47,7 +47,7 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
         "start": options["start"],
         "maxNotes": options["limit"],
         "maxTokens": options["max_tokens"],
-        "explain": options["explain"],
+        "explain": options["explain"] or not invocation.json,
     }
     async with client_here(invocation, only_trusted=True) as client:
         reply = await client.call(calls.MEMORY, **body)
@@ -59,7 +59,7 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
     if data["text"]:
         say(clean(data["text"], lines=True))
     else:
-        tell("Nothing is recalled: no note is about this. --explain says why.")
+        tell_prose(f"Nothing is recalled: {_why_nothing(data, body['prompt'])}.")
     if options["explain"]:
         _explain(data)
 
@@ -177,6 +177,19 @@ def _show_session(session: dict[str, Any]) -> None:
     for name, what in (("pinned", "comes first at the next event"), ("removed", "taken out")):
         for note in session[name]:
             say(f"\n{what}: {clean(note['vault'])}/{clean(note['path'])}")
+
+
+def _why_nothing(data: dict[str, Any], prompt: str) -> str:
+    """Say why no note is recalled: what is wrong with the nearest one, or with the prompt."""
+    near = [note for note in data["leftOut"] if note["leftOut"] != "relevance"]
+    if near:
+        note = max(near, key=lambda note: note["score"])
+        empty = note["leftOut"] == "empty"
+        why = "says no more than its title" if empty else f"is left out: {note['leftOut']}"
+        return clean(f"{note['vault']}/{note['path']} {why}")
+    if prompt and data["wordMatch"] is None:
+        return "the prompt has fewer than three words that name a subject"
+    return "no note is about this"
 
 
 def _explain(data: dict[str, Any]) -> None:

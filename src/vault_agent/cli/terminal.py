@@ -162,12 +162,24 @@ def complain(code: str, message: str, *, look: str = "code") -> None:
 
     A plain first word gets a capital, a name stays as it is.
     """
-    from vault_agent.cli.wrap import fitted  # it imports this module
-
     first = message.partition(" ")[0]
     if first.isalpha() and first.islower():
         message = message[0].upper() + message[1:]
     text = f"{style(clean(code), look, sys.stderr)}: {clean(message)}"
+    tell_prose(text)
+
+
+def say_prose(text: str) -> None:
+    """Print a sentence to stdout, wrapped at a terminal. Commands in backticks stay whole."""
+    from vault_agent.cli.wrap import fitted  # it imports this module
+
+    say("\n".join(fitted(text)))
+
+
+def tell_prose(text: str) -> None:
+    """Print a sentence to stderr, as `say_prose`."""
+    from vault_agent.cli.wrap import fitted  # it imports this module
+
     tell("\n".join(fitted(text, stream=sys.stderr)))
 
 
