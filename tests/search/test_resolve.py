@@ -51,6 +51,8 @@ async def test_each_path_of_a_note_leads_to_it(tmp_path: Path):
     async with indexed(vault) as opened:
         assert [await found(opened, path) for path in paths] == [[path] for path in paths]
         assert await found(opened, "back\\slash") == ["back/slash.md"]
+        assert await found(opened, " lead") == [" lead.md"]
+        assert await found(opened, "lead ") == ["lead.md"]
 
 
 FROST = "Garden/Beds/Late frost.md"
@@ -153,6 +155,15 @@ async def test_similar_names_are_suggested(snapshot: Snapshot):
     with pytest.raises(VaultAgentError) as refused:
         await resolve(snapshot, "Beds/Lite frosts.md")
     assert refused.value.details["suggestions"] == [FROST]
+
+
+@pytest.mark.parametrize("name", ["Lost fort", "Frostbite", "Flowers", "indoor"])
+async def test_names_that_have_only_some_letters_in_common_are_not_suggested(
+    snapshot: Snapshot, name: str
+):
+    with pytest.raises(VaultAgentError) as refused:
+        await resolve(snapshot, name)
+    assert refused.value.details["suggestions"] == []
 
 
 async def test_a_link_means_what_it_leads_to_in_its_note(tmp_path: Path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.here import all_vaults, scope
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 _NUMBER = re.compile(r"[1-9][0-9]?")
 _MOST_CHUNKS = 1 << 20
+_MOST_SEARCHED = 40
 
 
 class Place(NamedTuple):
@@ -166,11 +168,12 @@ async def look_up(client: Client, text: str) -> Place:
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
+        search = f"vault-agent search {clean(quote(text[:_MOST_SEARCHED]))}"
         raise NotFound(
             error.code,
             f"No note has the path, name, alias or title {quoted(text)}.",
             error.details,
-            remedy="" if error.details.get("suggestions") else "Search for it.",
+            remedy="" if error.details.get("suggestions") else f"Search for it: `{search}`.",
         ) from None
     notes = data["notes"]
     if len(notes) > 1 or data.get("hasMore"):

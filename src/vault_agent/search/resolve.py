@@ -132,9 +132,11 @@ async def resolve(
 
 async def _exact(snapshot: Snapshot, name: str, scope: Scope) -> NamedNotes | None:
     """Return the note with an odd path. Raises `INVALID_PATH` for others as `resolve`."""
-    note = await snapshot.read(reading.note_by_id, identify(scope.outer(name)))
-    if note is not None and scope.contains(note.path):
-        return _only(note, scope)
+    suffixes = () if name == name.strip() else NOTE_SUFFIXES
+    for path in (name, *(f"{name}{suffix}" for suffix in suffixes)):
+        note = await snapshot.read(reading.note_by_id, identify(scope.outer(path)))
+        if note is not None and scope.contains(note.path):
+            return _only(note, scope)
     if any(character < " " for character in name):
         raise InvalidRequest("INVALID_PATH", "A name has no control characters.")
     return None

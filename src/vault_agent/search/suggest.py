@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
 
 SUGGESTIONS = 5
-_SIMILAR = 60.0
+_SIMILAR = 75.0
 """Lowest similarity, of 100."""
 _MAX_CHARACTERS = 200
 

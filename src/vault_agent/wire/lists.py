@@ -21,9 +21,7 @@ from vault_agent.wire.requests import CalendarDate, FiltersBody, Flag, NoteId
 class ResolveRequest(Model):
     """A request for the notes that a name means."""
 
-    name: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)
-    ] = Field(
+    name: Annotated[str, StringConstraints(pattern=r"\S", max_length=4096)] = Field(
         description="An ID, a path, the end of a path, a note's name, alias or title, a"
         " `[[wikilink]]`, a `[Markdown](link.md)`, or an `obsidian://` or `file://` address."
     )
