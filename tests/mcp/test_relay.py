@@ -493,3 +493,26 @@ def test_the_revision_of_the_handshake_is_kept_for_later_requests(agent):
         modern = {"_meta": META}
         listed = pipe.ask({**PING, "id": 3, "method": "tools/list", "params": modern})["result"]
         assert listed["resultType"] == "complete"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX terminal")
+def test_at_a_terminal_it_says_what_it_waits_for(alone: Agent):
+    import pty
+
+    leader, follower = pty.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, "mcp"],
+        env=alone.environment,
+        stdin=follower,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == (
+            b"Waiting for MCP on stdin. Agents start this. Ctrl-C ends it.\n"
+        )
+        process.terminate()
+        out, err = process.communicate(timeout=PATIENCE)
+    os.close(leader)
+    os.close(follower)
+    assert (out, err) == (b"", b"")

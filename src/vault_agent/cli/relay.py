@@ -90,6 +90,8 @@ def relay(options: Options) -> None:
         VaultAgentError: `CONFIG_INVALID`, before anything is relayed.
     """
     finder = _Finder(options)
+    if sys.stdin.isatty():
+        print("Waiting for MCP on stdin. Agents start this. Ctrl-C ends it.", file=sys.stderr)
     path = "/mcp" if options.agent is None else f"/mcp/{options.agent}"
     vault = finder.vault_here() if options.agent is None else None
     run_relay(
