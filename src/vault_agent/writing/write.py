@@ -82,9 +82,7 @@ class Writing:
         self._threads = Threads(THREADS, "write")
         self._away = Away(journal, self._threads, knows)
         self._looking = Threads(1, "look")  # writes that wait for a slow disk do not delay it
-        self._refusal: VaultAgentError | None = Busy(
-            "RECOVERY_PENDING", "Writes that a crash has interrupted are being finished."
-        )
+        self._refusal: VaultAgentError | None = Busy("RECOVERY_PENDING", "The vault is opening.")
         self._state = "recovering"
         self._conflicts: list[LoggedWrite] = []  # not read anew for each `health`
         self._ready = anyio.Event()
@@ -100,7 +98,7 @@ class Writing:
             Forbidden: `WRITE_NOT_ALLOWED`, `WRITE_OUTSIDE_SCOPE`.
             NotFound: `NOTE_NOT_FOUND`.
         """
-        self._check_ready()
+        await self._require_ready()
         return await self._tried(lambda: self._one.read(path, write), retries=True)
 
     async def edit(self, path: str, write: Write, plan: Plan) -> Written:
@@ -333,7 +331,10 @@ class Writing:
     def _is_well(self) -> bool:
         return not (self._journal.is_interrupted or self._is_failing)
 
-    def _check_ready(self) -> None:
+    async def _require_ready(self) -> None:
+        """Wait for a vault that has just been opened, as long as for a note that is in use."""
+        with anyio.move_on_after(self._times.quiet_wait):
+            await self._ready.wait()
         if self._journal.is_interrupted:
             raise Busy("RECOVERY_PENDING", "A write that the disk has interrupted is unfinished.")
         if self._refusal is not None:
@@ -393,7 +394,7 @@ class Writing:
     @asynccontextmanager
     async def _held(self, write: Write, path: str | None) -> AsyncIterator[None]:
         """Hold the locks of a path and a key, or of everything, while writes are accepted."""
-        self._check_ready()
+        await self._require_ready()
         if path is None:
             lock = self._locks.everything()
         else:
@@ -402,7 +403,7 @@ class Writing:
         async with lock:
             if path is not None:
                 await self._away.settled(path)
-            self._check_ready()
+            await self._require_ready()
             yield
 
     async def _tried(self, step: Callable[[], _T], *, retries: bool = False) -> _T:
