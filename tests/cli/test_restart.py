@@ -186,12 +186,33 @@ async def test_the_command_to_restart_names_another_config_file(
     other.write_bytes(Path((await run("config", "path")).out.strip()).read_bytes())
     await started(run, "--background", "--config", str(other))
     told = await run("config", "set", "web.enabled", "true", "--config", str(other))
-    assert told.err.endswith("vault-agent serve --restart --config ~/other.toml\n")
+    assert told.err.endswith("`vault-agent serve --restart --config ~/other.toml`\n")
     assert "--config" in (await run("status", "--config", str(other))).out
 
 
 async def test_a_restart_without_a_server_starts_one(run: Run, notes: Path):
     assert (await started(run, "--restart"))["started"]
+
+
+async def test_two_starts_at_once_end_with_the_same_server(run: Run, notes: Path):
+    """After a crash, two programs may start it at the same moment."""
+    replies = await asyncio.gather(*(started(run, "--background") for _ in range(3)))
+    assert len({reply["pid"] for reply in replies}) == 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
+async def test_a_service_that_the_system_refuses_leaves_the_server_running(
+    environment: dict[str, str], run: Run, notes: Path, tmp_path: Path
+):
+    control = tmp_path / "bin" / "systemctl"
+    control.parent.mkdir()
+    control.write_text("#!/bin/sh\necho 'no bus' >&2\nexit 1\n")
+    control.chmod(0o755)
+    environment["PATH"] = f"{control.parent}{os.pathsep}{environment['PATH']}"
+    before = await started(run, "--background")
+    refused = await run("service", "install")
+    assert refused.err == "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus\n"
+    assert (await started(run, "--background"))["pid"] == before["pid"]
 
 
 async def test_a_vault_that_does_not_exist_is_not_followed_by_a_command_that_fails(

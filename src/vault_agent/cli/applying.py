@@ -72,13 +72,13 @@ def after_change(
         return
     again = restart_command(invocation.config)
     if "vault.root" in names:
-        yield f"{where} still serves {server.name}. To serve this vault instead: {again}"
+        yield f"{where} still serves {server.name}. To serve this vault instead: `{again}`"
     elif "vault.exclude" in names:
-        yield f"{where} takes the exclusions over when it restarts: {again}"
+        yield f"{where} takes the exclusions over when it restarts: `{again}`"
     elif any(name in _PART_OF_THE_INDEX for name in names):
-        yield f"To apply it: {again}, then vault-agent reindex"
+        yield f"To apply it: `{again}`, then `vault-agent reindex`"
     else:
-        yield f"{where} runs without this change. To apply it: {again}"
+        yield f"{where} runs without this change. To apply it: `{again}`"
 
 
 def still_changed(invocation: Invocation, server: Server, names: Iterable[str]) -> list[str]:
@@ -123,7 +123,7 @@ def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:
             section = KEYS[name].section
             yield (
                 f"{name} does nothing without {' and '.join(missing)}. To turn on all that it"
-                f" needs: vault-agent enable {section}"
+                f" needs: `vault-agent enable {section}`"
             )
 
 

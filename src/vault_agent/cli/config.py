@@ -13,7 +13,16 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent.cli import exits
 from vault_agent.cli.asking import agreed, can_ask
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.terminal import clean, complain, envelope, is_terminal, say, style, tell
+from vault_agent.cli.terminal import (
+    clean,
+    complain,
+    envelope,
+    is_terminal,
+    say,
+    style,
+    tell,
+    tell_prose,
+)
 from vault_agent.config import rules
 from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import known_key
@@ -134,7 +143,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
     lines = list(after_change(invocation, before, [name]))
     for line in lines:
-        tell(line)
+        tell_prose(line)
     missing = any(line.startswith("VAULT_NOT_FOUND") for line in lines)
     if can_ask() and not missing and waits_in_background(invocation, [name]):
         await _offer_restart(invocation)

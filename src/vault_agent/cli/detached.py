@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.keys import BACKGROUND_ENV, CONFIG_ENV, KEYS
 from vault_agent.errors import Failed, VaultAgentError, error_of
-from vault_agent.system.address import ServerAddress, is_serving, live_address, noted_address
+from vault_agent.system.address import ServerAddress, is_serving, live_address
 from vault_agent.system.files import make_private_folder
 from vault_agent.system.processes import (
     PROGRAM,
@@ -123,15 +123,18 @@ async def stop(folder: Path) -> ServerAddress | None:
     raise Failed("SERVER_FAILED", f"The server does not end. Its process is {address.pid}.")
 
 
-async def running(folder: Path) -> ServerAddress | None:
+async def running(folder: Path, *, within: float = 0) -> ServerAddress | None:
     """Return the address of the server that has this index, or None. Wait while it starts.
+
+    Within these seconds, one may still lock the index.
 
     Raises:
         Failed: `SERVER_FAILED` if it does not answer.
     """
     deadline = time.monotonic() + _SECONDS_TO_START
-    while is_serving(folder):
-        if (address := noted_address(folder)) is not None:
+    until = time.monotonic() + within
+    while is_serving(folder) or time.monotonic() < until:
+        if (address := live_address(folder)) is not None:
             return address
         if time.monotonic() > deadline:
             raise Failed("SERVER_FAILED", "A server runs, but does not answer.")

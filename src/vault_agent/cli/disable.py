@@ -6,7 +6,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
-from vault_agent.cli.terminal import envelope, say
+from vault_agent.cli.terminal import envelope, say_prose
 
 
 @click.command("disable", cls=Command)
@@ -27,5 +27,5 @@ async def command(invocation: Invocation, feature: str, *, no_restart: bool) -> 
         envelope({"feature": feature, "settings": dict(settings), **server})
         return
     overridden(dict(settings))
-    say(FEATURES[feature].ended)
+    say_prose(FEATURES[feature].ended)
     tell_applied(applied, needs_server=False)

@@ -19,7 +19,7 @@ from vault_agent.cli.features import (
     switch,
     tell_applied,
 )
-from vault_agent.cli.terminal import clean, envelope, say, tell
+from vault_agent.cli.terminal import clean, envelope, say, say_prose, tell
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.write_state import Right
 
@@ -103,7 +103,7 @@ async def command(
         model=now.embedding.model,
         chat=now.chat.model,
     )
-    say(clean(text))
+    say_prose(clean(text))
     if now.vault.root is not None:
         for folder in folders:
             if not (now.vault.root / folder.strip()).is_dir():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.applying import (
@@ -13,8 +12,7 @@ from vault_agent.cli.applying import (
     waits_in_background,
 )
 from vault_agent.cli.servers import RESTART, START, server_here
-from vault_agent.cli.terminal import complain, say, tell
-from vault_agent.cli.wrap import fitted
+from vault_agent.cli.terminal import complain, say, tell_prose
 from vault_agent.client import calls
 from vault_agent.config.keys import KEYS
 from vault_agent.errors import Failed
@@ -175,7 +173,7 @@ def overridden(settings: Mapping[str, str]) -> None:
 def tell_applied(applied: Applied, *, then: str = "", needs_server: bool = True) -> None:
     """Say what a change meant, and what to type next."""
     for line in applied.lines:
-        tell("\n".join(fitted(line, stream=sys.stderr)))
+        tell_prose(line)
     if applied.restarted:
         say(f"The server was restarted: {applied.endpoint}")
     elif applied.endpoint is None and needs_server:

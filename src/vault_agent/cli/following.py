@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.cli import exits
 from vault_agent.cli.progress import display, duration
-from vault_agent.cli.terminal import clean, complain, counted, pass_on, say, tell, warn
-from vault_agent.cli.wrap import fitted
+from vault_agent.cli.terminal import clean, complain, counted, pass_on, say_prose, tell, warn
 from vault_agent.client import calls
 from vault_agent.errors import Unavailable, at_terminal, error_of, explained
 from vault_agent.model.jobs import JobKind, JobState
@@ -61,7 +60,7 @@ def report(job: Job) -> int:
     if len(groups) < len(warnings):
         tell(f"All warnings, one by one: vault-agent --json jobs show {clean(job.id)}")
     if job.summary is not None and job.state is JobState.SUCCEEDED:
-        say("\n".join(fitted(summary_line(job))))
+        say_prose(summary_line(job))
     elif job.error is not None:
         complain(job.error.code, at_terminal(job.error.code, job.error.message, job.error.details))
     elif job.state.final:

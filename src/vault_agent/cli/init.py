@@ -21,7 +21,7 @@ from vault_agent.cli.registering import (
     shown_name,
     unwritable,
 )
-from vault_agent.cli.terminal import clean, envelope, say, tell, warn
+from vault_agent.cli.terminal import clean, envelope, say, tell, tell_prose, warn
 from vault_agent.client import calls
 from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.config.project import (
@@ -259,4 +259,4 @@ def _show(
     if not report.done:
         tell(f"The project {shown_name(project)} has everything already. Nothing was changed.")
     for note in report.notes:
-        tell(note)
+        tell_prose(note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
@@ -33,11 +33,12 @@ from vault_agent.cli.terminal import (
     say,
     style,
     tell,
+    tell_prose,
     warn,
 )
 from vault_agent.client import calls
 from vault_agent.config import rules
-from vault_agent.errors import Failed, Misconfigured, explained
+from vault_agent.errors import Failed, Misconfigured, VaultAgentError, explained
 from vault_agent.system.address import SERVER_LOCK, noted_vault
 from vault_agent.system.files import keep_new_files_private
 
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
     from vault_agent.model.health import Health
     from vault_agent.server.serve import Listening
+
+_SECONDS_TO_LOCK: Final = 1.0
+"""A server that has just got its port locks its index within these seconds."""
 
 
 def _folders(
@@ -187,15 +191,27 @@ async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: b
     from vault_agent.config import build_config, index_directory
 
     folder = index_directory(build_config(invocation.layers(flags)))
-    if await detached.running(folder) is not None and (server := server_in(folder)) is not None:
-        await _tell_running(invocation, flags, Running(server.address, folder, before=server))
+
+    async def already(*, within: float = 0) -> Running | None:
+        known = await detached.running(folder, within=within) is not None and server_in(folder)
+        return Running(known.address, folder, before=known) if known else None
+
+    if (running := await already()) is not None:
+        await _tell_running(invocation, flags, running)
         return
     config = _checked(invocation, flags)
     if config.vault.root is None or not config.vault.root.is_dir():
         # Reports what is wrong with the folder, whatever port is free.
         await _serve(invocation, {**flags, "server.port": "0"})
         return
-    running = await start(invocation, flags, config, until_idle=until_idle)
+    try:
+        running = await start(invocation, flags, config, until_idle=until_idle)
+    except VaultAgentError as error:
+        # Another command may have started it at the same moment.
+        if error.code not in ("PORT_IN_USE", "INDEX_LOCKED"):
+            raise
+        if (running := await already(within=_SECONDS_TO_LOCK)) is None:
+            raise
     await _tell_running(invocation, flags, running)
 
 
@@ -346,7 +362,7 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     if exposed:
         _warn_of_the_network(made=made)
     elif made:
-        tell(KEY_NEEDED)
+        tell_prose(KEY_NEEDED)
     return config
 
 

@@ -19,7 +19,7 @@ import asyncclick as click
 from vault_agent.cli import exits
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.servers import server_in
-from vault_agent.cli.terminal import clean, envelope, say, tell
+from vault_agent.cli.terminal import clean, envelope, say, tell_prose
 from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
 from vault_agent.system.files import make_private_folder, replace_file
@@ -164,16 +164,18 @@ async def install_service(invocation: Invocation) -> tuple[Service, str]:
     _require_control(service)
     server = server_in(folder)
     by_hand = server is not None and server.started is not None and server.started.background
-    if (by_hand or not installed) and (await detached.stop(folder)) is not None:
-        tell("The server that ran has ended: the service takes its place.")
     try:
         make_private_folder(service.file.parent)
         make_private_folder(folder)
         replace_file(service.file, service.content, mode=0o644)
     except OSError as error:
         raise _failed(error) from None
+    *before, last = service.restart if installed else service.start
     try:
-        _control(service.restart if installed else service.start)
+        _control(before)  # fails where the system runs no services, so a server goes on
+        if (by_hand or not installed) and (await detached.stop(folder)) is not None:
+            tell_prose("The server that ran has ended: the service takes its place.")
+        _control([last])
     except Failed:
         if not installed:
             service.file.unlink(missing_ok=True)
