@@ -52,11 +52,11 @@ async def test_a_right_and_a_folder_are_added_by_what_a_refusal_says(run: Run, n
     await run("enable", "write", "--folder", "Inbox")
     await run("write", "Inbox/x.md", "-t", "hi")
     refused = await run("delete", "Inbox/x.md")
-    assert refused.err.endswith("To allow it: vault-agent enable write --allow delete\n")
+    assert refused.err.endswith("To allow it: `vault-agent enable write --allow delete`\n")
     await run("enable", "write", "--allow", "delete")
     assert (await run("delete", "Inbox/x.md", "--yes")).code == 0
     refused = await run("write", "Log/x.md", "-t", "hi")
-    assert refused.err.endswith("To allow it: vault-agent enable write --folder FOLDER\n")
+    assert refused.err.endswith("To allow it: `vault-agent enable write --folder FOLDER`\n")
     await run("enable", "write", "--folder", "Log")
     for folder in ("Inbox", "Log"):
         assert (await run("write", f"{folder}/y.md", "-t", "hi")).code == 0
@@ -111,7 +111,7 @@ async def test_ones_own_notes_stay_closed_beside_projects_until_a_folder_is_name
     (advised,) = re.findall(r"vault-agent (enable write --folder) NAME", done.err)
     refused = await run("write", "Inbox/x.md", "-t", "hi")
     assert "VAULT_READ_ONLY" in refused.err
-    assert f"To allow it: vault-agent {advised} FOLDER" in refused.err
+    assert f"To allow it: `vault-agent {advised} FOLDER`" in refused.err
     await run(*shlex.split(advised), "Inbox")
     assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
     assert "it does not exist any more" in (await run("undo")).out

@@ -10,7 +10,7 @@ from tests.reference.markdown import joined, sentence, table, wrapped
 
 from vault_agent.cli.command import GlobalOption, Invocation, NamedOnce
 from vault_agent.cli.exits import Exit
-from vault_agent.cli.run import MORE, NAME, SECTIONS, program
+from vault_agent.cli.run import MORE, NAME, OLD, SECTIONS, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ def page() -> str:
     everywhere = [each for each in program.params if isinstance(each, click.Option)]
     parts = [_HEAD, _options(everywhere), *_exit_codes()]
     shown: dict[object, str] = {}
-    for title, names in {**SECTIONS, "More": MORE}.items():
+    for title, names in {**SECTIONS, "More": MORE, "Older names": OLD}.items():
         parts.append(f"## {title}")
         for name in names:
             command = program.get_command(context, name)

@@ -110,6 +110,7 @@ async def list_(invocation: Invocation) -> None:
         state = {"installed": "connected", "other": "has an entry with another command"}.get(
             row.entry, "unreadable settings" if row.entry == "unreadable" else "not connected"
         )
+        if not row.found and state == "not connected":
+            state = "not found here"
         hooks = f", hooks {row.hooks}" if row.hooks not in (None, "missing") else ""
-        here = "" if row.found else "  (not found here)"
-        say(f"{row.name:<16}{row.title:<22}  {state}{hooks}{here}")
+        say(f"{row.name:<16}{row.title:<22}  {state}{hooks}")

@@ -45,10 +45,9 @@ SECTIONS = {
         "graph",
         "tags",
         "tasks",
-        "context",
     ),
     "Change": ("write", "edit", "new", "move", "delete", "undo"),
-    "Agents": ("agent", "mcp", "agents", "hooks", "memory", "journal", "promote"),
+    "Agents": ("agent", "memory", "journal"),
     "Server": (
         "demo",
         "setup",
@@ -64,32 +63,36 @@ SECTIONS = {
         "disable",
         "service",
         "uninstall",
-        "completion",
     ),
 }
 """The commands of the help, in the order in which a new user needs them."""
 
 MORE = (
     "adr",
+    "agents",
     "backlinks",
+    "completion",
+    "context",
     "devlog",
     "embedding",
     "folders",
-    "frontmatter",
     "get",
+    "hooks",
     "indexes",
     "jobs",
-    "mentions",
+    "mcp",
     "mkdir",
+    "promote",
     "reindex",
-    "replace",
-    "section",
     "session",
     "trust",
     "watch",
     "writes",
 )
-"""Commands that the help only names: parts and other names of those in the sections."""
+"""Commands that the help only names: they are rare, or parts of those in the sections."""
+
+OLD = ("frontmatter", "mentions", "replace", "section")
+"""Older names, which the help leaves out: they are below `edit` and `links` now."""
 
 QUICK = frozenset(
     (
@@ -112,7 +115,7 @@ QUICK = frozenset(
 
 _WITH_VALUE = ("--config", "--endpoint", "--api-key", "--vault")
 
-COMMANDS = (*(name for names in SECTIONS.values() for name in names), *MORE)
+COMMANDS = (*(name for names in SECTIONS.values() for name in names), *MORE, *OLD)
 
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.
@@ -332,10 +335,10 @@ def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
             " server.api_key -`. If you have changed the key: `vault-agent serve --restart`"
         )
     if error.code == "WRITE_NOT_ALLOWED" and isinstance(right := error.details.get("right"), str):
-        return f"{error.message} To allow it: vault-agent enable write --allow {clean(right)}"
+        return f"{error.message} To allow it: `vault-agent enable write --allow {clean(right)}`"
     no_folder = error.code == "VAULT_READ_ONLY" and error.details.get("setting") == "write.folders"
     if no_folder or error.code == "WRITE_OUTSIDE_SCOPE":
-        return f"{error.message} To allow it: vault-agent enable write --folder FOLDER"
+        return f"{error.message} To allow it: `vault-agent enable write --folder FOLDER`"
     vault = next((name for word, name in pairwise(arguments) if word == "--vault"), None)
     if vault is not None and job is not None:  # other vaults do not know the job
         follow = f"vault-agent --vault {clean(quote(vault))} jobs"
