@@ -205,6 +205,7 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
         "Garden/Late frost.md",
     ]
     assert served.run("list", "--orphans").stdout == "Kitchen/Bread.md\n"
+    assert served.run("list", "--path", "Kitchen", "--orphans").stdout == "Kitchen/Bread.md\n"
     page = served.run("list", "-n", "1")
     assert (page.stdout, page.stderr) == ("Garden/Beds.md\n", "2 more: --limit 3\n")
     unknown = served.run("list", "Gardn")

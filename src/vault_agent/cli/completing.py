@@ -34,6 +34,8 @@ _KINDS: dict[str, Kind] = {
     "NOTE:LINE": "note",
     "tags": "tag",
     "paths": "folder",
+    "[FOLDER]...": "folder",
+    "[PATH]...": "folder",
     "vault": "vault",
 }
 

@@ -17,9 +17,9 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 
 
 @click.command("list", cls=Command)
-@click.argument("paths", nargs=-1, metavar="[FOLDER]...")
+@click.argument("folders", nargs=-1, metavar="[FOLDER]...")
 @click.option("--flat", is_flag=True, help="Without the folders below.")
-@note_filters("tags", "types", "properties")
+@note_filters("paths", "tags", "types", "properties")
 @click.option(
     "--file", "files", multiple=True, help="Only notes whose `files` name this file or folder."
 )
@@ -36,7 +36,7 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 )
 @page_options("Notes")
 @click.pass_obj
-async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: Any) -> None:
+async def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any) -> None:
     """List notes, all or those of a folder.
 
     Prints paths, at a terminal also the day of the last change and the tags. For the folders
@@ -48,7 +48,7 @@ async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: 
     """  # noqa: D301 - \\b tells the parser to keep these lines
     linked, promoted = options["linked"], options["promoted"]
     arguments = {
-        "path": paths,
+        "path": (*folders, *options["paths"]),
         "recursive": "false" if options["flat"] else None,
         "tag": options["tags"],
         "type": options["types"],

@@ -154,13 +154,15 @@ def _open_by_system(address: str, way: str) -> None:
             raise Failed("OPEN_FAILED", f"No program opens the note: {reason}.") from None
         return
     program = "open" if sys.platform == "darwin" else "xdg-open"
-    _run([program, address], program if way == "obsidian" else f"No $EDITOR is set, and {program}")
+    what = "Obsidian was not opened:" if way == "obsidian" else "No $EDITOR is set, and"
+    # It prints each program that it has tried.
+    _run([program, address], f"{what} {program}", errors=subprocess.DEVNULL)
 
 
-def _run(command: list[str], what: str) -> None:
+def _run(command: list[str], what: str, *, errors: int | None = None) -> None:
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        code = subprocess.run(command, check=False).returncode  # noqa: S603 - the user's own program
+        code = subprocess.run(command, check=False, stderr=errors).returncode  # noqa: S603 - the user's own program
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise Failed("OPEN_FAILED", f"{what} cannot be started: {reason}.") from None

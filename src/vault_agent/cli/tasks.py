@@ -32,7 +32,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("places", nargs=-1, metavar="[PATH]...")
 @click.option(
     "--status",
     type=click.Choice(("open", "done", "cancelled", "all")),
@@ -40,19 +40,19 @@ def command() -> None:
     show_default=True,
     help="Only with this status.",
 )
-@note_filters("tags")
+@note_filters("paths", "tags")
 @click.option("--due-after", metavar="DATE", type=DAY, help=f"Only due from this day: {DAYS}.")
 @click.option("--due-before", metavar="DATE", type=DAY, help=f"Only due to this day: {DAYS}.")
 @page_options("Tasks")
 @click.pass_obj
-async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: Any) -> None:
+async def list_(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> None:
     """List tasks, all or those of a note or folder.
 
     \b
     vault-agent tasks list --due-before +7     what is due this week
     """  # noqa: D301 - \\b tells the parser to keep this line
     arguments = {
-        "path": paths,
+        "path": (*places, *options["paths"]),
         "status": options["status"],
         "tag": options["tags"],
         "dueAfter": options["due_after"],
