@@ -288,8 +288,8 @@ def test_names_lie_over_no_other_name_and_over_no_node(visit: Callable[..., Page
       const discs = of((at) => {
         const r = drawnRadius(scene.degree[at], view.k);
         const [x, y] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
-        return [x - r, y - r, x + r, y + r];
-      });
+        return r < 3.2 ? [] : [[x - r, y - r, x + r, y + r]];
+      }).flat();
       const over = (a, b) => b[0] < a[2] && a[0] < b[2] && b[1] < a[3] && a[1] < b[3];
       const wrong = [];
       for (const focus of [null, { chosen: 0, near }]) {
