@@ -311,9 +311,10 @@ def test_completion_tools_and_files(desk: Desk):
 def test_the_preview_follows_and_shows_hostile_text_as_text(desk: Desk):
     desk.note("Preview.md", "# Preview\n\n" + "\n\n".join(f"Line {n}" for n in range(80)) + "\n")
     page = desk.edit("Preview")
+    page.keyboard.press("Control+End")
     page.keyboard.press("Control+e")
     seen = page.get_by_role("region", name="Preview", exact=True)
-    expect(seen.locator(".prose")).to_contain_text("Line 79")
+    expect(seen.locator("p", has_text="Line 79")).to_be_in_viewport()  # where the cursor is
     first = seen.locator(".prose p").first.evaluate_handle("each => each")
     at_end(page, "\nand **more**\n")
     expect(seen.locator("strong", has_text="more")).to_be_visible()
@@ -328,6 +329,31 @@ def test_the_preview_follows_and_shows_hostile_text_as_text(desk: Desk):
     page.keyboard.press("Control+e")
     expect(seen).to_have_count(0)
     expect(field(page)).to_be_focused()
+
+
+def test_wrapped_items_hang_at_every_level(desk: Desk):
+    items = [f"{' ' * 2 * depth}- {'word ' * 60}" for depth in range(4)]
+    desk.note("Levels.md", "# Levels\n\n" + "\n".join(items) + "\n")
+    page = desk.edit("Levels")
+    # Of each item: how far its second line begins from the first letter.
+    apart = page.locator(".ln-item").evaluate_all("""each => each.map((line) => {
+      const words = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+      while (!words.nextNode().textContent.includes("word"));
+      const at = words.currentNode.textContent.indexOf("word");
+      const place = (from) => {
+        const range = document.createRange();
+        range.setStart(words.currentNode, from);
+        range.setEnd(words.currentNode, from + 1);
+        return range.getBoundingClientRect();
+      };
+      const first = place(at);
+      for (let from = at; ; from += 5) {
+        const next = place(from);
+        if (next.top > first.top + 4) return next.left - first.left;
+      }
+    })""")
+    assert len(apart) == 4
+    assert all(abs(each) < 6 for each in apart), apart
 
 
 def test_properties_that_are_changed_one_after_another_are_all_saved(desk: Desk):

@@ -36,7 +36,7 @@ import { put } from "./format.js";
 import { Notices, State } from "./notices.js";
 import { Properties } from "./properties.js";
 import { makeSurface, showText, TOOLS } from "./surface.js";
-import { together } from "./sync.js";
+import { showCursor, together } from "./sync.js";
 import { Toolbar } from "./toolbar.js";
 
 const sheet = document.createElement("link");
@@ -191,8 +191,11 @@ function Page({ reading }) {
   }, [followed.value]);
   useEffect(() => void (document.title = `${plain(open.title, 80)} · vault-agent`), [open.title]);
   useEffect(() => {
-    if (mode.value !== "beside" || conflict || !seen.current) return;
-    return together(view.current, source.current, seen.current, () => head.peek().split("\n").length - 1);
+    if (mode.value === "off") ready.value = false;
+    if (!ready.value || conflict || !seen.current) return;
+    const above = () => head.peek().split("\n").length - 1;
+    if (mode.value === "beside") return together(view.current, source.current, seen.current, above);
+    showCursor(view.current, seen.current, above);
   }, [mode.value, conflict, ready.value]);
 
   const change = (/** @type {string} */ to) => {

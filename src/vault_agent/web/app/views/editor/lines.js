@@ -10,6 +10,7 @@ import {
   syntaxTree,
 } from "../../../vendor/codemirror.js";
 
+const DEEPEST = 24; // spaces before the marker of a list item, for which a wrapped line hangs
 const CALLOUT = /^[ \t>]*\[!([\w-]+)\]/;
 const OTHER_WAY = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
 const MARKS = /^[\s>]*(?:\[![\w-]+\][+-]?)?\s*(?:[-*+]|\d+[.)])?\s*(?:\[.\])?/; // they say nothing of a line's direction
@@ -97,9 +98,11 @@ function decorations(view) {
       if (line.from <= at) continue;
       at = line.from;
       const names = classes.get(line.from) ?? [];
-      const item = /^(?:[-*+]|(\d+[.)]))[ \t]+(\[.\] )?/.exec(line.text);
-      if (item && !/ln-(code|front|table)/.test(names.join()))
-        names.push(`ln-item${item[2] ? " x" : item[1] ? " n" : ""}`);
+      const item = /^([ \t]*)(?:[-*+]|(\d+[.)]))[ \t]+(\[.\] )?/.exec(line.text);
+      if (item && !/ln-(code|front|table)/.test(names.join())) {
+        const indent = Math.min(DEEPEST, item[1].replace(/\t/g, "    ").length);
+        names.push(`ln-item${item[3] ? " x" : item[2] ? " n" : ""}${indent ? ` in-${indent}` : ""}`);
+      }
       const dir = directionOf(line.text) || (names.includes("ln-table") ? before : "");
       before = dir;
       // A line of this page's own direction needs no attribute, unless it holds letters of the other.

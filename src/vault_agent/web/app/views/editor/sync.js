@@ -22,6 +22,12 @@ function between(all, by, to, value) {
   return one[to] + ((value - one[by]) / (other[by] - one[by])) * (other[to] - one[to]);
 }
 
+/** Show the line of the cursor in the preview. @param {import("../../../vendor/codemirror.js").EditorView} view @param {HTMLElement} preview @param {() => number} above lines of the file above the text */
+export function showCursor(view, preview, above) {
+  const line = view.state.doc.lineAt(view.state.selection.main.head).number + above();
+  preview.scrollTop = between(anchors(preview), "line", "y", line) - preview.clientHeight / 3;
+}
+
 /**
  * Let two boxes scroll together. Return a function that ends it.
  * @param {import("../../../vendor/codemirror.js").EditorView} view @param {HTMLElement} source the box of the text @param {HTMLElement} preview @param {() => number} above lines of the file above the text
@@ -55,6 +61,8 @@ export function together(view, source, preview, above) {
     source.scrollTop +=
       view.documentTop + block.top + (line - number) * block.height - source.getBoundingClientRect().top;
   };
+  leads(source);
+  showCursor(view, preview, above);
   let asked = 0;
   const soon = (/** @type {() => void} */ run) => () => {
     if (!asked)
