@@ -94,3 +94,16 @@ def test_without_types_and_values_nothing_stands_for_them(
     expect(page.locator(".remote")).to_have_text("3 pictures not loaded from b.example")
     assert page.locator(".prose p br").count() == 0
     assert page.locator(".row .t, .facts .kind").count() == 0
+
+
+def test_the_focus_returns_where_it_was(visit: Callable[..., Page]):
+    page = visit()
+    expect(page.locator(".rows .row").first).to_be_visible()
+    page.keyboard.press("j")
+    row = page.locator(".rows .row").first
+    expect(row).to_be_focused()
+    for keys, dialog in (("?", "Keys"), ("Control+k", "")):
+        page.keyboard.press(keys)
+        expect(page.locator("dialog[open]", has_text=dialog)).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(row).to_be_focused()

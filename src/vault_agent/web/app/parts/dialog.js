@@ -4,14 +4,18 @@ import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js
 import { mirrored } from "../words.js";
 import { composing } from "./keys.js";
 
-/** A modal dialog. @param {{ label: string, className?: string, onClose: () => void, children?: any }} given */
-export function Dialog({ label, className = "", onClose, children }) {
+/** A modal dialog. @param {{ label: string, className?: string, returns?: () => boolean, onClose: () => void, children?: any }} given `returns`: whether the focus goes back to where it was */
+export function Dialog({ label, className = "", returns = () => true, onClose, children }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useLayoutEffect(() => {
     const before = document.activeElement;
     ref.current?.showModal();
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+      // When it is gone: while it is open, nothing else can have the focus.
+      queueMicrotask(() => {
+        if (returns() && document.activeElement === document.body && before instanceof HTMLElement)
+          before.focus({ preventScroll: true });
+      });
     };
   }, []);
   return html`<dialog ref=${ref} class=${`sheet ${className}`} aria-label=${label}

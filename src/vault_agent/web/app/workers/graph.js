@@ -42,6 +42,7 @@ let [selected, hovered, held] = [-1, -1, -1];
 let nodesOfSelected = new Set(/** @type {number[]} */ ([]));
 const small = new SmallMap();
 let fitted = false;
+let beside = 0; // px that the preview of the chosen note covers
 
 const send = (/** @type {any} */ message) => postMessage(message);
 const context = (/** @type {OffscreenCanvas} */ of) =>
@@ -160,7 +161,14 @@ function* whole(of, into) {
   const near = focus && new Set([selected, ...nodesOfSelected]);
   const left = yield* draw(to, of, into.view, into.width, into.height, colours, ratio, near);
   const [x, y] = [(into.width - width) / 2, (into.height - height) / 2];
-  const names = placed(to, of, into.view, [x + margin.start - PANEL, y, x + width, y + height], colours, focus);
+  const names = placed(
+    to,
+    of,
+    into.view,
+    [x + margin.start - PANEL, y, x + width - (focus ? beside : 0), y + height],
+    colours,
+    focus,
+  );
   for (const each of names) write(to, each, colours["ink-2"], colours);
   into.names = names.map((each) => each.box);
   return left;
@@ -315,10 +323,11 @@ const acts = {
   },
   select(given) {
     selected = given.at;
+    beside = given.beside;
     nodesOfSelected = selected >= 0 ? neighbours(selected) : new Set();
     if (given.show && selected >= 0 && scene) {
       const [px, py] = place(selected);
-      const [end, foot] = [width - margin.end - given.beside, height - given.below]; // of what the preview leaves
+      const [end, foot] = [width - margin.end - beside, height - given.below]; // of what the preview leaves
       if (px < margin.start + 20 || py < 20 || px > end - 20 || py > foot - 20)
         move({ k: view.k, x: view.x + (margin.start + end) / 2 - px, y: view.y + foot / 2 - py });
     }

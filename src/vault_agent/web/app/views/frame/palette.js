@@ -52,6 +52,7 @@ export function Overlay({ only, pick }) {
   useLayoutEffect(() => void (text.value = takeTyped()), []);
   const hits = useSignal(/** @type {Option[]} */ ([]));
   const at = useSignal(0);
+  const leaves = useRef(false); // for the note that is opened
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const look = useRef(
     newestOnly(async (abort, /** @type {string} */ q) => {
@@ -112,6 +113,7 @@ export function Overlay({ only, pick }) {
 
   /** @param {Option | undefined} option */
   const run = (option) => {
+    leaves.current = Boolean(option?.id.startsWith("note-") && !pick);
     closeOverlay();
     if (option) setTimeout(option.run);
     else if (sought && !onlyCommands && !pick) setTimeout(() => go({ view: "notes", q: sought, note: "" }));
@@ -142,7 +144,7 @@ export function Overlay({ only, pick }) {
     }
   };
   let group = "";
-  return html`<${Dialog} label=${only ? words.palette.switcher : words.palette.label} className="palette" onClose=${closeOverlay}>
+  return html`<${Dialog} label=${only ? words.palette.switcher : words.palette.label} className="palette" returns=${() => !leaves.current} onClose=${closeOverlay}>
     <label class="field"><${Icon} name="search" /><span class="visually-hidden">${words.palette.label}</span>
       <input type="text" role="combobox" aria-expanded="true" aria-controls="options" aria-autocomplete="list" aria-activedescendant=${options[chosen]?.id} dir="auto" spellcheck=${false} autocomplete="off" maxlength="200"
         placeholder=${only ? words.palette.switcher : words.palette.placeholder} value=${text.value} onInput=${(

@@ -8,12 +8,13 @@ import { plain } from "../../parts/text.js";
 import { address, changed, go } from "../../state/address.js";
 import { loadSessions, memoryFault, olderSessions, sessions } from "../../state/memory.js";
 import { clock, readVaults, remembered, switchedOn, vaults } from "../../state/vault.js";
+import { later } from "../../later.js";
 import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
 import { Journals, JournalState } from "./journals.js";
 import { agentName, Tokens } from "./names.js";
 import { Session } from "./session.js";
 
-const t = words.memory;
+const t = later.memory;
 
 export function View() {
   const styled = useSheet("memory.css");
@@ -44,7 +45,7 @@ function Projects({ only }) {
   for (const each of sessions.value?.list ?? []) if (each.project) names.add(each.project);
   if (only) names.add(only);
   if (names.size < 2) return null;
-  return html`<label class="pick"><span class="visually-hidden">${t.project}</span><${Icon} name="folder" /><select value=${only} onChange=${(/** @type {Typed} */ event) => go({ project: event.target.value ? [event.target.value] : [] })}>
+  return html`<label class="pick"><span class="visually-hidden">${words.notes.project}</span><${Icon} name="folder" /><select value=${only} onChange=${(/** @type {Typed} */ event) => go({ project: event.target.value ? [event.target.value] : [] })}>
     <option value="">${t.allProjects}</option>${[...names].sort().map((name) => html`<option key=${name} value=${name}>${plain(name, 60)}</option>`)}</select></label>`;
 }
 

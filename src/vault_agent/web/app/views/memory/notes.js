@@ -5,9 +5,10 @@ import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
 import { identityOf, vaultName } from "../../state/vault.js";
+import { later } from "../../later.js";
 import { count, words } from "../../words.js";
 
-const t = words.memory;
+const t = later.memory;
 
 /** Why a note was recalled. @param {string[] | undefined} reasons */
 function why(reasons) {

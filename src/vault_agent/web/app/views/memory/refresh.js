@@ -5,10 +5,11 @@ import { Dialog } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/fault.js";
 import { Icon } from "../../parts/sign.js";
 import { difference, refreshed } from "../../state/memory.js";
+import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { GotNote } from "./notes.js";
 
-const t = words.memory;
+const t = later.memory;
 
 /** @param {{ id: string, onClose: () => void, onDone: () => void }} given */
 export function Refresh({ id, onClose, onDone }) {

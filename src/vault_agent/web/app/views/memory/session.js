@@ -8,14 +8,15 @@ import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
 import { addNote, loadSession, removeNote, session } from "../../state/memory.js";
 import { identityOf, remembered, vaults } from "../../state/vault.js";
-import { agoWords, fullDate, timeOf, words } from "../../words.js";
+import { later } from "../../later.js";
+import { agoWords, fullDate, timeOf } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 import { JournalState } from "./journals.js";
 import { agentName, Tokens } from "./names.js";
 import { GotNote, LeftOut } from "./notes.js";
 import { Refresh } from "./refresh.js";
 
-const t = words.memory;
+const t = later.memory;
 
 /** @param {{ id: string }} given */
 export function Session({ id }) {

@@ -74,7 +74,7 @@ export function Chips() {
     ${opener("tags", "tag", words.notes.tags)}
     ${opener("folder", "folder", words.notes.folder)}
     ${opener("date", "date", words.notes.date)}
-    ${projects.length > 0 && opener("project", "home", words.memory.project)}
+    ${projects.length > 0 && opener("project", "home", words.notes.project)}
     <button class="chip" disabled=${searching.value} aria-pressed=${now.linked === "false"} onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}><${Icon} name="link" />${words.notes.unlinked}</button>
     <button class="chip" disabled=${searching.value} aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button></div>
     ${menu.value === "tags" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "tags", anchor: anchors.current.tags, onClose: close }} />`}
@@ -82,7 +82,7 @@ export function Chips() {
     ${menu.value === "date" && html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`}
     ${
       menu.value === "project" &&
-      html`<${Menu} anchor=${anchors.current.project} label=${words.memory.project} onClose=${close}>${projects.map(
+      html`<${Menu} anchor=${anchors.current.project} label=${words.notes.project} onClose=${close}>${projects.map(
         (
           name,
         ) => html`<button class="entry" role="menuitemcheckbox" key=${name} aria-checked=${now.project.includes(name)} onClick=${() => go({ project: toggled(now.project, name) })}>
