@@ -47,6 +47,15 @@ def vault_named(name: str, environment: dict[str, str]) -> Path:
     return folder
 
 
+def refuse_services(environment: dict[str, str], folder: Path) -> None:
+    """Put a `systemctl` first on the path that fails as without a session."""
+    control = folder / "bin" / "systemctl"
+    control.parent.mkdir()
+    control.write_text("#!/bin/sh\necho 'no bus' >&2\nexit 1\n")
+    control.chmod(0o755)
+    environment["PATH"] = f"{control.parent}{os.pathsep}{environment['PATH']}"
+
+
 def can_listen(endpoint: str) -> bool:
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -204,11 +213,7 @@ async def test_two_starts_at_once_end_with_the_same_server(run: Run, notes: Path
 async def test_a_service_that_the_system_refuses_leaves_the_server_running(
     environment: dict[str, str], run: Run, notes: Path, tmp_path: Path
 ):
-    control = tmp_path / "bin" / "systemctl"
-    control.parent.mkdir()
-    control.write_text("#!/bin/sh\necho 'no bus' >&2\nexit 1\n")
-    control.chmod(0o755)
-    environment["PATH"] = f"{control.parent}{os.pathsep}{environment['PATH']}"
+    refuse_services(environment, tmp_path)
     before = await started(run, "--background")
     refused = await run("service", "install")
     assert refused.err == "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus\n"

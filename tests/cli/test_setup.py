@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
-from tests.cli.test_restart import vault_named
+from tests.cli.test_restart import refuse_services, vault_named
 from tests.server.test_serve import free_port
 from tests.systems import posix
 from tests.waiting import eventually_async
@@ -60,6 +60,20 @@ async def test_options_are_enough_without_a_terminal(home: Path, run: Run):
     assert "mcp on" in (await run("status")).out
     # What it does not ask for again stays as it is.
     assert orjson.loads((await run("--json", "setup")).out)["data"]["page"] is None
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
+async def test_without_services_the_server_runs_in_the_background(
+    environment: dict[str, str], home: Path, run: Run, tmp_path: Path
+):
+    refuse_services(environment, tmp_path)
+    done = await run("setup", "--folder", str(home / "Notes"), "--service")
+    assert (done.code, done.err.splitlines()[0]) == (
+        0,
+        "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus",
+    )
+    assert "The server runs in the background. It does not start at each login." in done.out
+    assert "Stock.md" in (await run("search", "bones")).out
 
 
 async def is_advised(run: Run) -> bool:

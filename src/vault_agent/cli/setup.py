@@ -11,9 +11,9 @@ from vault_agent.cli.asking import agreed, ask, can_ask
 from vault_agent.cli.clients import ALIASES, CLIENTS, client_name
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell
+from vault_agent.cli.terminal import clean, complain, counted, envelope, say, style, tell
 from vault_agent.client import calls
-from vault_agent.errors import InvalidRequest, Misconfigured
+from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
@@ -166,7 +166,7 @@ class _Done(NamedTuple):
 async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     """Write the settings, connect the agents, and start the server.
 
-    An agent that cannot be connected is no reason to stop.
+    An agent that cannot be connected, or a system without services, is no reason to stop.
     """
     from vault_agent.cli import connecting
     from vault_agent.cli.features import apply
@@ -183,8 +183,16 @@ async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _D
     lines = []
     for name in answers.agents:
         lines += connecting.connect(invocation, name).done
+    service = None
     if answers.service:
-        service, _ = await install_service(invocation)
+        try:
+            service, _ = await install_service(invocation)
+        except VaultAgentError as error:
+            if not error.code.startswith("SERVICE_"):
+                raise
+            complain(error.code, error.message, look="warning")
+            lines.append("The server runs in the background. It does not start at each login.")
+    if service is not None:
         lines.append(f"The service is {in_home(service.file)}.")
         endpoint = await _endpoint_of_service(invocation)
     else:
