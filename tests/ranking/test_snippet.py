@@ -100,6 +100,13 @@ def test_a_match_that_only_the_source_holds_is_shown(source: str):
     assert [found.lower() for found in marked(text, "zebra")] == ["zebra"]
 
 
+def test_an_address_is_left_out_where_the_words_stand_in_the_heading():
+    text = "# Slow rye\n\nBy [Ada](https://example.org/slow-rye), in May. It rises twice.\n"
+    shown = snippet(text, {"rye": 1.0})
+    assert "By Ada, in May." in shown.text
+    assert shown.matches == ()
+
+
 def test_an_address_is_left_out_where_the_words_stand_in_the_text():
     text = f"{FILLER}The zebra has [a page](https://example.org/zebra). {FILLER}"
     assert marked(text, "zebra") == ["zebra"]

@@ -97,15 +97,15 @@ def snippet(text: str, information: Mapping[str, float]) -> Snippet:
     """Return the snippet of a chunk for a query. `information` is the weight of each term.
 
     If the terms are only in hidden text, such as a link's address, the snippet shows that. Without
-    a match it is the chunk's beginning.
+    a match, or with one in the heading, it is the chunk's beginning.
     """
     line = plain_line(text)
     matches = _matches(line, information)
-    if not matches:
+    heading = _FIRST_HEADING.match(text)
+    if not matches and not (heading and _matches(heading[0], information)):
         written = _written_line(text)
         if found := _matches(written, information):
             line, matches = written, found
-    heading = _FIRST_HEADING.match(text)
     if len(line) <= _SHORT:
         start, end = (0, len(line)) if heading else _all_but_a_word(line, matches)
     else:
