@@ -35,7 +35,7 @@ function stretched(given) {
 export const worded = (given) => (language === "x-long" ? stretched(given) : given);
 export const words = worded(en);
 page.lang = "en";
-page.dir = language === "x-mirror" || /^(ar|he|fa|ur)\b/.test(language) ? "rtl" : "ltr";
+page.dir = language === "x-mirror" ? "rtl" : "ltr";
 export const mirrored = page.dir === "rtl";
 
 const numbers = new Intl.NumberFormat(locale);
