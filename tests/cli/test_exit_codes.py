@@ -139,6 +139,8 @@ async def test_misuse_errors_do_not_repeat_values(run: Run, line: str):
         ("sarch", 'No such command: "sarch" (did you mean search?).'),
         ("ls", 'No such command: "ls" (did you mean list?).'),
         ("config show", 'No such command: "show" (did you mean config get?).'),
+        ("service delete", 'No such command: "delete" (did you mean service remove?).'),
+        ("rm x", 'No such command: "rm" (did you mean delete?).'),
         ("get Bread", 'No such command: "Bread" (to read a note: vault-agent show).'),
         ("jobs zzz", 'No such command: "zzz".'),
         ("search --limt 3", 'No such option: "--limt" (did you mean --limit?).'),

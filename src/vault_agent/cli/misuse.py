@@ -32,10 +32,8 @@ _MEANT = {
     "read": "show",
     "rebuild": "reindex",
     "refresh": "index",
-    "remove": "delete",
     "rename": "move",
     "restart": "serve --restart",
-    "rm": "delete",
     "settings": "config get",
     "start": "serve --background",
     "stats": "status",
@@ -47,11 +45,12 @@ _MEANT = {
     "config ls": "config get",
     "config show": "config get",
     "hooks list": "hooks status",
+    "links backlinks": "links in",
     "memory list": "memory log",
     "tasks show": "tasks list",
-    "vaults remove": "vaults forget",
     "writes list": "writes",
 }
+_TAKE_AWAY = ("remove", "delete", "forget", "cancel", "disconnect", "uninstall", "rm")
 
 
 def describe(misuse: click.ClickException) -> str:
@@ -87,6 +86,9 @@ def _meant(typed: str, near: list[str] | None, context: click.Context | None) ->
     if parts == ["get"] and not near:
         return " (to read a note: vault-agent show)"
     known = _MEANT.get(" ".join([*parts, typed]))
+    if typed in _TAKE_AWAY and context is not None and isinstance(context.command, click.Group):
+        here = context.command.list_commands(context)
+        known = next((" ".join([*parts, each]) for each in _TAKE_AWAY if each in here), known)
     return _hint([known] if known else near)
 
 
