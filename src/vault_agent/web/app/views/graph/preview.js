@@ -38,7 +38,7 @@ export function Preview({ graph, at, pinned, onChoose, onPin }) {
   const near = neighbours(graph, at);
   const day = graph.days[at];
   return html`<aside class="panel preview" aria-label=${t.preview}>
-    <div class="facts"><span class="kind"><${NoteShape} type=${graph.types[at]} quiet /><bdi>${!id ? t.missing : typed.value && plain(typeName(graph.types[at]), 40)}</bdi></span><bdi class="cut">${plain(graph.folders[at], 60)}</bdi>
+    <div class="facts">${(typed.value || !id) && html`<span class="kind"><${NoteShape} type=${graph.types[at]} quiet /><bdi>${id ? plain(typeName(graph.types[at]), 40) : t.missing}</bdi></span>`}<bdi class="cut">${plain(graph.folders[at], 60)}</bdi>
       <button class="icon end" aria-label=${words.close} onClick=${() => onChoose(-1)}><${Icon} name="x" /></button></div>
     <h2 class="name" dir="auto">${plain(graph.titles[at], 200) || words.untitled}</h2>
     ${excerpt.value && html`<p class="what" dir="auto">${excerpt.value}</p>`}

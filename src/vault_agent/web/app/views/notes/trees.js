@@ -22,10 +22,6 @@ function flat(nodes, named, depth = 0) {
   ]);
 }
 
-/** The most frequent tags first, at every level. @param {Wire.TagBranch[]} tags @returns {Wire.TagBranch[]} */
-const byCount = (tags) =>
-  [...tags].sort((a, b) => b.total - a.total).map((each) => ({ ...each, children: byCount(each.children) }));
-
 /** @param {{ kind: "tags" | "folders", anchor: HTMLElement, onClose: () => void }} given */
 export function TreeMenu({ kind, anchor, onClose }) {
   const entries = useSignal(/** @type {Entry[]} */ ([]));
@@ -34,7 +30,7 @@ export function TreeMenu({ kind, anchor, onClose }) {
   const tags = kind === "tags";
   useEffect(() => {
     const read = tags
-      ? ask("GET", "/tags").then(({ data }) => flat(byCount(data.tags), (each) => each.tag))
+      ? ask("GET", "/tags", { query: { sort: "count" } }).then(({ data }) => flat(data.tags, (each) => each.tag))
       : ask("GET", "/folders").then(({ data }) => flat(data.folders, (each) => each.folder));
     read.then(
       (all) => (entries.value = all),
