@@ -19,6 +19,8 @@ from tests.product.program import PROGRAM
 from tests.systems import posix
 from tests.waiting import eventually
 
+from vault_agent.system.address import is_serving
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -245,6 +247,7 @@ def test_an_address_that_a_killed_server_left_behind_is_not_used(alone, agent):
     os.kill(server_processes(alone), signal.SIGKILL)
     _, *rest = noted.read_text().splitlines()
     noted.write_text("\n".join([agent.endpoint, *rest]) + "\n")
+    eventually(lambda: not is_serving(noted.parent))  # its keeper ends a moment later
     with relay(alone) as pipe:
         assert "Bread.md" in pipe.call(1, "vault_search", query="dough")
         assert agent.endpoint not in noted.read_text()  # its server removes it when it ends

@@ -135,7 +135,8 @@ def test_the_tools_of_obsidian_vault_mcp_see_one_repository(seeds):
     assert ask("vault_search", query="fuse.*blew", path_filter="devlog/*.md") == {"results": lines}
     none = {"results": [], "warnings": ["The frontmatter is not searched."]}
     assert ask("vault_search", query="Another") == none
-    assert [each["text"] for each in ask("task_list")["tasks"]] == ["Buy a fuse"]
+    for path in ({}, {"path": "/"}, {"path": "."}, {"path": "devlog"}):
+        assert [each["text"] for each in ask("task_list", **path)["tasks"]] == ["Buy a fuse"]
     for name in ("..", "shop/devlog", "", "a b"):
         wrong = seeds.failing_as("third", "note_read", repository_name=name, path="x.md")
         assert wrong.startswith("INVALID_REQUEST: ")

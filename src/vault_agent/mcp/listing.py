@@ -38,13 +38,13 @@ async def list_entries(view: View, given: Mapping[str, Any]) -> str:
     """
     if given["kind"] != "notes":
         return await _tree(view, given)
-    pattern = view.pattern(given.get("path", ""))
-    if pattern is None and not given["recursive"]:
-        pattern = view.caller.scope.folder or None
+    patterns = view.patterns(given.get("path"))
+    if not patterns and not given["recursive"] and (folder := view.caller.scope.folder):
+        patterns = [folder]
 
     async def ask(most: int) -> tuple[list[str], list[str]]:
         request = {
-            "path": [] if pattern is None else [pattern],
+            "path": patterns,
             "tag": given.get("tags", []),
             "recursive": given["recursive"],
             "sort": given["sort"],
@@ -117,11 +117,11 @@ def _tree_lines(branches: Sequence[TagBranch | FolderBranch]) -> Iterator[str]:
 
 
 async def _tasks(view: View, given: Mapping[str, Any]) -> str:
-    pattern = view.pattern(given.get("path", ""))
+    patterns = view.patterns(given.get("path"))
 
     async def ask(most: int) -> tuple[list[str], list[str]]:
         request = {
-            "path": [] if pattern is None else [pattern],
+            "path": patterns,
             "status": given["status"],
             "tag": given.get("tags", []),
             "dueBefore": given.get("dueBefore"),

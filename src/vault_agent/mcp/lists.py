@@ -8,6 +8,7 @@ for a first reply. It imports the standard library only.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,21 @@ RIGHTS = ("create", "append", "edit", "overwrite", "move", "delete")
 """The rights that decide about tools. The bits of a mask, in this order."""
 VERSION_META = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_META = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_META = "io.modelcontextprotocol/clientInfo"
 _SERVER_META = "io.modelcontextprotocol/serverInfo"
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _LISTS = {
     "tools/list": "tools",
     "prompts/list": "prompts",
     "resources/list": "resources",
     "resources/templates/list": "resourceTemplates",
 }
+
+
+def client_name(info: object) -> str | None:
+    """Return the name in what a client says of itself, if it has one of plain characters."""
+    name = info.get("name") if isinstance(info, dict) else None
+    return name if isinstance(name, str) and _NAME.fullmatch(name) else None
 
 
 def is_handshake(message: Mapping[str, Any]) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
+
+from vault_agent.mcp.lists import CLIENT_META, client_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,9 +20,6 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 UNSUPPORTED_VERSION = -32022
-
-_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
 
 
 class RpcError(Exception):
@@ -60,9 +58,7 @@ class Message(NamedTuple):
     @property
     def client(self) -> str | None:
         """The name of the program that calls, if the request carries one of plain characters."""
-        info = self.meta.get(_CLIENT_INFO)
-        name = info.get("name") if isinstance(info, dict) else None
-        return name if isinstance(name, str) and _NAME.fullmatch(name) else None
+        return client_name(self.meta.get(CLIENT_META))
 
     @property
     def progress_token(self) -> RequestId | None:
@@ -108,7 +104,7 @@ def parse_message(body: bytes) -> Message:
 
 def client_of(body: bytes) -> str | None:
     """Return the name of the program that sends a message, or None if the message has none."""
-    if _CLIENT_INFO.encode() not in body:
+    if CLIENT_META.encode() not in body:
         return None
     try:
         return parse_message(body).client

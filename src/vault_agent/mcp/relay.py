@@ -24,7 +24,13 @@ from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.mcp.connections import Connections
-from vault_agent.mcp.lists import is_handshake, reading_tools
+from vault_agent.mcp.lists import (
+    CLIENT_META,
+    VERSION_META,
+    client_name,
+    is_handshake,
+    reading_tools,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,11 +49,8 @@ LAST_REPLIES_SECONDS = 30.0
 VAULT_HEADER = "Vault-Agent-Vault"
 """The header that names the vault of a project."""
 
-_VERSION = "io.modelcontextprotocol/protocolVersion"
-_CLIENT = "io.modelcontextprotocol/clientInfo"
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _SERVER_ERROR = -32000
 _INVALID_REQUEST = -32600
 _PARSE_ERROR = -32700
@@ -308,7 +311,7 @@ class Relay:
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
         meta = params.get("_meta")
-        version = meta.get(_VERSION) if isinstance(meta, dict) else None
+        version = meta.get(VERSION_META) if isinstance(meta, dict) else None
         method = message["method"]
         self._know_client(message)
         if self._client is not None:
@@ -329,10 +332,8 @@ class Relay:
         params = params if isinstance(params, dict) else {}
         meta = params.get("_meta")
         info = params.get("clientInfo") if message["method"] == "initialize" else None
-        info = meta.get(_CLIENT, info) if isinstance(meta, dict) else info
-        name = info.get("name") if isinstance(info, dict) else None
-        if isinstance(name, str) and _NAME.fullmatch(name):
-            self._client = name
+        info = meta.get(CLIENT_META, info) if isinstance(meta, dict) else info
+        self._client = client_name(info) or self._client
 
     def _forward(self, request: _Request, response: HTTPResponse) -> None:
         """Write a reply, or each event of one that streams, as a line."""

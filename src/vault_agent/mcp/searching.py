@@ -30,9 +30,9 @@ _NOTICE_BYTES = 40
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> str:
-    pattern = view.pattern(given.get("path", ""))
+    patterns = view.patterns(given.get("path"))
     filters = {
-        "paths": () if pattern is None else (pattern,),
+        "paths": patterns,
         "tags": tuple(given.get("tags", ())),
         "after": given.get("after"),
         "before": given.get("before"),
@@ -48,7 +48,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
             "limit": most,
             "filters": filters,
             "cursor": given.get("cursor"),
-            "vaults": () if pattern is not None else view.vaults,
+            "vaults": () if patterns else view.vaults,
         }
         reply = await view.perform(SEARCH, parse_values(SearchBody, body))
         hint = ""

@@ -51,25 +51,6 @@ _RESOURCE_NOT_FOUND = -32002  # before 2026-07-28
 _PROGRESS_AFTER_SECONDS = 1.0
 
 
-_FOR_MODELS = {
-    "PATH_OUTSIDE_VAULT": "give a path inside the vault, as results show it.",
-    "INVALID_PATH": "give a path inside the vault, as results show it.",
-    "EXPECTED_HASH_REQUIRED": "read the note or section first, and send the `hash` or `sectionHash`"
-    " that you get as `expectedHash`.",
-    "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
-    " its new hash.",
-    "PROMOTE_SIMILAR": "the global vault has a note that is much the same. Read it. To copy this"
-    " one anyway, call again with force: true.",
-    "PROMOTE_EDITED": "somebody has changed the copy in the global vault. Change it there.",
-    "LINKS_OUTSIDE_SCOPE": "links in notes that you may not write would have to change. Ask the"
-    " user to move it.",
-    "WRITE_NOT_FOUND": "there is no such write of yours.",
-    "UNDO_CONFLICT": "the note has been changed at the same place since. Read it, and correct it"
-    " with a new change.",
-}
-"""Messages for models, where the usual ones speak of commands."""
-
-
 def make_server() -> Server[Any]:
     """Return a server with our tools. What a client may see comes with each request."""
 
@@ -203,9 +184,7 @@ async def _result(
 def error_text(error: VaultAgentError) -> str:
     """Return an error as a model reads it: the code, what is wrong, what to do, suggestions."""
     details = error.details
-    lines = [
-        f"{error.code}: {_FOR_MODELS.get(error.code) or for_models(error.code, *error.over_http())}"
-    ]
+    lines = [f"{error.code}: {for_models(error.code, *error.over_http())}"]
     lines += (f"- {each}" for each in details.get("suggestions", ()))
     lines += (f"- {_heading(each)}" for each in details.get("headings", ()))
     if details.get("more"):

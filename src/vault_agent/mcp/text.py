@@ -27,6 +27,24 @@ _FENCE = re.compile(r'\s*<note path="[^"\n]*" lines="[^"\n]*" b=[0-9a-f]{8}>\r?\
 # The last line of a reply of earlier versions. Notes may be cut there.
 _CUT = re.compile(r"^\[cut: [0-9,]+ more lines do not fit into a reply\]\s*$", re.MULTILINE)
 
+_INSTEAD = {
+    "PATH_OUTSIDE_VAULT": "give a path inside the vault, as results show it.",
+    "INVALID_PATH": "give a path inside the vault, as results show it.",
+    "EXPECTED_HASH_REQUIRED": "read the note or section first, and send the `hash` or `sectionHash`"
+    " that you get as `expectedHash`.",
+    "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
+    " its new hash.",
+    "APPEND_ALREADY_THERE": "the note ends with this text already, so nothing was appended.",
+    "PROMOTE_SIMILAR": "the global vault has a note that is much the same. Read it. To copy this"
+    " one anyway, call again with force: true.",
+    "PROMOTE_EDITED": "somebody has changed the copy in the global vault. Change it there.",
+    "LINKS_OUTSIDE_SCOPE": "links in notes that you may not write would have to change. Ask the"
+    " user to move it.",
+    "WRITE_NOT_FOUND": "there is no such write of yours.",
+    "UNDO_CONFLICT": "the note has been changed at the same place since. Read it, and correct it"
+    " with a new change.",
+}
+"""Messages for models, where the usual ones speak of what they have no tool for."""
 _REMEDIES = {
     "FEATURE_DISABLED": "Ask the user to turn it on.",
     "INDEX_NOT_FOUND": "Ask the user to build one.",
@@ -101,6 +119,8 @@ def has_marks(text: str) -> bool:
 
 def for_models(code: str, message: str, details: Mapping[str, Any]) -> str:
     """Return the message of an error or a warning for a model, which has tools alone."""
+    if code in _INSTEAD:
+        return _INSTEAD[code]
     what = details.get("what")
     return f"{what} {_REMEDIES.get(code, '')}".rstrip() if isinstance(what, str) else message
 

@@ -84,13 +84,13 @@ class View:
         async with self.app.vaults.open(GLOBAL) as vault:
             yield replace(self, vault=vault, vaults=(), prefix=IN_GLOBAL), {**arguments, **inner}
 
-    def pattern(self, given: str) -> str | None:
-        """Return a folder or glob of this client as one of the vault, or None for everything."""
-        path = hidden(given).strip("/")
+    def patterns(self, given: str | None) -> list[str]:
+        """Return a folder or glob of this client as one of the vault; [] for everything."""
+        path = hidden(given or "").strip("/")
         if path in ("", "."):
-            return None
+            return []
         # A glob without a slash is matched with file names in any folder.
-        return path if "/" not in path and "*" in path else self.caller.scope.outer(path)
+        return [path if "/" not in path and "*" in path else self.caller.scope.outer(path)]
 
     @property
     def call(self) -> CallContext:

@@ -5,7 +5,6 @@ Paths are exact here. Only the modes and tools are listed that the client may us
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from vault_agent.mcp.tool import Run, Schema
     from vault_agent.mcp.view import View
     from vault_agent.model.reply import Reply
-    from vault_agent.model.warning import Warning
     from vault_agent.model.writing import Written
 
 DIFF_LINES = 20
@@ -160,7 +158,7 @@ def written_text(view: View, reply: Reply[Written]) -> str:
     # A deleted or new note is what the model knows already.
     if data.changed and not is_new and data.operation != "delete":
         lines += _diff(view, data)
-    return "\n".join([*lines, *warning_lines([_for_model(each) for each in reply.warnings])])
+    return "\n".join([*lines, *warning_lines(reply.warnings)])
 
 
 def write_warnings(reply: Reply[Written]) -> dict[str, list[str]]:
@@ -168,16 +166,7 @@ def write_warnings(reply: Reply[Written]) -> dict[str, list[str]]:
 
     That a search finds the change a moment later is nothing to act on.
     """
-    shown = (each for each in reply.warnings if each.code != "INDEX_PENDING")
-    return warnings_of(map(_for_model, shown))
-
-
-def _for_model(warning: Warning) -> Warning:
-    """Return a warning without advice that a tool cannot follow."""
-    if warning.code != "APPEND_ALREADY_THERE":
-        return warning
-    text = "the note ends with this text already, so nothing was appended."
-    return replace(warning, message=text)
+    return warnings_of(each for each in reply.warnings if each.code != "INDEX_PENDING")
 
 
 def _diff(view: View, data: Written) -> list[str]:

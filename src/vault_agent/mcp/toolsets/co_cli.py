@@ -28,13 +28,12 @@ _JSON_SHARE = 3
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> Shown:
-    folder = view.pattern(given.get("folder", ""))
     body = {
         "query": given["query"],
         "match": "all",
         "limit": given["limit"],
         "filters": {
-            "paths": () if folder is None else (folder,),
+            "paths": view.patterns(given.get("folder")),
             "tags": (given["tag"],) if "tag" in given else (),
         },
     }

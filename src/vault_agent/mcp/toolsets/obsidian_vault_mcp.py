@@ -78,10 +78,10 @@ async def _read(view: View, given: Mapping[str, Any]) -> Shown:
 
 async def _search(view: View, given: Mapping[str, Any]) -> Shown:
     inside = _inside(view, given)
-    paths = []
+    paths: list[str] = []
     if "path_filter" in given:
         wanted = hidden(given["path_filter"]).strip("/")
-        paths = [inside.pattern(wanted if wanted.startswith("**/") else f"**/{wanted}")]
+        paths = inside.patterns(wanted if wanted.startswith("**/") else f"**/{wanted}")
     body = {"pattern": given["query"], "limit": _LINES, "filters": {"paths": paths}}
     reply = await inside.perform(GREP, parse_values(GrepBody, body))
     found = reply.data
@@ -96,8 +96,11 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
 
 async def _tasks(view: View, given: Mapping[str, Any]) -> Shown:
     inside = _inside(view, given)
-    paths = [inside.pattern(given["path"])] if "path" in given else []
-    request = {"path": paths, "status": given["status"], "limit": _LINES}
+    request = {
+        "path": inside.patterns(given.get("path")),
+        "status": given["status"],
+        "limit": _LINES,
+    }
     reply = await inside.perform(TASKS, parse_values(TasksRequest, request))
     found = reply.data
     rows = [
