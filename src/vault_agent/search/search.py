@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.modes import Mode, Reason
-from vault_agent.model.search import Answer, Filters
+from vault_agent.model.search import MAX_RANKED, Answer, Filters
 from vault_agent.ranking.query import compile_query, literals
 from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.ranking.weigh import weigh
@@ -255,6 +255,7 @@ def _weighed(
     weights = query.weights
     if not any(weights):
         return ranked
+    ranked = ranked[:MAX_RANKED]
     updated = snapshot.updated({place.rowid for place in ranked}) if weights.half_life else {}
     today = datetime.now(UTC).date()
     weighed = [
