@@ -28,7 +28,7 @@ from vault_agent.mcp.notes import properties_of
 from vault_agent.mcp.promotion import PROMOTE_TOOL
 from vault_agent.mcp.searching import warnings_of
 from vault_agent.mcp.text import excerpt
-from vault_agent.mcp.tool import CURSOR, DATE, LINE, LINE_NUMBER, PATH, TEXT, Tool, limit
+from vault_agent.mcp.tool import CURSOR, DATE, LINE, LINE_NUMBER, PATH, TEXT, Tool, allowed, limit
 from vault_agent.mcp.toolsets.whole import EXPECTED_HASH, overwrite_body, text_fields, whole_note
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
@@ -319,60 +319,54 @@ _READING = (
 @cache
 def synk_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
     """Return the tools for a client that may write what `rights` say."""
-    tools = [*_READING]
-    if Right.CREATE in rights:
-        tools.append(
-            Tool(
-                "create_vault_note",
-                "Create a note from a type and a title; without content, from the type's template.",
-                {
-                    "type": _TYPE,
-                    "title": TEXT,
-                    "content": _CONTENT,
-                    **_LISTS,
-                },
-                ("type", "title"),
-                _create,
-                writes=True,
-                destructive=False,
-            )
-        )
-    if Right.EDIT in rights:
-        fields: dict[str, Schema] = {"title": TEXT, **_LISTS}
-        if Right.OVERWRITE in rights:
-            fields["content"] = _CONTENT
-            fields["expectedHash"] = EXPECTED_HASH
-        tools.append(
-            Tool(
-                "update_vault_note",
-                "Change fields of a note" + (", or its content." if "content" in fields else "."),
-                {"noteId": _NOTE_ID, **fields},
-                ("noteId",),
-                _update,
-                writes=True,
-                idempotent=True,
-            )
-        )
-    if Right.DELETE in rights:
-        tools.append(
-            Tool(
-                "delete_vault_note",
-                "Move a note to the trash of its vault.",
-                {"noteId": _NOTE_ID},
-                ("noteId",),
-                _delete,
-                writes=True,
-                idempotent=True,
-            )
-        )
-    rebuild = Tool(
-        "rebuild_vault_index",
-        "Rebuild the index of the vault. Searches go on meanwhile.",
-        {},
-        (),
-        _rebuild,
+    overwrites = Right.OVERWRITE in rights
+    tools = (*_READING, _CREATE, _update_tool(overwrites=overwrites), _DELETE)
+    return (*allowed(tools, rights), MEMORY_TOOL, JOURNAL_TOOL, PROMOTE_TOOL, _REBUILD)
+
+
+_CREATE = Tool(
+    "create_vault_note",
+    "Create a note from a type and a title; without content, from the type's template.",
+    {"type": _TYPE, "title": TEXT, "content": _CONTENT, **_LISTS},
+    ("type", "title"),
+    _create,
+    right=Right.CREATE,
+    writes=True,
+    destructive=False,
+)
+
+
+def _update_tool(*, overwrites: bool) -> Tool:
+    content = {"content": _CONTENT, "expectedHash": EXPECTED_HASH} if overwrites else {}
+    return Tool(
+        "update_vault_note",
+        "Change fields of a note" + (", or its content." if overwrites else "."),
+        {"noteId": _NOTE_ID, "title": TEXT, **_LISTS, **content},
+        ("noteId",),
+        _update,
+        right=Right.EDIT,
         writes=True,
-        destructive=False,
-        owner=True,
+        idempotent=True,
     )
-    return (*tools, MEMORY_TOOL, JOURNAL_TOOL, PROMOTE_TOOL, rebuild)
+
+
+_DELETE = Tool(
+    "delete_vault_note",
+    "Move a note to the trash of its vault.",
+    {"noteId": _NOTE_ID},
+    ("noteId",),
+    _delete,
+    right=Right.DELETE,
+    writes=True,
+    idempotent=True,
+)
+_REBUILD = Tool(
+    "rebuild_vault_index",
+    "Rebuild the index of the vault. Searches go on meanwhile.",
+    {},
+    (),
+    _rebuild,
+    writes=True,
+    destructive=False,
+    owner=True,
+)
