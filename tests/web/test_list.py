@@ -80,7 +80,8 @@ def test_without_types_and_values_nothing_stands_for_them(
         badge = (
             '<span class="remote" data-url="https://b.example/{}" data-host="b.example">x</span>'
         )
-        data["html"] = f"<p>{'<br>'.join(map(badge.format, range(3)))} and text</p>"
+        badges = f"<p>{'<br>'.join(map(badge.format, range(3)))} and text</p>"
+        data["html"] = f"{badges}<h1>{data['title']}</h1>"
         data["properties"] = [
             {"key": "aliases", "values": [], "isList": True},
             {"key": "rating", "values": [{"text": "5", "noteId": None}], "isList": False},
@@ -93,6 +94,7 @@ def test_without_types_and_values_nothing_stands_for_them(
     expect(page.locator(".props dt")).to_have_text(["rating"])
     expect(page.locator(".remote")).to_have_text("3 pictures not loaded from b.example")
     assert page.locator(".prose p br").count() == 0
+    expect(page.locator(".prose h1")).to_be_hidden()  # the title is shown once
     assert page.locator(".row .t, .facts .kind").count() == 0
 
 
@@ -107,3 +109,11 @@ def test_the_focus_returns_where_it_was(visit: Callable[..., Page]):
         expect(page.locator("dialog[open]", has_text=dialog)).to_be_visible()
         page.keyboard.press("Escape")
         expect(row).to_be_focused()
+
+
+def test_a_phone_has_room_for_the_note(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Frost alarm')}", viewport={"width": 390, "height": 844})
+    expect(page.locator(".prose")).to_be_visible()
+    expect(page.locator(".stats")).to_be_hidden()
+    page.get_by_role("button", name="Back to the list").click()
+    expect(page.locator(".stats")).to_be_visible()

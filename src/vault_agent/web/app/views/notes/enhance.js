@@ -79,9 +79,8 @@ export function enhance(prose, note) {
 
 /** The title stands above the text: a first heading that repeats it is not shown. @param {HTMLElement} prose @param {string} text */
 export function hideTitle(prose, text) {
-  const first = prose.firstElementChild;
-  if (first?.tagName === "H1" && first.textContent?.trim() === text.trim())
-    /** @type {HTMLElement} */ (first).hidden = true;
+  const first = /** @type {HTMLElement | null} */ (prose.querySelector(":scope > :is(h1, h2, h3, h4, h5, h6)"));
+  if (first?.tagName === "H1" && first.textContent?.trim() === text.trim()) first.hidden = true;
 }
 
 /** Our links become addresses of the page. @param {HTMLElement} prose */

@@ -163,14 +163,26 @@ function draw(canvas, { nodes, links }, hot) {
     to.font = `${strong ? 600 : 500} 11px ${colours.sans}`;
     const name = isolated(at === hot ? node.title : cut(node.title, 24));
     const half = to.measureText(name).width / 2;
-    const x = Math.max(half + 4, Math.min(node.sx, width - half - 4));
-    const y = node.sy + node.r + (at ? 9 : 13);
-    const box = [x - half - 2, y - 7, x + half + 2, y + 7];
-    const free =
+    const below = node.sy + node.r + (at ? 9 : 13);
+    const beside = node.r + half + 4;
+    const places = [
+      [node.sx, below],
+      [node.sx, node.sy - node.r - 9],
+      [node.sx + beside, node.sy],
+      [node.sx - beside, node.sy],
+    ].slice(0, strong ? 1 : 4);
+    const boxes = places.map(([px, y]) => {
+      const x = Math.max(half + 4, Math.min(px, width - half - 4));
+      return { x, y, box: [x - half - 2, y - 7, x + half + 2, y + 7] };
+    });
+    const clear = ({ box } = boxes[0]) =>
+      box[1] > 0 &&
+      box[3] < height &&
       !taken.some((other) => over(box, other)) &&
-      (strong ||
-        !circles.some((/** @type {number[]} */ other, /** @type {number} */ each) => each !== at && over(box, other)));
-    if (at !== hot && !free) continue;
+      (strong || !circles.some((/** @type {number[]} */ other) => over(box, other)));
+    const place = boxes.find(clear) ?? (at === hot ? boxes[0] : null);
+    if (!place) continue;
+    const { x, y, box } = place;
     taken.push(box);
     to.strokeStyle = colours.paper;
     to.lineWidth = 3.5;
