@@ -470,6 +470,7 @@ async def test_a_server_with_another_vault_causes_a_warning(
     run: Run, server: FakeServer, tmp_path: Path, command: tuple[str, ...]
 ):
     server.vault = vault_identity(tmp_path / "other")
+    (tmp_path / "mine").mkdir()
     ended = await run(*command, VAULT_AGENT_VAULT_ROOT=str(tmp_path / "mine"))
     assert ended.code == 0
     (line,) = [line for line in ended.err.splitlines() if line.startswith("VAULT_MISMATCH: ")]

@@ -228,6 +228,15 @@ async def test_a_vault_that_does_not_exist_is_not_followed_by_a_command_that_fai
     assert "serve" not in told.err
 
 
+async def test_beside_another_server_a_vault_that_does_not_exist_is_named(run: Run, notes: Path):
+    await started(run, "--background")
+    await run("config", "set", "vault.root", str(notes.with_name("none")))
+    told = (await run("search", "bones")).err
+    assert told.startswith("VAULT_MISMATCH: ")
+    assert "That folder does not exist" in told
+    assert "serve --restart" not in told
+
+
 async def test_a_server_of_an_agent_is_kept_on_request(run: Run, notes: Path):
     await started(run, "--background", "--mcp", "--until-idle")
     assert "to keep it: vault-agent serve --restart" in (await run("serve", "--background")).out

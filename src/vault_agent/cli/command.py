@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -88,24 +89,31 @@ class Invocation:
             yield client
 
 
-def _configured_vault(layers: Iterable[Layer]) -> str | None:
-    """Return the identity of the vault that the settings name, or None if they name none."""
+def _configured_vault(layers: Iterable[Layer]) -> tuple[str, Path] | None:
+    """Return the identity and the folder of the vault that the settings name, or None."""
     from vault_agent.config import rules
 
     root = next(
         (layer.values["vault.root"] for layer in layers if "vault.root" in layer.values), None
     )
     try:
-        return None if root is None else rules.vault_identity(rules.folder(root))
+        folder = None if root is None else rules.folder(root)
+        return None if folder is None else (rules.vault_identity(folder), folder)
     except ValueError:
         return None  # not a path: the commands that need the folder report that
 
 
 def _warn_of_another_vault(layers: Iterable[Layer], endpoint: str, served: str) -> None:
     """Warn if the server serves another vault than the settings name."""
-    if _configured_vault(layers) not in (None, served):
-        what = f"The server at {endpoint} serves another vault than vault.root names."
-        complain("VAULT_MISMATCH", explained("VAULT_MISMATCH", what), look="warning")
+    configured = _configured_vault(layers)
+    if configured is None or configured[0] == served:
+        return
+    what = f"The server at {endpoint} serves another vault than vault.root names."
+    if os.path.isdir(configured[1]):  # noqa: PTH112 - Path.is_dir raises for a long name
+        what = explained("VAULT_MISMATCH", what)
+    else:
+        what += " That folder does not exist: make it, or correct vault.root."
+    complain("VAULT_MISMATCH", what, look="warning")
 
 
 async def _refuse_another_vault(client: Client, layers: Iterable[Layer], endpoint: str) -> None:
@@ -116,7 +124,7 @@ async def _refuse_another_vault(client: Client, layers: Iterable[Layer], endpoin
     from vault_agent.client import calls
 
     served = (await client.call(calls.HEALTH)).envelope["data"]["vault"]
-    if served["id"] != configured:
+    if served["id"] != configured[0]:
         raise Misconfigured(
             "VAULT_MISMATCH",
             f"The server at {endpoint} serves another vault ({clean(served['name'])}) than"

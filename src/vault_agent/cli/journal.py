@@ -10,7 +10,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
-from vault_agent.cli.terminal import clean, envelope, is_terminal, say, tell, warn
+from vault_agent.cli.terminal import clean, counted, envelope, is_terminal, say, tell, warn
 from vault_agent.client import calls
 from vault_agent.errors import InvalidRequest
 
@@ -77,6 +77,8 @@ async def make(invocation: Invocation, session_id: str) -> None:
     async with invocation.client() as client:
         reply = await client.call(calls.JOURNAL_MAKE, session_id=await _whole(client, session_id))
     _show_one(invocation, reply)
+    if not invocation.json and reply.envelope["data"]["journal"]["state"] == "pending":
+        tell("It is being written. To see it: vault-agent journal list")
 
 
 @command.command("complete", cls=Command)
@@ -94,7 +96,8 @@ async def complete(invocation: Invocation) -> None:
     if invocation.json:
         envelope({"journals": done})
         return
-    tell(f"{len(done)} journals are tried again." if done else "All journals are complete.")
+    tried = f"Tried again: {counted(len(done), 'journal')}."
+    tell(tried if done else "All journals are complete.")
 
 
 @command.command("log", cls=Command)
