@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import stat
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Appended, Writer
 from vault_agent.writing import notes
+from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -444,6 +446,7 @@ async def test_the_log_has_no_content(vault: Vault):
     assert await vault.writing.logged(edit.write_id) == (edit, False)
 
 
+@pytest.mark.parametrize("limits", [replace(QUIET, times=replace(QUIET.times, quiet_wait=0.0))])
 async def test_before_recovery_nothing_is_written(closed: Vault):
     async with closed.opened() as writing:
         pass
@@ -451,3 +454,17 @@ async def test_before_recovery_nothing_is_written(closed: Vault):
     with pytest.raises(Busy, match="RECOVERY_PENDING"):
         await unready.create("A.md", write_of("create", Right.CREATE), b"")
     await unready.close()
+
+
+async def test_a_write_waits_for_a_vault_that_is_being_opened(closed: Vault):
+    opening = Writing(closed.journal(), closed.follow, closed.allowance)
+    early = asyncio.create_task(opening.create("A.md", write_of("create", Right.CREATE), b"early"))
+    await asyncio.sleep(0)
+    running = asyncio.create_task(opening.run())
+    assert (await early).write_id is not None
+    assert (closed.root / "A.md").read_bytes() == b"early"
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
+    await closed.allowance.__aexit__(None, None, None)
+    await opening.close()
