@@ -11,7 +11,7 @@ from tests.clocks import PATIENCE
 from tests.product.written import Written
 from tests.web.desk import Desk
 from tests.web.payloads import PAYLOADS
-from tests.web.test_everybody import RULES, violations
+from tests.web.test_everybody import RULES, settle, violations
 from tests.web.vault import write_vault
 
 if TYPE_CHECKING:
@@ -426,7 +426,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(desk: Desk, theme: str, 
     found = {}
 
     def look(where: str) -> None:
-        page.wait_for_timeout(250)
+        settle(page)
         wrong = violations(page, RULES)
         wide = page.evaluate(
             "[document.documentElement, ...document.querySelectorAll('.edit, .pane, .conflict, dialog')]"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
+from tests.waiting import eventually
 from tests.web.watched import Watch
 
 if TYPE_CHECKING:
@@ -19,9 +20,15 @@ if TYPE_CHECKING:
 KEY = "a-key-of-the-browser-tests-0123456789"
 
 
-def picture(page: Page) -> bytes:
-    page.wait_for_timeout(400)
-    return page.locator(".graph > canvas").screenshot()
+def picture(page: Page, other_than: bytes = b"") -> bytes:
+    """Return the picture of the graph, once it differs from another one and stays as it is."""
+    taken = [other_than]
+
+    def next_one() -> bytes:
+        taken.append(page.locator(".graph > canvas").screenshot())
+        return taken[-1]
+
+    return eventually(next_one, lambda now: now not in (other_than, b"") and now == taken[-2])
 
 
 def test_the_whole_graph(visit: Callable[..., Page]):
@@ -32,18 +39,17 @@ def test_the_whole_graph(visit: Callable[..., Page]):
     )
     before = picture(page)
     page.locator(".zoom").get_by_role("button", name="Zoom in").click()
-    nearer = picture(page)
-    assert nearer != before
+    nearer = picture(page, other_than=before)
     page.mouse.move(700, 450)
     page.mouse.down()
     page.mouse.move(760, 500, steps=4)
     page.mouse.up()
-    assert picture(page) != nearer
+    moved = picture(page, other_than=nearer)
     page.keyboard.press("0")
     page.mouse.move(5, 5)
-    page.wait_for_timeout(300)
+    whole = picture(page, other_than=moved)
     page.get_by_role("button", name="Modules").first.click()
-    assert picture(page) != before
+    picture(page, other_than=whole)
 
 
 def test_find_and_open_a_note(visit: Callable[..., Page]):

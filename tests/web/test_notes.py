@@ -111,8 +111,7 @@ def test_links_outline_and_history(visit: Callable[..., Page], note_id: Callable
     page = visit(f"/notes/{note_id('Frost alarm')}")
     expect(page.locator(".prose math")).to_be_visible()  # nothing above moves any more
     page.locator(".toc a", has_text="Follow-up").click()
-    scrolled = page.locator(".read").evaluate("each => each.scrollTop")
-    assert scrolled > 100
+    page.wait_for_function("document.querySelector('.read').scrollTop > 100")
     expect(page.locator(".toc a[aria-current]")).to_have_text("Follow-up")
     page.locator(".prose a", has_text="First cold week").evaluate("each => each.click()")
     expect(page.locator(".doc header h1")).to_have_text("First cold week")
@@ -154,7 +153,7 @@ def test_a_long_note_shows_its_beginning_first(
     page.evaluate("seen.length = 0")
     page.go_back()
     whole.wait_for(state="attached")
-    assert scroller.evaluate("each => each.scrollTop") == 40_000
+    page.wait_for_function("document.querySelector('.read').scrollTop === 40_000")
     assert page.evaluate("seen.length") == 0  # what is above has to have its height
 
 
