@@ -13,6 +13,7 @@ import gc
 import os
 import threading
 import time
+from contextlib import suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,24 +36,26 @@ _SHARED_PROCESSES = (b"multiprocessing.resource_tracker", b"warm_parent.py")
 
 
 class Open(NamedTuple):
-    """What this process has open, as descriptions."""
+    """What this process has open. Only what is new is looked at: this is done after each test."""
 
-    descriptors: frozenset[str]
-    processes: frozenset[str]
+    descriptors: frozenset[int]
+    processes: frozenset[int]
     threads: frozenset[threading.Thread]
 
     @classmethod
     def now(cls) -> Open:
         return cls(
-            frozenset(_descriptors()), frozenset(_processes()), frozenset(threading.enumerate())
+            frozenset(_open_descriptors() if AVAILABLE else ()),
+            frozenset(children() if AVAILABLE else ()),
+            frozenset(threading.enumerate()),
         )
 
     def since(self, before: Open) -> list[str]:
-        """Return what was not open before."""
+        """Return descriptions of what was not open before."""
         threads = [thread for thread in self.threads - before.threads if thread.is_alive()]
         return [
-            *sorted(self.descriptors - before.descriptors),
-            *sorted(self.processes - before.processes),
+            *_descriptors(self.descriptors - before.descriptors),
+            *_processes(self.processes - before.processes),
             *(f"thread {thread.name}" for thread in threads),
         ]
 
@@ -125,13 +128,20 @@ class Tasks:
         self._cancel(loop)
 
 
-def _descriptors() -> list[str]:
-    if not AVAILABLE:
-        return []
+def _open_descriptors() -> list[int]:
+    numbers = []
+    for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208 - numbers
+        with suppress(OSError):  # the listing's own, which a leak might take next
+            os.fstat(number)
+            numbers.append(number)
+    return numbers
+
+
+def _descriptors(numbers: frozenset[int]) -> list[str]:
     found = []
     # Python starts its tracker of resources once for the whole process.
-    tracker = str(resource_tracker._resource_tracker._fd)  # type: ignore[attr-defined]
-    for number in os.listdir("/proc/self/fd"):  # noqa: PTH208 - numbers
+    tracker = resource_tracker._resource_tracker._fd  # type: ignore[attr-defined]
+    for number in sorted(numbers):
         if number == tracker:
             continue
         try:
@@ -143,11 +153,9 @@ def _descriptors() -> list[str]:
     return found
 
 
-def _processes() -> list[str]:
-    if not AVAILABLE:
-        return []
+def _processes(numbers: frozenset[int]) -> list[str]:
     found = []
-    for child in children():
+    for child in sorted(numbers):
         line = command_line(child).rstrip(b"\0")
         if not any(name in line for name in _SHARED_PROCESSES):
             found.append(f"process {child}: {line.replace(bytes(1), b' ').decode()[:200]}")
