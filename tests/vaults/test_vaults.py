@@ -27,6 +27,7 @@ from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.takeover import take_over
+from vault_agent.vaults import states
 from vault_agent.vaults import vaults as module
 from vault_agent.wire.requests import SearchBody
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.app import App
+    from vault_agent.store.current import Snapshot
     from vault_agent.vaults.open_vault import OpenVault
 
 
@@ -202,6 +204,36 @@ async def test_an_idle_vault_is_closed_and_opened_again(
         await eventually_async(app.vaults.states, lambda states: not states[1].open)
         assert await paths(app, "project:app", "quinces") == ["a.md"]
         assert len(await app.vaults.default.jobs.list()) == 1
+
+
+async def test_a_vault_is_not_closed_while_its_state_is_read(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    world.project("app", {"a.md": "quinces"})
+    reading, closing, read = asyncio.Event(), asyncio.Event(), states.count_types
+
+    snapshots: list[Snapshot] = []
+
+    async def slow(now: Snapshot) -> dict[str, int]:
+        snapshots.append(now)
+        if len(snapshots) == 2:  # the first is of the default vault
+            reading.set()
+            await closing.wait()
+            await asyncio.sleep(0.1)
+        return await now.read(read)
+
+    async with world.app() as app:
+        async with app.vaults.open("project:app") as vault:
+            await indexed(vault)
+        monkeypatch.setattr(states, "_types", slow)
+        listing = asyncio.create_task(app.vaults.states())
+        await reading.wait()
+        (hosted,) = app.vaults._hosted.values()
+        closed = asyncio.create_task(hosted.close())
+        closing.set()
+        assert (await listing)[1].open
+        await closed
+        assert not (await app.vaults.states())[1].open
 
 
 async def test_requests_at_once_open_a_vault_once(world: World):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Busy
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.vaults.open_vault import OpenVault
@@ -38,6 +38,7 @@ class HostedVault:
         self.used_at = time.monotonic()
         self._users = 0
         self._closing = asyncio.Event()
+        self._looking = asyncio.Lock()
         self._open_it = open_it
         self._on_close, self._on_end = on_close, on_end
         loop = asyncio.get_running_loop()
@@ -61,6 +62,12 @@ class HostedVault:
         finally:
             self._users -= 1
             self.used_at = time.monotonic()
+
+    @asynccontextmanager
+    async def looked_at(self) -> AsyncIterator[OpenVault | None]:
+        """Lend it for its state, which is no use of it. None if it is not open, or closes."""
+        async with self._looking:
+            yield None if self.is_closing else self.vault
 
     @property
     def is_closing(self) -> bool:
@@ -92,7 +99,8 @@ class HostedVault:
                 self.vault = vault
                 self._opened.set_result(vault)
                 await self._closing.wait()
-                await self._on_close(vault)
+                async with self._looking:
+                    await self._on_close(vault)
         except asyncio.CancelledError:
             if not self._opened.done():
                 self._opened.set_exception(Busy("SERVER_BUSY", "The server is stopping."))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from vault_agent.config.registry import Registered
     from vault_agent.store.current import Snapshot
-    from vault_agent.vaults.hosted import HostedVault
     from vault_agent.vaults.open_vault import OpenVault
 
 _COUNTS = "counts.json"
@@ -32,14 +31,14 @@ async def state_of(
     *,
     entry: Registered | None = None,
     address: str = DEFAULT,
-    hosted: HostedVault | None = None,
+    opening: bool = False,
 ) -> VaultState:
     """Return what is known of a vault, without opening it."""
     role = entry.role.value if entry is not None else DEFAULT
     if vault is None:
         assert entry is not None  # noqa: S101 - the default vault is always open
         state: VaultReadiness = "closed"
-        if hosted is not None:
+        if opening:
             state = "indexing"
         elif not entry.root.is_dir():
             state = "missing"

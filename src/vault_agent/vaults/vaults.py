@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.config import rules
@@ -129,9 +129,10 @@ class Vaults:
                 continue
             hosted = self._hosted.get(identity)
             address = self.known.unique(entry.address, identity)
-            vault = hosted.vault if hosted is not None else None
             folder = rules.index_folder(entry.root, self._config.index.dir)
-            state = await state_of(vault, entry=entry, address=address, hosted=hosted)
+            async with hosted.looked_at() if hosted is not None else nullcontext() as vault:
+                opening = hosted is not None and not hosted.is_closing
+                state = await state_of(vault, entry=entry, address=address, opening=opening)
             found.append(with_counts(state, folder) if vault is None else state)
         return found
 
