@@ -30,6 +30,7 @@ from vault_agent.model.search import Answer, Hit
 from vault_agent.model.watch import WatchStatus
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
+from vault_agent.vault.attachments import describe
 
 if TYPE_CHECKING:
     from vault_agent.server.connection import Limits
@@ -126,14 +127,10 @@ class FakeEngine:
         self.watch = FakeWatch()
         self.queries = []
         self.hits = (hit(),)
-        self.warnings = ()
+        self.search_warnings = ()
         self.failure: Exception | None = None
         self.files = {"folder/picture.png": CONTENT, "page.html": b"<script>alert(1)</script>"}
         self.opened = []
-
-    @property
-    def texts(self):
-        return self
 
     @property
     def identity(self):
@@ -155,9 +152,19 @@ class FakeEngine:
         if self.failure:
             raise self.failure
         self.queries.append(query)
-        return Answer(query.mode, Mode.LEXICAL, query.limit, self.hits, self.warnings)
+        return Answer(query.mode, Mode.LEXICAL, query.limit, self.hits, self.search_warnings)
 
     related = search
+
+    def warnings(self):
+        return ()
+
+    async def read(self, function, *arguments, warnings=(), **options):
+        """Answer as the method here that is named as the function of `fetch`."""
+        name = "attachment" if function is describe else function.__name__
+        return await getattr(self, name)(*arguments, **options)
+
+    read_files = in_folder = read
 
     async def note(self, note_id, *, allow_large):
         if note_id != NOTE_ID:

@@ -293,7 +293,7 @@ async def test_an_upstream_connection_error_is_not_a_client_disconnect(server):
 
 
 async def test_a_reply_has_at_most_100_warnings(server):
-    server.engine.warnings = tuple(Warning("W", str(n)) for n in range(250))
+    server.engine.search_warnings = tuple(Warning("W", str(n)) for n in range(250))
     _, body, _ = await server.ask("POST", "/search", json={"query": "a"})
     assert len(body["warnings"]) == 101
     assert body["warnings"][-1]["code"] == "WARNINGS_TRUNCATED"
