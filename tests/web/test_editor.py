@@ -165,10 +165,20 @@ def test_what_others_write_is_never_overwritten(desk: Desk):
 
     other = desk.open(f"/notes/{desk.id_of('Shared')}?edit=1", page.context)
     expect(field(other)).to_be_focused()
+    saves: list[Route] = []  # both have typed before one is saved
+
+    def later(route: Route) -> None:
+        route.fallback() if route.request.method == "GET" else saves.append(route)
+
+    page.context.route("**/*", later)
     for tab, text in ((other, " in a tab"), (page, " in another")):
         tab.locator(".cm-line", has_text="two").click()
         tab.keyboard.press("End")
         tab.keyboard.insert_text(text)
+        expect(field(tab)).to_contain_text(text)
+    page.context.unroute("**/*", later)
+    for route in saves:
+        route.continue_()
     tabs = [page, other]
     deadline = time.monotonic() + PATIENCE
     while not (held := [tab for tab in tabs if tab.locator(".conflict").count()]):
