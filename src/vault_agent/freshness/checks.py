@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 STALE_CHECK_SECONDS = 30.0
 _SECONDS_BETWEEN_TRIES = 0.5
+_SECONDS_UNTIL_ANNOUNCED = 1.0
 
 
 class Checks:
@@ -108,6 +109,10 @@ class Checks:
         is_steady = not following.is_busy
         try:
             answer = await self._vault.ask(Compare(self._vault.task))
+            if isinstance(answer, Compared) and answer.stale:
+                # A write of this server is on the disk a moment before it is announced.
+                await anyio.sleep(_SECONDS_UNTIL_ANNOUNCED)
+                answer = await self._vault.ask(Compare(self._vault.task))
         finally:
             self._comparing = False
         if answer is None or self._jobs.is_indexing or self._is_void:

@@ -1,0 +1,38 @@
+"""Whether the notes have changed since the last run."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from vault_agent.freshness import checks as module
+from vault_agent.freshness.checks import Checks
+from vault_agent.indexing.protocol import Compare, Compared
+
+
+@pytest.mark.parametrize("announced", [False, True])
+async def test_a_write_that_is_announced_after_a_comparison_is_no_change_by_others(
+    monkeypatch: pytest.MonkeyPatch, announced: bool
+):
+    monkeypatch.setattr(module, "_SECONDS_UNTIL_ANNOUNCED", 0)
+    following = SimpleNamespace(is_busy=False, count=0)
+    answers = [True, not announced]
+
+    async def ask(question: Compare) -> Compared:
+        stale = answers.pop(0)
+        following.count += announced and not answers  # it comes while the vault is looked at again
+        return Compared(stale=stale)
+
+    parts: Any = (
+        SimpleNamespace(ask=ask, task=None),
+        SimpleNamespace(whole=0),
+        SimpleNamespace(is_indexing=False),
+        SimpleNamespace(is_live=False, state=None),
+        following,
+    )
+    checks = Checks(*parts)
+    await checks._compare()
+    assert answers == []
+    assert checks.stale is not announced
