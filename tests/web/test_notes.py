@@ -121,6 +121,32 @@ def test_links_outline_and_history(visit: Callable[..., Page], note_id: Callable
     expect(page.locator(".toc a[aria-current]")).to_have_text("Follow-up")
 
 
+def test_the_chosen_heading_stays_current(visit: Callable[..., Page], note_id: Callable[..., str]):
+    """It cannot reach the top, and the height changes after the click, as backlinks and formulas do."""
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    expect(page.locator(".prose math")).to_be_visible()
+    # Below the text stands nothing: the end of the note is the end of the page.
+    page.locator(".back").evaluate("each => each.style.display = 'none'")
+    current = page.locator(".toc a[aria-current]")
+    page.locator(".toc a", has_text="Follow-up").click()
+    expect(current).to_have_text("Follow-up")
+    page.locator(".prose > *").first.evaluate("each => each.style.paddingBlockEnd = '300px'")
+    page.wait_for_timeout(300)
+    expect(current).to_have_text("Follow-up")
+    assert page.locator("#n-h-follow-up").evaluate("each => each.getBoundingClientRect().top") < 900
+    page.locator(".toc a", has_text="Decision").click()
+    page.wait_for_timeout(300)
+    expect(current).to_have_text("Decision")
+    scroller = page.locator(".read")
+    scroller.hover()
+    page.mouse.wheel(0, -9_000)
+    expect(current).not_to_have_text("Decision")
+    page.mouse.wheel(
+        0, 9_000
+    )  # the last heading is current at the end, however short its section is
+    expect(current).to_have_text("Follow-up")
+
+
 def test_a_long_note_shows_its_beginning_first(
     visit: Callable[..., Page], note_id: Callable[..., str]
 ):

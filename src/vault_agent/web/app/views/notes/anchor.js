@@ -1,15 +1,46 @@
 // Places in a note: headings and blocks.
 
-/** Scroll to a heading or block, and show it for a moment. @param {HTMLElement} scroller @param {string} id */
+const SETTLING = 3_000; // ms in which formulas, pictures and backlinks still change the height
+const GESTURES = ["wheel", "keydown", "pointerdown"];
+
+/** Hear of all that the reader does and that may scroll. @param {() => void} run @returns {() => void} stop hearing */
+export function onGesture(run) {
+  for (const each of GESTURES) addEventListener(each, run, true);
+  return () => GESTURES.forEach((each) => removeEventListener(each, run, true));
+}
+
+/**
+ * Scroll to a place now, and again as the height changes, until the reader moves.
+ * @param {HTMLElement} scroller @param {() => void} scroll @returns {() => void} stop
+ */
+export function stayAt(scroller, scroll) {
+  const sized = new ResizeObserver(scroll);
+  const end = () => {
+    sized.disconnect();
+    clearTimeout(timer);
+    deaf();
+  };
+  const timer = setTimeout(end, SETTLING);
+  const deaf = onGesture(end);
+  scroll();
+  const text = scroller.querySelector(".doc");
+  if (text) sized.observe(text);
+  return end;
+}
+
+/**
+ * Scroll to a heading or block, stay there as the page settles, and show it for a moment.
+ * @param {HTMLElement} scroller @param {string} id @returns {(() => void) | undefined} stop staying
+ */
 export function showAnchor(scroller, id) {
   const target = scroller.querySelector(`#${CSS.escape(id.startsWith("n-") ? id : `n-${id}`)}`);
   if (!target) return;
   if (/** @type {HTMLElement} */ (target).hidden) return void (scroller.scrollTop = 0);
   for (let each = target.closest("details:not([open])"); each; each = each.closest("details:not([open])"))
     /** @type {HTMLDetailsElement} */ (each).open = true;
-  target.scrollIntoView({ block: "start" });
   target.classList.add("flash");
   setTimeout(() => target.classList.remove("flash"), 1600);
+  return stayAt(scroller, () => target.scrollIntoView({ block: "start" }));
 }
 
 /** Scroll to what stands on a line of the file. @param {HTMLElement} scroller @param {number} line */

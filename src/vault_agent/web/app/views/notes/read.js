@@ -14,7 +14,7 @@ import { note, noteFault, readPiece, reopen } from "../../state/note.js";
 import { nameOf } from "../../state/query.js";
 import { health, mayWrite, typed } from "../../state/vault.js";
 import { count, fullDate, words } from "../../words.js";
-import { showAnchor, showLine } from "./anchor.js";
+import { showAnchor, showLine, stayAt } from "./anchor.js";
 import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
 import { Links } from "./links.js";
@@ -51,10 +51,11 @@ function Reader({ drawer, onSide }) {
     if (!scroller || !read || read.id !== wanted) return;
     // The link that was followed is gone, and the focus with it.
     if (arrival.peek() !== "start" && document.activeElement === document.body) scroller.focus({ preventScroll: true });
-    if (arrival.peek() === "back" && remembered.peek().scroll !== undefined)
-      return stayAt(scroller, remembered.peek().scroll);
-    else if (at) showAnchor(scroller, at);
-    else if (line) showLine(scroller, Number(line));
+    const { scroll } = remembered.peek();
+    if (arrival.peek() === "back" && scroll !== undefined)
+      return stayAt(scroller, () => void (scroller.scrollTop = scroll));
+    if (at) return showAnchor(scroller, at);
+    if (line) showLine(scroller, Number(line));
     else scroller.scrollTop = 0;
   }, [read?.id === wanted, wanted, at, line]);
   useEffect(() => {
@@ -113,25 +114,6 @@ function Reader({ drawer, onSide }) {
       }
     </article>
     ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
-}
-
-const SETTLING = 3_000; // ms in which formulas and pictures still change the height
-
-/** Scroll to where the reader was, until the reader moves. @param {HTMLElement} scroller @param {number} top */
-function stayAt(scroller, top) {
-  const again = () => (scroller.scrollTop = top);
-  const sized = new ResizeObserver(again);
-  const end = () => {
-    sized.disconnect();
-    clearTimeout(timer);
-    for (const each of ["wheel", "keydown", "pointerdown"]) removeEventListener(each, end, true);
-  };
-  const timer = setTimeout(end, SETTLING);
-  for (const each of ["wheel", "keydown", "pointerdown"]) addEventListener(each, end, true);
-  again();
-  const text = scroller.querySelector(".doc");
-  if (text) sized.observe(text);
-  return end;
 }
 
 /** @param {{ read: import("../../state/note.js").Note }} given */

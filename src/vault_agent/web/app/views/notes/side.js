@@ -1,11 +1,11 @@
 // The side of a note: local graph, outline, properties.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
-import { changed } from "../../state/address.js";
+import { address, arrival, changed, remember, remembered } from "../../state/address.js";
 import { words } from "../../words.js";
-import { showAnchor } from "./anchor.js";
+import { onGesture, showAnchor } from "./anchor.js";
 import { Mini } from "./mini.js";
 
 const OUTLINE = 400; // headings in the document
@@ -21,32 +21,53 @@ export function Side({ read, box, drawer }) {
   </aside>`;
 }
 
+const LINE = 96; // px below the top of the reading pane: what is above is read
+const END = 2; // px from the end of the text
+
 /** @param {{ read: import("../../state/note.js").Note, box: { current: HTMLElement | null } }} given */
 function Outline({ read, box }) {
   const current = useSignal("");
+  // Chosen by the reader: it is current, even if it cannot reach the line, until the reader scrolls.
+  const chosen = useRef("");
+  const moves = useRef(false);
+  const stay = useRef(/** @type {(() => void) | undefined} */ (undefined));
+  useEffect(() => {
+    const wanted = arrival.peek() === "back" ? remembered.peek().heading : address.peek().at;
+    chosen.current = read.outline.find(({ id }) => wanted && (id === wanted || id === `n-${wanted}`))?.id ?? "";
+    moves.current = false;
+    return () => stay.current?.();
+  }, [read.id]);
   useEffect(() => {
     const scroller = box.current;
     if (!scroller) return;
     let asked = 0;
     const follow = () => {
       asked = 0;
-      const line = scroller.getBoundingClientRect().top + 96;
+      const { top, bottom } = scroller.getBoundingClientRect();
+      const ended = scroller.scrollTop > 0 && scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop < END;
       let found = read.outline[0]?.id ?? "";
       for (const each of read.outline.slice(0, OUTLINE)) {
         const heading = scroller.querySelector(`#${CSS.escape(each.id)}`);
-        if (!heading || heading.getBoundingClientRect().top > line) break;
+        if (!heading || heading.getBoundingClientRect().top > (ended ? bottom : top + LINE)) break;
         found = each.id;
       }
-      current.value = found;
+      current.value = chosen.current || found;
     };
-    const scrolled = () => (asked ||= requestAnimationFrame(follow));
-    const sized = new ResizeObserver(scrolled); // formulas and pictures move headings without a scroll
+    const sooner = () => (asked ||= requestAnimationFrame(follow));
+    const scrolled = () => {
+      if (moves.current && chosen.current) remember({ heading: (chosen.current = "") });
+      sooner();
+    };
+    const deaf = onGesture(() => (moves.current = true));
+    const sized = new ResizeObserver(sooner); // formulas and pictures move headings without a scroll
     const text = scroller.querySelector(".doc");
     if (text) sized.observe(text);
     scroller.addEventListener("scroll", scrolled, { passive: true });
-    scrolled();
+    sooner();
     return () => {
+      cancelAnimationFrame(asked);
       sized.disconnect();
+      deaf();
       scroller.removeEventListener("scroll", scrolled);
     };
   }, [read.id, read.html]);
@@ -55,8 +76,11 @@ function Outline({ read, box }) {
   const jump = (event, id) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    if (box.current) showAnchor(box.current, id);
-    current.value = id;
+    stay.current?.();
+    if (box.current) stay.current = showAnchor(box.current, id);
+    current.value = chosen.current = id;
+    moves.current = false;
+    remember({ heading: id });
   };
   return html`<section><h2>${words.note.outline}</h2><ul class="toc">${read.outline.slice(0, OUTLINE).map((each) => html`<li key=${each.id}><a href=${changed({ at: each.id })} data-level=${each.level - top + 1} aria-current=${each.id === current.value ? "true" : undefined} onClick=${(/** @type {MouseEvent} */ event) => jump(event, each.id)}><bdi>${plain(each.text, 160) || words.untitled}</bdi></a></li>`)}</ul></section>`;
 }
