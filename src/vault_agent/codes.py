@@ -266,16 +266,6 @@ CODES: Final[dict[str, Code]] = {
             "Look at that note first. With `force` this one is copied anyway.",
         ),
     ),
-    "PROMOTE_EDITED": Code(
-        "Conflict",
-        409,
-        1,
-        Remedy(
-            "Change the copy yourself. To take the promotion back and leave the copy, run"
-            " `vault-agent promote ID --undo --keep`.",
-            "Change the copy yourself. To take the promotion back and leave the copy, use `keep`.",
-        ),
-    ),
     "UNDO_CONFLICT": Code(
         "Conflict",
         409,

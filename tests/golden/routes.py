@@ -225,7 +225,6 @@ MEMORY = (
         settle=True),
     ask("POST /notes/{noteId}/promote", f"{SHOP}/notes/«decisions/Round prices.md»/promote",
         what="again", settle=True),
-    ask("POST /vaults/check"),
     ask("DELETE /notes/{noteId}/promote", f"{SHOP}/notes/«decisions/Round prices.md»/promote",
         settle=True),
 )  # fmt: skip

@@ -146,7 +146,7 @@ async def test_a_promoted_note_is_found_from_another_project(tmp_path: Path):
         # Again it changes nothing.
         before = (vaults.shop / "journals/costs.md").read_bytes()
         again = await vaults.promote()
-        assert (again.created, again.outdated, again.copy) == (False, False, done.copy)
+        assert (again.created, again.copy) == (False, done.copy)
         assert (vaults.shop / "journals/costs.md").read_bytes() == before
         assert vaults.copies() == [COPY, "patterns/retry.md"]
 
@@ -171,24 +171,20 @@ async def test_the_copy_of_a_note_without_an_id_is_not_recalled_beside_it(tmp_pa
 @pytest.mark.fault(
     "Several vaults",
     "somebody changes a promoted note or its copy",
-    "an update never replaces a person's text; undo keeps what was written meanwhile",
+    "promoting again replaces nothing; undo keeps the edit, and the copy in the trash",
 )
-async def test_an_update_follows_the_original_but_never_replaces_an_edit(tmp_path: Path):
+async def test_a_copy_that_a_person_has_edited_is_never_lost(tmp_path: Path):
     async with opened(tmp_path) as vaults:
-        first = await vaults.promote()
+        await vaults.promote()
+        edited = (vaults.shared / COPY).read_text() + "Mine.\n"
+        await vaults.add(COPY, edited, name="global")
         marked = (vaults.shop / "journals/costs.md").read_text()
         await vaults.add("journals/costs.md", marked + "\nMore insight.\n")
-        assert (await vaults.promote()).outdated
-        assert "More insight" not in (vaults.shared / COPY).read_text()
-        done = await vaults.promote(update=True)
-        assert (done.updated, done.outdated, done.copy) == (True, False, first.copy)
-        copy = (vaults.shared / COPY).read_text()
-        assert copy.endswith("More insight.\n")
-        await vaults.add(COPY, copy + "Mine.\n", name="global")
-        assert not (await vaults.promote(update=True)).updated  # nothing has changed since
-        await vaults.add("journals/costs.md", marked + "\nAnother insight.\n")
-        await vaults.refused("PROMOTE_EDITED", update=True)
-        assert (vaults.shared / COPY).read_text() == copy + "Mine.\n"
+        again = await vaults.promote()
+        assert (again.created, again.copy.path) == (False, COPY)
+        assert (vaults.shared / COPY).read_text() == edited
+        done = await vaults.undo()
+        assert (vaults.shared / str(done.trash_path)).read_text() == edited
 
 
 async def test_undo_gives_back_the_same_bytes(tmp_path: Path):
@@ -214,20 +210,6 @@ async def test_undo_keeps_what_was_written_meanwhile(tmp_path: Path):
         assert not {"promoted", "promoted_to"} & set(values)
         assert values["links"] == ["modules/costs", "x"]
         assert (vaults.shop / "journals/costs.md").read_text().endswith("More.\n")
-
-
-async def test_an_edited_copy_is_only_left_never_removed(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.promote()
-        await vaults.add(COPY, (vaults.shared / COPY).read_text() + "Mine.\n", name="global")
-        with pytest.raises(VaultAgentError) as caught:
-            await vaults.undo()
-        assert caught.value.code == "PROMOTE_EDITED"
-        assert vaults.original()["promoted"] is True
-        done = await vaults.undo(keep=True)
-        assert (done.changed, done.trash_path) == (True, None)
-        assert COPY in vaults.copies()
-        assert (vaults.shop / "journals/costs.md").read_text() == JOURNAL
 
 
 @pytest.mark.fault(
@@ -275,7 +257,7 @@ async def test_a_note_like_one_of_the_global_vault_needs_force(tmp_path: Path):
 @pytest.mark.fault(
     "Several vaults",
     "a crash between the two writes of a promotion, or before the copy is in the index",
-    "the next promotion and `vaults check` complete it; one copy",
+    "the next promotion completes it; one copy",
 )
 async def test_what_a_crash_left_is_completed_by_the_next_promotion(tmp_path: Path):
     async with opened(tmp_path) as vaults:
@@ -296,24 +278,6 @@ async def test_a_copy_that_no_index_knows_is_found_by_its_place(tmp_path: Path):
         done = await vaults.promote()
         assert (done.created, done.copy) == (False, copy)
         assert vaults.original()["promoted_to"] == f"global:{COPY}"
-
-
-async def test_a_check_mends_all_that_a_crash_left(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.promote()
-        await vaults.add("journals/costs.md", JOURNAL)
-        await vaults.add(
-            "notes/lost.md", "---\npromoted: true\npromoted_to: global:gone.md\n---\n# L\n"
-        )
-        found = await vaults.app.promotion.check(OWNER)
-        assert {(each.path, each.problem, each.mended) for each in found} == {
-            ("journals/costs.md", "unmarked", True),
-            ("notes/lost.md", "missing", False),
-        }
-        assert vaults.original()["promoted_to"] == f"global:{COPY}"
-        async with vaults.app.vaults.open("project:shop") as vault:
-            await vault.runs.index_paths(["journals/costs.md"])
-        assert [each.problem for each in await vaults.app.promotion.check(OWNER)] == ["missing"]
 
 
 async def test_links_into_the_global_vault_are_edges_of_the_graph(tmp_path: Path):

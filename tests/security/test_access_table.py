@@ -72,7 +72,6 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/journals/{sessionId}/draft"): ("/journals/x/draft", None, 403),
     ("POST", "/sessions/events"): ("/sessions/events", b"{}", 403),  # switched off
     ("GET", "/vaults"): ("/vaults", None, 403),  # switched off
-    ("POST", "/vaults/check"): ("/vaults/check", b"{}", 403),
     ("POST", "/notes/{noteId}/promote"): (f"/notes/{FROST}/promote", b"{}", 403),
     ("DELETE", "/notes/{noteId}/promote"): (f"/notes/{FROST}/promote", None, 403),
     ("GET", "/ui/"): ("/ui/", None, 403),  # switched off, so it needs a key like everything

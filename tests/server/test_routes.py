@@ -40,7 +40,7 @@ CONTRACT = {
     "POST /grep",
     "GET /notes", "GET /tasks",
     "POST /context", "POST /memory",
-    "POST /notes/{noteId}/promote", "DELETE /notes/{noteId}/promote", "POST /vaults/check",
+    "POST /notes/{noteId}/promote", "DELETE /notes/{noteId}/promote",
     "GET /memory/sessions", "GET /memory/sessions/{sessionId}",
     "POST /memory/sessions/{sessionId}/refresh", "POST /memory/sessions/{sessionId}/notes",
     "DELETE /memory/sessions/{sessionId}/notes/{noteVault}/{noteId}", "POST /memory/forget",

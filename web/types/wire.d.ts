@@ -318,12 +318,6 @@ declare namespace Wire {
     generation: number | null;
     revision: number | null;
   }
-  interface Interrupted {
-    vault: string;
-    path: string;
-    problem: "unmarked" | "missing" | "unknown";
-    mended: boolean;
-  }
   interface Job {
     id: string;
     kind: JobKind;
@@ -607,12 +601,7 @@ declare namespace Wire {
   }
   interface Promoted {
     created: boolean;
-    updated: boolean;
-    outdated: boolean;
     global: GlobalCopy;
-  }
-  interface PromotionCheck {
-    promotions: Interrupted[];
   }
   interface PropertyValue {
     text: string;
@@ -995,7 +984,6 @@ declare namespace Wire {
     Asked extends `GET /graph/dead-ends` ? GraphNotesPage :
     Asked extends `GET /graph/central` ? CentralPage :
     Asked extends `GET /graph/communities` ? CommunitiesPage :
-    Asked extends `POST /vaults/check` ? PromotionCheck :
     Asked extends `GET /memory/sessions` ? SessionsPage :
     Asked extends `POST /memory/forget` ? SessionsForgotten :
     Asked extends `POST /sessions/events` ? Delivered :

@@ -8,10 +8,9 @@ from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.api.writing import CREATE_CODES, EDIT_CODES
-from vault_agent.model.promotion import Demoted, Promoted, PromotionCheck
+from vault_agent.model.promotion import Demoted, Promoted
 from vault_agent.model.writing import Writer
 from vault_agent.wire.promotion import DemoteRequest, PromoteBody
-from vault_agent.wire.requests import NoParams
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -38,21 +37,14 @@ async def _promote(call: CallContext, sent: PromoteBody) -> Found:
         _writer(call.caller),
         folder=sent.folder,
         force=sent.force,
-        update=sent.update,
     )
     return Found(done, done.warnings, created=done.created)
 
 
 async def _demote(call: CallContext, sent: DemoteRequest) -> Found:
     """Take a promotion back: its copy goes to the trash."""
-    done = await _of(call).undo(call.vault, sent.note_id, _writer(call.caller), keep=sent.keep)
+    done = await _of(call).undo(call.vault, sent.note_id, _writer(call.caller))
     return Found(done, done.warnings)
-
-
-async def _check(call: CallContext, _: NoParams) -> Found:
-    """Mend promotions that a crash has interrupted, and list those that were not whole."""
-    found = await _of(call).check(_writer(call.caller))
-    return Found(PromotionCheck(tuple(found)))
 
 
 _CODES = tuple(
@@ -65,7 +57,6 @@ _CODES = tuple(
             *EDIT_CODES,
             "FRONTMATTER_INVALID",
             "FRONTMATTER_KEY_AMBIGUOUS",
-            "PROMOTE_EDITED",
         )
     )
 )
@@ -89,15 +80,5 @@ DEMOTE = Operation(
     needs="memory.enabled",
     http=Http("DELETE", "/notes/{noteId}/promote"),
 )
-CHECK = Operation(
-    "vaults_check",
-    NoParams,
-    _check,
-    (PromotionCheck,),
-    _CODES,
-    writes=True,
-    needs="memory.enabled",
-    http=Http("POST", "/vaults/check", body=None),
-)
-PROMOTION_OPERATIONS: tuple[Operation[Any, Any], ...] = (PROMOTE, DEMOTE, CHECK)
+PROMOTION_OPERATIONS: tuple[Operation[Any, Any], ...] = (PROMOTE, DEMOTE)
 """In the order of the reference."""

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 @click.argument("note")
 @click.option("--folder", help="The folder of the global vault. Default: that of the note's type.")
 @click.option("--force", is_flag=True, help="Even if the global vault has a similar note.")
-@click.option("--update", is_flag=True, help="Write the copy anew if the note has changed since.")
 @click.option("--undo", is_flag=True, help="Take the promotion back: the copy goes to the trash.")
-@click.option("--keep", is_flag=True, help="With --undo: leave the copy.")
 @click.pass_obj
 async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
     """Copy a note of a project to the global vault.
@@ -30,15 +28,13 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
     vault-agent promote "Parse costs with a regex"
     vault-agent promote id:decision-2026-02-13-k3x7qa --undo
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    undo, keep = options.pop("undo"), options.pop("keep")
-    if keep and not undo:
-        raise click.UsageError("--keep belongs to --undo")
+    undo = options.pop("undo")
     if undo and any(options.values()):
-        raise click.UsageError("--undo takes no option but --keep")
+        raise click.UsageError("--undo takes no other option")
     async with invocation.client() as client:
         place = await find(invocation, client, note)
         if undo:
-            await _undo(invocation, client, place.note_id, keep=keep)
+            await _undo(invocation, client, place.note_id)
             return
         body = {name: value for name, value in options.items() if value}
         reply = await client.call(calls.PROMOTE, body, note_id=place.note_id)
@@ -46,15 +42,12 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
         return
     data = reply.envelope["data"]
     path = clean(data["global"]["path"])
-    what = "copied to" if data["created"] else "updated" if data["updated"] else "is already in"
-    say(f"{what} global:{path}")
-    if data["outdated"]:
-        tell("The note has changed since. --update writes the copy anew.")
+    say(f"{'copied to' if data['created'] else 'is already in'} global:{path}")
     warn(reply.warnings)
 
 
-async def _undo(invocation: Invocation, client: Client, note_id: str, *, keep: bool) -> None:
-    reply = await client.call(calls.PROMOTE_UNDO, note_id=note_id, keep=keep)
+async def _undo(invocation: Invocation, client: Client, note_id: str) -> None:
+    reply = await client.call(calls.PROMOTE_UNDO, note_id=note_id)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -62,8 +55,6 @@ async def _undo(invocation: Invocation, client: Client, note_id: str, *, keep: b
         tell("The note was not promoted.")
     elif data["trashPath"] is not None:
         say(f"moved to global:{clean(data['trashPath'])}")
-    elif data["global"] is not None:
-        say(f"left in global:{clean(data['global']['path'])}")
     else:
         say("not promoted any more; its copy was gone")
     warn(reply.warnings)

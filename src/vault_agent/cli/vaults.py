@@ -11,9 +11,8 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
-from vault_agent.client import calls
 from vault_agent.config import rules
-from vault_agent.config.connection import recalls, several_vaults, vault_root
+from vault_agent.config.connection import several_vaults, vault_root
 from vault_agent.config.project import find_project, project_at
 from vault_agent.config.registry import (
     DEFAULT,
@@ -28,16 +27,10 @@ from vault_agent.config.registry import (
     read_registry,
 )
 from vault_agent.config.trust import is_trusted
-from vault_agent.errors import Forbidden, Misconfigured, VaultAgentError
+from vault_agent.errors import Forbidden, Misconfigured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_WRONG = {
-    "unmarked": "{path} does not name its copy in the global vault.",
-    "missing": "The copy of {path} is gone. Run `vault-agent promote` on it again, or --undo.",
-    "unknown": "The original of {path} is gone. The copy stays.",
-}
 
 
 @click.group("vaults", cls=Group, invoke_without_command=True)
@@ -131,10 +124,9 @@ async def forget(invocation: Invocation, name: str) -> None:
 @command.command("check")
 @click.pass_obj
 async def check(invocation: Invocation) -> int:
-    """Find vaults that are missing, replaced or named alike, and mend promotions.
+    """Find vaults that are missing, replaced or named alike.
 
-    A promotion that a crash has interrupted is completed if a server runs. The exit code is 1 if
-    there are problems.
+    The exit code is 1 if there are problems.
     """
     entries = read_registry()
     problems = [(each.address, problem) for each in entries if (problem := _problem(each))]
@@ -148,43 +140,14 @@ async def check(invocation: Invocation) -> int:
             problems.append((project.folder.name, project.warnings[0].message))
     except Forbidden as refusal:
         problems.append(("this project", refusal.message))
-    mended, unknown = await _promotions(invocation)
-    problems += unknown
     if invocation.json:
         listed = [{"vault": name, "problem": what} for name, what in problems]
-        envelope({"problems": listed, "mended": [{"vault": v, "path": p} for v, p in mended]})
+        envelope({"problems": listed})
     else:
-        for name, path in mended:
-            say(f"{clean(name)}: the promotion of {clean(path)} is complete now")
         for name, what in problems:
             say(f"{clean(name)}: {what}")
         tell(counted(len(problems), "problem") if problems else "No problems.")
     return 1 if problems else 0
-
-
-async def _promotions(
-    invocation: Invocation,
-) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the promotions that are mended, and what is wrong with others."""
-    layers = invocation.layers()
-    if not (recalls(layers) and several_vaults(layers)):
-        return [], []
-    try:
-        async with invocation.client() as client:
-            client.vault_name = None  # it is about all of them
-            found = (await client.call(calls.VAULTS_CHECK)).envelope["data"]["promotions"]
-    except VaultAgentError as error:
-        if error.code != "SERVER_UNAVAILABLE":
-            raise
-        tell("No server runs, so promotions were not looked at.")
-        return [], []
-    mended = [(each["vault"], each["path"]) for each in found if each["mended"]]
-    others = [
-        (each["vault"], _WRONG[each["problem"]].format(path=clean(each["path"])))
-        for each in found
-        if not each["mended"]
-    ]
-    return mended, others
 
 
 def _problem(entry: Registered) -> str | None:

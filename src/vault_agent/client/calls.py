@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from vault_agent.model.memory import RecallReply
     from vault_agent.model.names import NamedNotes
     from vault_agent.model.pages import RenderedNote
-    from vault_agent.model.promotion import Demoted, Promoted, PromotionCheck
+    from vault_agent.model.promotion import Demoted, Promoted
     from vault_agent.model.reading import NoteFrontmatter, NoteOutline
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.search import Answer, CompactAnswer
@@ -89,9 +89,6 @@ PROMOTE: Call[Promoted] = Call(
     "POST", "/notes/{noteId}/promote", ("promotion.Promoted",), has_body=True
 )
 PROMOTE_UNDO: Call[Demoted] = Call("DELETE", "/notes/{noteId}/promote", ("promotion.Demoted",))
-VAULTS_CHECK: Call[PromotionCheck] = Call(
-    "POST", "/vaults/check", ("promotion.PromotionCheck",), has_body=True
-)
 MEMORY_SESSIONS: Call[SessionsPage] = Call("GET", "/memory/sessions", ("deliveries.SessionsPage",))
 MEMORY_SESSION: Call[OneSession] = Call(
     "GET", "/memory/sessions/{sessionId}", ("deliveries.OneSession",)

@@ -1,8 +1,8 @@
-"""Promotes notes of projects to the global vault, takes that back, and mends what a crash left.
+"""Promotes notes of projects to the global vault, and takes that back.
 
 A promotion is two writes: the copy, by exclusive creation, and the marks of the original, by
 compare-and-swap. After a crash between them the copy names its original, so the next promotion of
-that note, or a check of all, completes it.
+that note completes it.
 """
 
 from __future__ import annotations
@@ -23,32 +23,29 @@ from vault_agent.errors import (
 )
 from vault_agent.journals import promotion_texts as texts
 from vault_agent.journals.similar import similar_notes
-from vault_agent.markdown.edit import Splice
-from vault_agent.model.identifiers import content_hash, identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.note_types import new_note_id
-from vault_agent.model.promotion import Demoted, GlobalCopy, Interrupted, Promoted
+from vault_agent.model.promotion import Demoted, GlobalCopy, Promoted
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Write
 from vault_agent.redaction.redact import redact
 from vault_agent.search.html import resolved
 from vault_agent.search.resolve import resolve
-from vault_agent.store.index import facts, fields
+from vault_agent.store.index import fields
 from vault_agent.system.cancelling import in_thread
 from vault_agent.vaults.reads import ask, ready
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from vault_agent.config.registry import Registered
     from vault_agent.journals.promotion_texts import Copied, Origin, Original
     from vault_agent.model.warning import Warning
     from vault_agent.model.writing import Writer
-    from vault_agent.store.database import Connection
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
     from vault_agent.writing.write import Writing
 
-PROMOTE, UNDO, UPDATE = "promote", "promote_undo", "promote_update"
+PROMOTE, UNDO = "promote", "promote_undo"
 """The operations in the log of writes."""
 MAX_SIMILAR = 5
 MAX_SECRETS = 20
@@ -87,10 +84,6 @@ class _Found(NamedTuple):
     def copy(self) -> GlobalCopy:
         return GlobalCopy(identify(self.path), self.path, self.said.id if self.said else None)
 
-    @property
-    def is_edited(self) -> bool:
-        return self.said is None or self.said.is_edited
-
 
 class Promotion:
     """Promotes notes of projects, one after the other."""
@@ -109,27 +102,27 @@ class Promotion:
         *,
         folder: str | None = None,
         force: bool = False,
-        update: bool = False,
     ) -> Promoted:
         """Copy a note of a project's vault to the global one, and mark it as promoted.
 
-        A note that is promoted already gets what a crash has left out. With `update` its copy is
-        written anew, if the note has changed since and the copy has not.
+        A note that is promoted already gets the marks that a crash has left out. Its copy stays as
+        it is: it is a note of its own.
 
         Raises:
             Forbidden: `VAULT_READ_ONLY` for a note of another vault than a project's.
             NotFound: `NOTE_NOT_FOUND`; `VAULT_UNKNOWN` if there is no global vault.
             InvalidRequest: `PROMOTE_SECRETS` with `details.secrets`; `INVALID_REQUEST` for a note
                 of the global vault.
-            Conflict: `PROMOTE_SIMILAR` with `details.similar`, unless `force`; `PROMOTE_EDITED` if
-                the copy is to be updated, and somebody has changed it.
+            Conflict: `PROMOTE_SIMILAR` with `details.similar`, unless `force`.
             VaultAgentError: as `Writing.create` and `Writing.edit`.
         """
         async with self._turn, self._global() as there:
             here = await self._original(vault, note_id, writer)
             found = await self._copy(here, there, writer)
             if found is not None:
-                return await self._again(here, there, found, writer, update=update)
+                marked = here.original.promoted_path == found.path
+                done = () if marked else await self._mark(here, found.path, writer)
+                return Promoted(found.copy, warnings=tuple(done))
             self._check_secrets(here.original)
             if not force:
                 await self._check_similar(here.original, there.vault)
@@ -139,15 +132,10 @@ class Promotion:
             warnings += await self._mark(here, made.path, writer)
             return Promoted(made, created=created, warnings=tuple(warnings))
 
-    async def undo(
-        self, vault: OpenVault, note_id: str, writer: Writer, *, keep: bool = False
-    ) -> Demoted:
+    async def undo(self, vault: OpenVault, note_id: str, writer: Writer) -> Demoted:
         """Take a promotion back: its copy goes to the trash, and the marks of the note go.
 
-        With `keep` the copy stays.
-
         Raises:
-            Conflict: `PROMOTE_EDITED` if somebody has changed the copy, unless `keep`.
             VaultAgentError: as `promote`.
         """
         async with self._turn, self._global() as there:
@@ -155,9 +143,7 @@ class Promotion:
             found = await self._copy(here, there, writer)
             warnings: list[Warning] = []
             trash = None
-            if found is not None and not keep:
-                if found.is_edited:
-                    raise Conflict("PROMOTE_EDITED", "Somebody has changed the copy since.")
+            if found is not None:
                 write = _write(UNDO, Right.DELETE, writer)
                 removed = await there.writing.remove(found.path, write)
                 trash = removed.trash_path
@@ -170,51 +156,7 @@ class Promotion:
                 warnings=(*warnings, *more),
             )
 
-    async def check(self, writer: Writer) -> list[Interrupted]:
-        """Mend promotions that a crash has interrupted, and return those that were not whole.
-
-        Raises:
-            VaultAgentError: if the global vault cannot be read. Of other vaults only those are
-                looked at that can be.
-        """
-        found: list[Interrupted] = []
-        async with self._turn, self._global() as there:
-            copies = await self._copies(there)
-            for entry in self._vaults.entries():
-                if entry.role is Role.PROJECT:
-                    try:
-                        found += await self._check_project(entry, copies, there, writer)
-                    except VaultAgentError:
-                        continue  # missing, locked or not trusted: the list of vaults says so
-        return found
-
     # --- the steps ------------------------------------------------------------------------------
-
-    async def _again(
-        self, here: _Here, there: _There, found: _Found, writer: Writer, *, update: bool
-    ) -> Promoted:
-        """Complete a promotion, and write its copy anew if that is asked for and possible."""
-        outdated = found.said is not None and found.said.digest != here.original.digest
-        warnings: list[Warning] = []
-        written = False
-        if update and outdated:
-            if found.is_edited:
-                raise Conflict(
-                    "PROMOTE_EDITED",
-                    "The note and its copy have both changed since.",
-                    {"path": found.path, "noteId": identify(found.path)},
-                )
-            self._check_secrets(here.original)
-            said = found.said.id if found.said is not None else None
-            note = await self._text(here, there.vault, found.path, identifier=said)
-            whole = [Splice(0, len(found.note), note)]
-            write = _write(UPDATE, Right.OVERWRITE, writer, expected=found.note)
-            done = await there.writing.edit(found.path, write, lambda _: whole)
-            warnings += done.warnings
-            written, outdated = True, False
-        if here.original.promoted_path != found.path:
-            warnings += await self._mark(here, found.path, writer)
-        return Promoted(found.copy, updated=written, outdated=outdated, warnings=tuple(warnings))
 
     def _check_secrets(self, original: Original) -> None:
         found = redact(original.text, more=self._secrets).found
@@ -263,9 +205,7 @@ class Promotion:
             return made, True, list(written.warnings)
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
-    async def _text(
-        self, here: _Here, vault: OpenVault, path: str, *, identifier: str | None = None
-    ) -> bytes:
+    async def _text(self, here: _Here, vault: OpenVault, path: str) -> bytes:
         """Return the copy of a note as it is written at a path of the global vault."""
         wanted = [(path, target, kind) for kind, target in texts.wanted_links(here.original)]
         found = await ask(vault, lambda connection: resolved(connection, wanted))
@@ -274,7 +214,7 @@ class Promotion:
             texts.copy_of,
             here.original,
             here.origin,
-            identifier=identifier or new_note_id(texts.type_of_copy(here.original), now[:10]),
+            identifier=new_note_id(texts.type_of_copy(here.original), now[:10]),
             now=now,
             leads=lambda kind, target: found.get((path, target, kind)) is not None,
         )
@@ -374,60 +314,6 @@ class Promotion:
             return None  # it is gone, or a person has written another name
         return _Found(path, note, await in_thread(texts.copied, note))
 
-    # --- checking -------------------------------------------------------------------------------
 
-    async def _copies(self, there: _There) -> dict[str, str]:
-        """Return the paths of the copies by what they say about their originals."""
-
-        def read(connection: Connection) -> dict[str, str]:
-            notes = {each.rowid: each.path for each in facts.read_facts(connection)}
-            said = fields.values_of(connection, notes, texts.FROM)
-            return {values[0]: notes[rowid] for rowid, values in said.items()}
-
-        return await ask(there.vault, read)
-
-    async def _check_project(
-        self, entry: Registered, copies: dict[str, str], there: _There, writer: Writer
-    ) -> list[Interrupted]:
-        """Mend the promotions of one project."""
-        found: list[Interrupted] = []
-        own = f"{entry.uid}:"
-        ours = {key[len(own) :]: path for key, path in copies.items() if key.startswith(own)}
-        async with self._vaults.open(entry.identity) as vault:
-            await ready(vault, vault.writes.by_itself)
-            name = self._vaults.address_of(vault)
-
-            def read(connection: Connection) -> tuple[dict[str, str], dict[str, str]]:
-                notes = facts.read_facts(connection)
-                named = {each.identifier: each.path for each in notes if each.identifier}
-                named |= {identify(each.path): each.path for each in notes}
-                rows = {each.rowid: each.path for each in notes}
-                marks = fields.values_of(connection, rows, texts.PROMOTED_TO)
-                return named, {rows[rowid]: values[0] for rowid, values in marks.items()}
-
-            named, marks = await ask(vault, read)
-            for identifier, copy in ours.items():
-                path = named.get(identifier)
-                if path is None:
-                    found.append(Interrupted(GLOBAL, copy, "unknown", mended=False))
-                elif marks.get(path) != texts.GLOBAL + copy:
-                    here = await self._original(vault, identify(path), writer)
-                    await self._mark(here, copy, writer)
-                    found.append(Interrupted(name, path, "unmarked", mended=True))
-            for path, mark in marks.items():
-                place = mark.removeprefix(texts.GLOBAL)
-                copy_there = await self._read_copy(there, place, writer)
-                if copy_there is None and place not in ours.values():
-                    found.append(Interrupted(name, path, "missing", mended=False))
-        return found
-
-
-def _write(operation: str, right: Right, writer: Writer, expected: bytes | None = None) -> Write:
-    return Write(
-        operation=operation,
-        right=right,
-        caller=writer,
-        expected_hash=None if expected is None else content_hash(expected).hex(),
-        retries=expected is None,
-        by_itself=True,
-    )
+def _write(operation: str, right: Right, writer: Writer) -> Write:
+    return Write(operation=operation, right=right, caller=writer, retries=True, by_itself=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.markdown import frontmatter, links
@@ -30,20 +28,19 @@ GLOBAL: Final = "global:"
 """What the path of a note in the global vault begins with, in links and in `promoted_to`."""
 PROMOTED, PROMOTED_TO, LINKS = "promoted", "promoted_to", "links"
 """What an original has besides, once it is promoted."""
-FROM, HASH = "promoted_from", "promoted_hash"
+FROM = "promoted_from"
 """What a copy has besides."""
 
-_HASH_DIGITS = 16
 _OF_JOURNALS = (
     "model", "duration_minutes", "cost_usd", "commits", "tokens_in", "tokens_out", "generator",
     "incomplete_reason", "status",
 )  # fmt: skip
-_NOT_COPIED = (PROMOTED, PROMOTED_TO, FROM, HASH, "files", "source_files")
+_NOT_COPIED = (PROMOTED, PROMOTED_TO, FROM, "files", "source_files")
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A note to promote: what it says, and a hash of that without the marks of promotion."""
+    """A note to promote."""
 
     path: str
     text: str
@@ -52,17 +49,6 @@ class Original:
     type: str
     title: str
     line_end: str
-
-    @property
-    def digest(self) -> str:
-        """A hash of what is copied. It changes if a person or an agent changes the note."""
-        own = {
-            name: value
-            for name, value in self.values.items()
-            if name not in (PROMOTED, PROMOTED_TO, "updated")
-        }
-        kept = [each for each in _items(own.pop(LINKS, None)) if not _is_global(each)]
-        return _digest({**own, LINKS: kept}, self.body)
 
     @property
     def promoted_path(self) -> str | None:
@@ -75,8 +61,6 @@ class Copied(NamedTuple):
     """What a copy says about its original."""
 
     key: str  # the vault and the note that it was made of
-    digest: str  # of the original, when it was copied
-    is_edited: bool  # whether somebody has changed the copy since
     id: str | None
 
 
@@ -175,29 +159,18 @@ def copy_of(
     }
     if files := _items(original.values.get("files")):
         values["source_files"] = files
-    values = _in_order(values)
     body = replaced(original.body, instead)
-    values[HASH] = f"{original.digest}-{_digest(values, body)}"
     head = spliced(b"", set_keys(b"", _in_order(values))).decode()
     return (head.replace("\n", original.line_end) + body).encode()
 
 
 def copied(note: bytes) -> Copied | None:
     """Return what a note of the global vault says about its original, or None if it is no copy."""
-    text = editable(note).text
-    values: Properties = dict(keys_of(text))
-    key, marks = values.get(FROM), values.pop(HASH, None)
+    values = keys_of(editable(note).text)
+    key, identifier = values.get(FROM), values.get("id")
     if not isinstance(key, str):
         return None
-    original, _, own = marks.partition("-") if isinstance(marks, str) else ("", "", "")
-    body = text[frontmatter.bounds(text).end :]
-    identifier = values.get("id")
-    return Copied(
-        key,
-        original,
-        own != _digest(values, body),
-        identifier if isinstance(identifier, str) else None,
-    )
+    return Copied(key, identifier if isinstance(identifier, str) else None)
 
 
 def marked(note: bytes, path: str) -> tuple[Splice, ...]:
@@ -302,8 +275,3 @@ def _is_global(value: Json) -> bool:
 def _in_order(values: Properties) -> Properties:
     order = {name: place for place, name in enumerate(FIELDS)}
     return dict(sorted(values.items(), key=lambda each: order.get(each[0], len(order))))
-
-
-def _digest(values: Mapping[str, Json], body: str) -> str:
-    text = json.dumps([values, body], sort_keys=True, ensure_ascii=False)
-    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_HASH_DIGITS]

@@ -21,16 +21,13 @@ if TYPE_CHECKING:
 
 async def _promote(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["path"])
-    body = {"noteId": note.note_id, "force": given["force"], "update": given["update"]}
+    body = {"noteId": note.note_id, "force": given["force"]}
     if "in" in given:
         body["folder"] = given["in"]
     reply = await view.perform(PROMOTE, parse_values(PromoteBody, body))
     done = reply.data
-    verb = "copied to" if done.created else "updated" if done.updated else "already in"
-    lines = [f"{verb} {IN_GLOBAL}{visible(done.copy.path)}"]
-    if done.outdated:
-        lines.append("The note has changed since: update: true writes the copy anew.")
-    return "\n".join([*lines, *warning_lines(reply.warnings)])
+    line = f"{'copied to' if done.created else 'already in'} {IN_GLOBAL}{visible(done.copy.path)}"
+    return "\n".join([line, *warning_lines(reply.warnings)])
 
 
 PROMOTE_TOOL = Tool(
@@ -41,7 +38,6 @@ PROMOTE_TOOL = Tool(
         "path": PATH,
         "in": {**PATH, "description": "Folder of the global vault; default: that of its type"},
         "force": FALSE,
-        "update": FALSE,
     },
     ("path",),
     _promote,

@@ -37,7 +37,6 @@ _INSTEAD = {
     "APPEND_ALREADY_THERE": "the note ends with this text already, so nothing was appended.",
     "PROMOTE_SIMILAR": "the global vault has a note that is much the same. Read it. To copy this"
     " one anyway, call again with force: true.",
-    "PROMOTE_EDITED": "somebody has changed the copy in the global vault. Change it there.",
     "LINKS_OUTSIDE_SCOPE": "links in notes that you may not write would have to change. Ask the"
     " user to move it.",
     "WRITE_NOT_FOUND": "there is no such write of yours.",

@@ -34,7 +34,7 @@ FIELDS: Final = (
     "id", "type", "title", "created", "updated", "tags", "links", "files", "project", "session",
     "agent", "promoted", "status", "model", "duration_minutes", "cost_usd", "commits", "tokens_in",
     "tokens_out", "generator", "incomplete_reason", "promoted_to", "promoted_from",
-    "promoted_hash", "source_files",
+    "source_files",
 )  # fmt: skip
 """The fields of a note in their order. Others follow."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
-from vault_agent.model.sent import Doc, Named, OneOf, Unsent
+from vault_agent.model.sent import Doc, Named, Unsent
 from vault_agent.model.warning import Warning
 
 
@@ -22,12 +22,6 @@ class Promoted:
     """What a promotion has done. Status 201 if the copy is new."""
 
     created: bool = field(default=False, kw_only=True)
-    updated: Annotated[bool, Doc("An existing copy was written anew.")] = field(
-        default=False, kw_only=True
-    )
-    outdated: Annotated[bool, Doc("The note has changed since it was copied. See `update`.")] = (
-        field(default=False, kw_only=True)
-    )
     copy: Annotated[GlobalCopy, Named("global")]
     warnings: Unsent[tuple[Warning, ...]] = ()
 
@@ -39,29 +33,6 @@ class Demoted:
     changed: Annotated[bool, Doc("Whether the note was promoted.")]
     copy: Annotated[GlobalCopy | None, Named("global"), Doc("Its copy, if there was one.")] = None
     trash_path: Annotated[
-        str | None, Doc("Where the copy is now, in the global vault; null if it stays.")
+        str | None, Doc("Where the copy is now, in the global vault; null if there was none.")
     ] = None
     warnings: Unsent[tuple[Warning, ...]] = ()
-
-
-class Interrupted(NamedTuple):
-    """A promotion that was not whole, by the vault and path of its original."""
-
-    vault: str
-    path: str
-    problem: Annotated[
-        str,
-        OneOf("unmarked", "missing", "unknown"),
-        Doc(
-            "`unmarked`: the note did not name its copy. `missing`: its copy is gone. `unknown`:"
-            " the original of this copy is gone."
-        ),
-    ]
-    mended: Annotated[bool, Doc("Whether it is whole now.")]
-
-
-@dataclass(frozen=True, slots=True)
-class PromotionCheck:
-    """The promotions that were not whole."""
-
-    promotions: tuple[Interrupted, ...]

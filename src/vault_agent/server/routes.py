@@ -237,7 +237,6 @@ ROUTES: tuple[Route, ...] = tuple(
 
 OF_THE_SERVER = (
     "/vaults",
-    "/vaults/check",
     "/sessions/events",
     "/openapi.json",
     "/ui",

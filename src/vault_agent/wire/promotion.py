@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from vault_agent.wire.base import Model
-from vault_agent.wire.requests import Flag, NoteId
+from vault_agent.wire.requests import NoteId
 
 _Folder = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 
@@ -20,13 +20,9 @@ class PromoteBody(Model):
         default=None, description="In the global vault. By default that of the note's type."
     )
     force: bool = Field(default=False, description="Copy it even if there is a similar note.")
-    update: bool = Field(
-        default=False, description="Write its copy anew if the note has changed since."
-    )
 
 
 class DemoteRequest(Model):
     """A note whose promotion is taken back."""
 
     note_id: NoteId
-    keep: Flag = Field(default=False, description="Leave the copy in the global vault.")

@@ -60,17 +60,12 @@ function Sheet({ read, done, onClose }) {
   const promote = (how) =>
     run(
       () => ask("POST", path, { body: how, patience: 30_000 }),
-      ({ global, created, updated }) =>
-        toast(
-          created ? t.made : updated ? t.renewed : t.as,
-          t.open,
-          () => (location.hash = addressIn(globalVault(), global.noteId)),
-        ),
+      ({ global, created }) =>
+        toast(created ? t.made : t.as, t.open, () => (location.hash = addressIn(globalVault(), global.noteId))),
     );
-  /** @param {boolean} keep */
-  const undo = (keep) =>
+  const undo = () =>
     run(
-      () => ask("DELETE", path, { query: { keep } }),
+      () => ask("DELETE", path),
       () => toast(t.undone),
     );
   const code = fault.value?.code;
@@ -87,7 +82,7 @@ function Sheet({ read, done, onClose }) {
     <div class="head"><span class="acts end">
       ${
         done
-          ? html`${code === "PROMOTE_EDITED" ? button(t.keep, () => undo(true)) : button(t.undo, () => undo(false))}${button(t.update, () => promote({ update: true }), "primary")}`
+          ? button(t.undo, undo)
           : code === "PROMOTE_SIMILAR"
             ? button(t.force, () => promote({ force: true }), "primary")
             : code !== "PROMOTE_SECRETS" && button(t.act, () => promote({}), "primary")
