@@ -10,8 +10,8 @@ from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER as CALLER
 from vault_agent.api.context import CallContext
-from vault_agent.api.graph import LOCAL_GRAPH
-from vault_agent.api.links import LINKS
+from vault_agent.api.graph import LOCAL_GRAPH, LocalGraphRequest
+from vault_agent.api.links import LINKS, LinksRequest
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
@@ -21,8 +21,6 @@ from vault_agent.model.memory import RecallQuery
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Writer
 from vault_agent.wire.base import parse_strings
-from vault_agent.wire.graph import LocalGraphRequest
-from vault_agent.wire.links import LinksRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -11,14 +11,13 @@ from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
-from vault_agent.api.memory import MEMORY
+from vault_agent.api.memory import MEMORY, MemoryBody
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.mcp.exchange import Progress
 from vault_agent.mcp.service import _result
 from vault_agent.mcp.tools import own_tools
 from vault_agent.mcp.view import View
-from vault_agent.wire.memory import MemoryBody
 
 if TYPE_CHECKING:
     from pathlib import Path

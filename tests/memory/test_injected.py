@@ -18,7 +18,7 @@ from tests.waiting import eventually_async
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
-from vault_agent.api.deliveries import MEMORY_SESSIONS
+from vault_agent.api.deliveries import MEMORY_SESSIONS, MemorySessionsRequest
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role, add_vault, forget_vault
 from vault_agent.config.rules import vault_identity
@@ -35,7 +35,6 @@ from vault_agent.model.sessions import Delivered, Session, SessionEvent
 from vault_agent.store.sessions.deliveries import place
 from vault_agent.system.checkout import commit_at
 from vault_agent.vaults.known import KnownVaults
-from vault_agent.wire.deliveries import MemorySessionsRequest
 from vault_agent.writing.built_in import BUILT_IN
 
 if TYPE_CHECKING:

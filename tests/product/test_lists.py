@@ -15,8 +15,8 @@ from tests.product.program import PROGRAM, Program
 from tests.systems import NO_TERMINALS
 
 from vault_agent.api.cursors import encode_cursor
+from vault_agent.api.lists import NotesRequest, TasksRequest
 from vault_agent.model.lists import Sort
-from vault_agent.wire.lists import NotesRequest, TasksRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

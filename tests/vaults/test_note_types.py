@@ -10,7 +10,7 @@ from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
-from vault_agent.api.lists import NOTES
+from vault_agent.api.lists import NOTES, NotesRequest
 from vault_agent.api.operation import perform
 from vault_agent.api.operations import NOTE, RELATED
 from vault_agent.config.registry import Role
@@ -22,7 +22,6 @@ from vault_agent.search import fetch
 from vault_agent.search.lists import list_notes
 from vault_agent.search.resolve import resolve
 from vault_agent.wire.base import parse_strings, parse_values
-from vault_agent.wire.lists import NotesRequest
 from vault_agent.wire.requests import NoteRequest, RelatedBody, SearchBody
 from vault_agent.wire.values import dump
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import Field
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.api.shown import shown_warnings
 from vault_agent.model.graph import (
+    MAX_NODES,
     CentralPage,
     CommunitiesPage,
     GraphNotesPage,
@@ -23,15 +26,10 @@ from vault_agent.model.graph import (
 from vault_agent.search.columns import GraphQuery
 from vault_agent.search.graph import central, orphans
 from vault_agent.system.cancelling import in_thread
-from vault_agent.wire.graph import (
-    CentralRequest,
-    CommunitiesRequest,
-    DeadEndsRequest,
-    GraphRequest,
-    LocalGraphRequest,
-    OrphansRequest,
-    PathRequest,
-)
+from vault_agent.wire.base import Model
+from vault_agent.wire.pages import CURSOR, FilteredRequest
+from vault_agent.wire.queries import CursorText, whole
+from vault_agent.wire.requests import Flag, NoteId
 from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
@@ -39,6 +37,68 @@ if TYPE_CHECKING:
 
     from vault_agent.api.context import CallContext
     from vault_agent.vaults.open_vault import OpenVault
+
+
+class LocalGraphRequest(Model):
+    """A request for the notes near a note."""
+
+    note_id: NoteId
+    depth: whole(1, 5) = 1  # type: ignore[valid-type]
+    limit: whole(1, 2_000) = 300  # type: ignore[valid-type]
+
+
+class GraphRequest(FilteredRequest):
+    """A request for the whole graph."""
+
+    min_degree: whole(0, 1_000_000) = Field(  # type: ignore[valid-type]
+        default=0, description="Only notes that are linked with at least so many others."
+    )
+    limit: whole(1, MAX_NODES) = Field(  # type: ignore[valid-type]
+        default=MAX_NODES,
+        description="Of more notes the best connected stay. With `format=objects` at most 5,000.",
+    )
+    unresolved: Flag = Field(
+        default=False, description="Also a node without an ID for each note that is missing."
+    )
+    member: Flag = Field(default=False, description="Add the column `community`.")
+    format: Literal["columns", "objects"] = "columns"
+
+
+class PathRequest(Model):
+    """A request for a shortest path between two notes."""
+
+    from_: NoteId = Field(alias="from", description="The ID of the first note.")
+    to: NoteId = Field(description="The ID of the last note.")
+    max: whole(1, 50) = Field(default=12, description="The most links.")  # type: ignore[valid-type]
+    directed: Flag = Field(default=False, description="Follow links only forwards.")
+
+
+class OrphansRequest(FilteredRequest):
+    """A request for notes without links."""
+
+    limit: whole(1, 1_000) = 100  # type: ignore[valid-type]
+    cursor: CursorText | None = CURSOR
+
+
+class DeadEndsRequest(OrphansRequest):
+    """A request for notes that are linked, but link to no note."""
+
+
+class CentralRequest(Model):
+    """A request for the most central notes."""
+
+    by: Literal["pagerank", "in", "out", "degree"] = "pagerank"
+    limit: whole(1, 100) = 20  # type: ignore[valid-type]
+    cursor: CursorText | None = CURSOR
+
+
+class CommunitiesRequest(Model):
+    """A request for the communities of notes."""
+
+    limit: whole(1, 1_000) = 20  # type: ignore[valid-type]
+    members: Flag = Field(default=False, description="Whether to name the community of every note.")
+    cursor: CursorText | None = CURSOR
+
 
 MAX_OBJECTS = 5_000
 """Notes of the graph with `format=objects`, which takes five times the space."""

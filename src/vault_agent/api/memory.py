@@ -4,21 +4,69 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, StringConstraints
 
 from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.errors import NotFound
-from vault_agent.model.memory import RecallReply, RecallSignals, WordMatch
-from vault_agent.wire.memory import MemoryBody
+from vault_agent.model.memory import RecallQuery, RecallReply, RecallSignals, WordMatch
+from vault_agent.wire.base import Model
+from vault_agent.wire.requests import SessionId
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
     from vault_agent.app import App
     from vault_agent.memory.injected import Deliveries
     from vault_agent.model.memory import Recalled
+    from vault_agent.model.scope import Scope
+
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class MemoryBody(Model):
+    """What a task is about."""
+
+    project: _Name | None = Field(
+        default=None, description="A project's name. By default the vault that the request is to."
+    )
+    prompt: Annotated[str, Field(max_length=20_000)] = ""
+    files: Annotated[tuple[_Name, ...], Field(max_length=20)] = Field(
+        default=(), description="Paths of files, relative to the project."
+    )
+    tags: Annotated[tuple[_Name, ...], Field(max_length=20)] = ()
+    max_notes: Annotated[int, Field(ge=1, le=20)] | None = None
+    max_tokens: Annotated[int, Field(ge=100, le=2_000)] | None = None
+    explain: bool = Field(default=False, description="Whether to say what was left out, and why.")
+    start: bool = Field(
+        default=False,
+        description="Whether to add what a session's start looks at: the files of the last commit"
+        " and of the last journal, and the branch.",
+    )
+    session_id: SessionId | None = Field(
+        default=None,
+        description="The session that this is for: it is logged, and what was put first or taken"
+        " out in it counts.",
+    )
+    agent: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")] | None = Field(
+        default=None, description="The agent of the session, such as `claude-code`."
+    )
+
+    def to_query(self, scope: Scope) -> RecallQuery:
+        """Return the domain value for a caller that may see `scope`."""
+        return RecallQuery(
+            prompt=self.prompt,
+            files=self.files,
+            tags=self.tags,
+            max_notes=self.max_notes,
+            max_tokens=self.max_tokens,
+            explain=self.explain,
+            start=self.start,
+            scope=scope,
+        )
 
 
 async def _memory(call: CallContext, sent: MemoryBody) -> Found:

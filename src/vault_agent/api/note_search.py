@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, StringConstraints
 
 from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
@@ -12,11 +14,38 @@ from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.errors import NotFound
 from vault_agent.memory.note_search import search_notes
-from vault_agent.model.memory import FoundNotes
-from vault_agent.wire.memory import NoteSearchBody
+from vault_agent.model.memory import FoundNotes, NoteQuery
+from vault_agent.wire.base import Model
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
+    from vault_agent.model.scope import Scope
+
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class NoteSearchBody(Model):
+    """A search for notes."""
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+    files: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
+    tags: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
+    limit: Annotated[int, Field(ge=1, le=50)] = 5
+    recency_days: Annotated[float, Field(gt=0, le=36_500)] | None = None
+    project: _Name | None = Field(default=None, description="Only the notes of this project.")
+    alone: bool = Field(default=False, description="Whether to leave out the global vault.")
+
+    def to_query(self, scope: Scope) -> NoteQuery:
+        """Return the domain value for a caller that may see `scope`."""
+        return NoteQuery(
+            text=self.text,
+            files=self.files,
+            tags=self.tags,
+            limit=self.limit,
+            recency_days=self.recency_days,
+            alone=self.alone or self.project is not None,
+            scope=scope,
+        )
 
 
 async def _note_search(call: CallContext, sent: NoteSearchBody) -> Found:

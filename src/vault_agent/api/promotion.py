@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, StringConstraints
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Http, Operation
@@ -10,12 +12,31 @@ from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.api.writing import CREATE_CODES, EDIT_CODES
 from vault_agent.model.promotion import Demoted, Promoted
 from vault_agent.model.writing import Writer
-from vault_agent.wire.promotion import DemoteRequest, PromoteBody
+from vault_agent.wire.base import Model
+from vault_agent.wire.requests import NoteId
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.api.context import CallContext
     from vault_agent.journals.promotion import Promotion
+
+_Folder = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+
+
+class PromoteBody(Model):
+    """A note of a project's vault, and how it is copied to the global one."""
+
+    note_id: NoteId
+    folder: _Folder | None = Field(
+        default=None, description="In the global vault. By default that of the note's type."
+    )
+    force: bool = Field(default=False, description="Copy it even if there is a similar note.")
+
+
+class DemoteRequest(Model):
+    """A note whose promotion is taken back."""
+
+    note_id: NoteId
 
 
 def _of(call: CallContext) -> Promotion:

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, StringConstraints
 
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.reading import NotePart, PartQuery
+from vault_agent.model.reading import NotePart, PartQuery, ReadingView
 from vault_agent.search.part import part
-from vault_agent.wire.reading import PartRequest
+from vault_agent.wire.base import Model
+from vault_agent.wire.requests import NoteId
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
+
+
+class PartRequest(Model):
+    """A request for a page of a part of a note."""
+
+    note_id: NoteId
+    view: ReadingView = "text"
+    section: Annotated[str, StringConstraints(max_length=1000)] | None = None
+    first_line: Annotated[int, Field(ge=1)] = 1
+    last_line: Annotated[int, Field(ge=1)] | None = None
+    max_bytes: Annotated[int, Field(ge=1)] = 24_000
+    cursor: str | None = None
+
 
 _DIGITS = 8  # of the hash that a cursor contains
 

@@ -2,16 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, StringConstraints
 
 from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.journals.events import without_secrets
 from vault_agent.model.sessions import Delivered, SessionEvent
-from vault_agent.wire.sessions import SessionEventBody
+from vault_agent.wire.base import Model
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
+
+WAITS_HEADER = "Vault-Agent-Seconds"
+"""The header of how long a hook still waits, in seconds. Older servers ignore it."""
+SESSION_ID = r"^[0-9A-Za-z][0-9A-Za-z._:-]{0,199}$"
+
+_Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+_Path = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
+_Text = Annotated[str, StringConstraints(max_length=100_000)]
+
+
+class SessionEventBody(Model):
+    """An event of an agent's session. Secrets in its texts are removed before they are stored."""
+
+    version: Literal[1]
+    agent: Literal["claude-code", "codex", "gemini", "opencode", "generic"]
+    event: Literal["start", "prompt", "stop", "compact", "end"]
+    name: _Short = Field(description="The agent's own name of the event.")
+    session_id: Annotated[str, StringConstraints(pattern=SESSION_ID)]
+    cwd: _Path = Field(description="The folder that the agent works in. It is never opened.")
+    at: Annotated[float, Field(ge=0, lt=1e11)] = Field(description="Seconds since 1970.")
+    vault: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")] = Field(
+        description="The identity of the project's vault, which must be registered."
+    )
+    transcript_path: _Path | None = None
+    model: _Short | None = None
+    source: _Short | None = Field(default=None, description="Such as `startup` or `resume`.")
+    reason: _Short | None = Field(default=None, description="Why the session ended.")
+    title: _Text | None = None
+    prompt: _Text | None = None
+    last_message: _Text | None = None
+    summary: _Text | None = Field(default=None, description="The agent's own, of a compaction.")
+    commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40,64}$")] | None = Field(
+        default=None, description="The commit that is checked out at a start."
+    )
+    seconds: Annotated[float, Field(ge=0, le=60)] | None = Field(
+        default=None,
+        description="How long the agent still waits, as in the header `Vault-Agent-Seconds`.",
+    )
+
 
 MAX_EVENT_BYTES = 512 * 1024
 _TEXTS = ("title", "prompt", "last_message", "summary")

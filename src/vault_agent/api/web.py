@@ -3,20 +3,72 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, StringConstraints
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.model.pages import RenderedNote
-from vault_agent.model.suggestions import Stats, Suggestions
-from vault_agent.wire.rendered import MAX_EMBEDS, HtmlRequest, RenderBody, ShownFileRequest
-from vault_agent.wire.requests import NoParams
-from vault_agent.wire.suggestions import SuggestRequest
+from vault_agent.model.suggestions import KINDS, Stats, Suggestions, SuggestQuery
+from vault_agent.wire.base import Model
+from vault_agent.wire.queries import choices, whole
+from vault_agent.wire.requests import AttachmentRequest, NoParams, NoteId
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vaults.graph_layout import Layout
+
+MAX_TEXT_CHARACTERS = 512 * 1024
+MAX_EMBEDS = 3
+
+
+class HtmlRequest(Model):
+    """A request for a note as HTML."""
+
+    note_id: NoteId
+    embeds: whole(0, MAX_EMBEDS) = Field(  # type: ignore[valid-type]
+        default=MAX_EMBEDS, description="How deep embedded notes are shown; deeper ones are links."
+    )
+
+
+class RenderBody(Model):
+    """A text that is not saved."""
+
+    text: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)]
+    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)] = Field(
+        description="Where it will be: its links are those of a note at this path."
+    )
+
+
+class ShownFileRequest(AttachmentRequest):
+    """A request for a file in a note."""
+
+    k: Annotated[str, StringConstraints(min_length=1, max_length=80)] = Field(
+        description="The code in the address that the HTML of a note has."
+    )
+
+
+class SuggestRequest(Model):
+    """What was typed."""
+
+    q: Annotated[str, StringConstraints(max_length=200)] = Field(
+        default="",
+        description="A part of a name. After `#` headings of the note before it, after `#^` its"
+        " blocks. Without any, the last changed notes.",
+    )
+    kinds: choices(*KINDS) = Field(  # type: ignore[valid-type]
+        default=("note",), description="What to suggest, separated by commas."
+    )
+    from_: NoteId | None = Field(
+        default=None, alias="from", description="The note in which it is typed."
+    )
+    limit: whole(1, 50) = 20  # type: ignore[valid-type]
+
+    def to_query(self) -> SuggestQuery:
+        """Return the domain value."""
+        return SuggestQuery(self.q, self.kinds, self.from_, self.limit)
 
 
 async def _html(call: CallContext, sent: HtmlRequest) -> Found:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.lists import CONTEXT
+from vault_agent.api.lists import CONTEXT, ContextBody
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import printable
 from vault_agent.mcp.tool import TEXT, Tool, one_of
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.context import ContextBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from vault_agent.api.journals import MAKE_JOURNAL
+from vault_agent.api.journals import MAKE_JOURNAL, MakeJournalBody
 from vault_agent.journals.summary import WRITTEN
 from vault_agent.mcp.tool import Tool
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.journals import MakeJournalBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
-from vault_agent.api.links import FOLDERS
+from vault_agent.api.links import FOLDERS, TreeRequest
 from vault_agent.api.links import TAGS as TAG_TREE
-from vault_agent.api.lists import NOTES, TASKS
+from vault_agent.api.lists import NOTES, TASKS, NotesRequest, TasksRequest
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import page, warning_lines
 from vault_agent.mcp.text import cut, printable, title
@@ -16,8 +16,6 @@ from vault_agent.model.graph import FolderBranch
 from vault_agent.text.names import fold, stem
 from vault_agent.text.visible import hidden, visible
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.links import TreeRequest
-from vault_agent.wire.lists import NotesRequest, TasksRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.memory import MEMORY
+from vault_agent.api.memory import MEMORY, MemoryBody
 from vault_agent.errors import NotFound
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import printable
 from vault_agent.mcp.tool import LINE, Tool
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.memory import MemoryBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

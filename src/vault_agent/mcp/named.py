@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.api.lists import RESOLVE
+from vault_agent.api.lists import RESOLVE, ResolveRequest
 from vault_agent.errors import NotFound
 from vault_agent.text.visible import hidden, visible
-from vault_agent.wire.lists import ResolveRequest
 
 if TYPE_CHECKING:
     from vault_agent.mcp.view import View

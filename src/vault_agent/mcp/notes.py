@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.lists import NOTES
+from vault_agent.api.lists import NOTES, NotesRequest
 from vault_agent.api.writing import FRONTMATTER
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import warning_lines
@@ -13,7 +13,6 @@ from vault_agent.mcp.text import fenced, printable
 from vault_agent.text.names import fold
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.lists import NotesRequest
 from vault_agent.wire.writing import NoteParams
 
 if TYPE_CHECKING:

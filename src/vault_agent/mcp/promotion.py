@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.promotion import PROMOTE
+from vault_agent.api.promotion import PROMOTE, PromoteBody
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.tool import FALSE, PATH, Tool
 from vault_agent.mcp.view import IN_GLOBAL
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.promotion import PromoteBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

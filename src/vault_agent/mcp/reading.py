@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.reading import READ
+from vault_agent.api.reading import READ, PartRequest
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import fenced, printable, size
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, one_of
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.reading import PartRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

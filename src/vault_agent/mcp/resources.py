@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from vault_agent.api.lists import NOTES
+from vault_agent.api.lists import NOTES, NotesRequest
 from vault_agent.api.memory import MEMORY
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.arguments import check
@@ -14,7 +14,6 @@ from vault_agent.mcp.memory import latest_memory
 from vault_agent.mcp.reading import read_note
 from vault_agent.text.names import fold, stem
 from vault_agent.text.visible import visible
-from vault_agent.wire.lists import NotesRequest
 
 if TYPE_CHECKING:
     from vault_agent.mcp.view import View

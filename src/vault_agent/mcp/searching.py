@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.lists import GREP
+from vault_agent.api.lists import GREP, GrepBody
 from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.named import named_note
@@ -12,7 +12,6 @@ from vault_agent.mcp.text import excerpt, for_models, printable, size, title
 from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TEXT, Tool, limit, one_of
 from vault_agent.text.names import fold, stem
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.lists import GrepBody
 from vault_agent.wire.requests import RelatedBody, SearchBody
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeVar
 
+from vault_agent.api.sessions import WAITS_HEADER, SessionEventBody
 from vault_agent.errors import InvalidRequest
-from vault_agent.wire.sessions import WAITS_HEADER, SessionEventBody
 from vault_agent.wire.writing import AttachmentBody, UploadRequest, WriteBody
 
 if TYPE_CHECKING:

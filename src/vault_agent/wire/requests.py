@@ -81,6 +81,10 @@ NoteOrChunkId = Annotated[
     ),
 ]
 JobId = Annotated[str, *of_form(r"[0-9A-Za-z_-]{1,64}", "must be a job's ID")]
+SessionId = Annotated[
+    str, StringConstraints(pattern=r"^[0-9A-Za-z][0-9A-Za-z._:-]*$", max_length=200)
+]
+"""An agent's own name of a session."""
 Limit = Annotated[int, Field(ge=1, le=50)]
 CalendarDate = Annotated[
     str,

@@ -15,9 +15,8 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_
 from pydantic_core import PydanticCustomError
 
 from vault_agent.wire.base import Model
-from vault_agent.wire.memory import SessionId
 from vault_agent.wire.queries import CursorText, whole
-from vault_agent.wire.requests import CalendarDate, Flag, NoteId, of_form
+from vault_agent.wire.requests import CalendarDate, Flag, NoteId, SessionId, of_form
 
 _NAME_CHARACTERS = 200
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.lists import NOTES
+from vault_agent.api.lists import NOTES, NotesRequest
 from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import fitting, warning_lines, warnings_of
@@ -12,7 +12,6 @@ from vault_agent.mcp.text import excerpt, fenced, printable
 from vault_agent.mcp.tool import CURSOR, PATH, TEXT, Tool, limit
 from vault_agent.mcp.toolsets.whole import part_of, whole_note
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.lists import NotesRequest
 from vault_agent.wire.requests import RelatedBody, SearchBody
 
 if TYPE_CHECKING:

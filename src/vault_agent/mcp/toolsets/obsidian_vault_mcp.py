@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.authoring import ADD_TASK, ADD_TO_DEVLOG, NEW_DECISION, SET_TASK
 from vault_agent.api.files import DELETE
-from vault_agent.api.lists import GREP, TASKS
+from vault_agent.api.lists import GREP, TASKS, GrepBody, TasksRequest
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.mcp.searching import warnings_of
@@ -36,7 +36,6 @@ from vault_agent.model.write_state import Right
 from vault_agent.text.names import NOTE_SUFFIXES
 from vault_agent.text.visible import hidden
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.lists import GrepBody, TasksRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.authoring import NEW_FROM_TEMPLATE
 from vault_agent.api.files import DELETE
-from vault_agent.api.graph import GRAPH
-from vault_agent.api.links import BACKLINKS
-from vault_agent.api.lists import NOTES
-from vault_agent.api.note_search import NOTE_SEARCH
+from vault_agent.api.graph import GRAPH, GraphRequest
+from vault_agent.api.links import BACKLINKS, BacklinksRequest
+from vault_agent.api.lists import NOTES, NotesRequest
+from vault_agent.api.note_search import NOTE_SEARCH, NoteSearchBody
 from vault_agent.api.operation import perform as perform_it
 from vault_agent.api.operations import REINDEX
 from vault_agent.api.writing import SET_FRONTMATTER, WRITE_NOTE
@@ -37,10 +37,6 @@ from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import Right
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.graph import GraphRequest
-from vault_agent.wire.links import BacklinksRequest
-from vault_agent.wire.lists import NotesRequest
-from vault_agent.wire.memory import NoteSearchBody
 from vault_agent.wire.requests import IndexBody
 
 if TYPE_CHECKING:

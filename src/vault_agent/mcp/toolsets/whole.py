@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_agent.api.reading import READ
+from vault_agent.api.reading import READ, PartRequest
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import frontmatter
@@ -19,7 +19,6 @@ from vault_agent.mcp.text import as_json, size
 from vault_agent.mcp.writing import perform
 from vault_agent.model.identifiers import identify
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.reading import PartRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
