@@ -19,7 +19,7 @@ from tests.secret_forms import made as made_of
 from tests.vaults.world import World, indexed
 from tests.waiting import eventually_async, nothing_happens
 
-from vault_agent.api.authoring import ADD_TO_DEVLOG
+from vault_agent.api.authoring import ADD_TO_DEVLOG, DevlogBody
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
@@ -34,7 +34,6 @@ from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
 from vault_agent.store.sessions.turn import SAID
 from vault_agent.system.locks import locked
-from vault_agent.wire.writing import DevlogBody
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.vaults.world import World, indexed
 
-from vault_agent.api.authoring import NEW_FROM_TEMPLATE, TEMPLATES
+from vault_agent.api.authoring import NEW_FROM_TEMPLATE, TEMPLATES, TemplateBody
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
-from vault_agent.api.writing import WRITE_NOTE
+from vault_agent.api.writing import WRITE_NOTE, WriteNoteBody
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest
 from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.wire.requests import NoParams
-from vault_agent.wire.writing import TemplateBody, WriteNoteBody
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,13 +10,12 @@ from tests.vaults.world import World
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
-from vault_agent.api.writing import WRITE_NOTE
+from vault_agent.api.writing import WRITE_NOTE, WriteNoteBody
 from vault_agent.config.access import changes_notes, require_key
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, Misconfigured, Unauthorized
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Write
-from vault_agent.wire.writing import WriteNoteBody
 
 if TYPE_CHECKING:
     from pathlib import Path

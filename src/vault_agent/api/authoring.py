@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
 from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.writing import (
@@ -23,14 +26,20 @@ from vault_agent.model.write_state import Right
 from vault_agent.search.resolve import resolve
 from vault_agent.search.tasks import open_tasks_of
 from vault_agent.vaults.typed_notes import NewNote
-from vault_agent.wire.requests import NoParams
+from vault_agent.wire.base import Model
+from vault_agent.wire.queries import whole
+from vault_agent.wire.requests import CalendarDate, NoParams, NoteId, SessionId, of_form
 from vault_agent.wire.writing import (
-    AddTaskBody,
-    AdrBody,
-    DevlogBody,
-    DevlogRequest,
-    SetTaskBody,
-    TemplateBody,
+    Content,
+    Heading,
+    Line,
+    Name,
+    NoteBody,
+    NotePath,
+    Properties,
+    TaskId,
+    WriteBody,
+    without_nul,
 )
 from vault_agent.writing.devlog import add_entry, last_entries
 from vault_agent.writing.tasks import add_task, set_task
@@ -39,6 +48,119 @@ from vault_agent.writing.templates import create_from_template, templates
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
     from vault_agent.vaults.typed_notes import TypedNotes
+
+
+def _variables(values: dict[str, str]) -> dict[str, str]:
+    for text in (*values, *values.values()):
+        without_nul(text)
+    return values
+
+
+Priority = Literal["highest", "high", "medium", "low", "lowest"]
+
+
+class AddTaskBody(NoteBody):
+    """The body of `POST /write/tasks/add`."""
+
+    text: Annotated[Line, StringConstraints(max_length=2_000)]
+    section: Heading | None = Field(
+        default=None, description="The heading to append it under; else the end of the note."
+    )
+    due: CalendarDate | None = None
+    scheduled: CalendarDate | None = None
+    start: CalendarDate | None = None
+    priority: Priority | None = None
+    recurrence: Annotated[Line, StringConstraints(max_length=200)] | None = Field(
+        default=None, description="As `every week`."
+    )
+    allow_repeat: bool = Field(default=False, description="Add a task again that you just added.")
+
+
+TaskState = Literal["done", "open", "cancelled", "toggle"]
+
+
+class SetTaskBody(WriteBody):
+    """The body of `POST /write/tasks/set`: a task by `taskId`, or by its note and line."""
+
+    task_id: TaskId | None = Field(default=None, description="From `GET /tasks`.")
+    path: NotePath | None = None
+    note_id: NoteId | None = None
+    line: Annotated[int, Field(ge=1)] | None = None
+    text: Annotated[Line, StringConstraints(max_length=4_000)] | None = Field(
+        default=None, description="The task's text as `GET /tasks` has it, to be sure of the line."
+    )
+    only_this_line: bool = Field(
+        default=False, description="Refuse a task that has moved to another line."
+    )
+    status: TaskState
+
+    @model_validator(mode="after")
+    def _one_task(self) -> Self:
+        by_line = (self.path is None) != (self.note_id is None) and self.line is not None
+        nothing_else = not {self.path, self.note_id, self.line, self.text} - {None}
+        if not (nothing_else if self.task_id is not None else by_line):
+            raise PydanticCustomError(
+                "one_task", "must have either `taskId`, or `path` or `noteId` with `line`"
+            )
+        return self
+
+
+class TemplateBody(WriteBody):
+    """The body of `POST /write/template`: a new note from a template.
+
+    In the vaults of projects and in the global one `type` and `title` are enough.
+    """
+
+    template: Name | None = Field(default=None, description="By default that of the type.")
+    path: NotePath | None = Field(
+        default=None, description="By default in the folder of the type, named after the title."
+    )
+    type: Annotated[str, *of_form(r"[a-z][a-z0-9-]{0,31}", "must be a type of notes")] | None = None
+    title: Annotated[Line, StringConstraints(max_length=500)] | None = Field(
+        default=None, description="By default the name in `path`."
+    )
+    content: Content | None = Field(
+        default=None, description="With a type: the text below the frontmatter, without a template."
+    )
+    frontmatter: Properties | None = Field(
+        default=None, description="With a type: more keys of the frontmatter."
+    )
+    variables: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_variables)] = Field(
+        default_factory=dict
+    )
+
+
+class DevlogBody(WriteBody):
+    """The body of `POST /write/devlog`: one line of what was done or learned."""
+
+    kind: Literal["impl", "problem", "insight", "verify"]
+    topic: Annotated[Line, StringConstraints(max_length=200)]
+    text: Annotated[Content, StringConstraints(min_length=1, max_length=2_000)] = Field(
+        description="Line ends become spaces."
+    )
+    allow_repeat: bool = Field(default=False, description="Add a line again that you just added.")
+    session_id: SessionId | None = Field(
+        default=None,
+        description="The session whose journal gets the line too. Default: the only open one.",
+    )
+
+
+class DevlogRequest(Model):
+    """A request for the last lines of the devlog."""
+
+    topic: Annotated[Line, StringConstraints(max_length=200)] | None = Field(
+        default=None, description="Default: all topics."
+    )
+    limit: whole(1, 1000) = 10  # type: ignore[valid-type]
+
+
+class AdrBody(WriteBody):
+    """The body of `POST /write/adr`: the record of a decision, with the next free number."""
+
+    title: Annotated[Line, StringConstraints(max_length=200)]
+    content: Content | None = Field(
+        default=None, description="The text below the title. Default: the headings of a record."
+    )
 
 
 async def _add_task(call: CallContext, sent: AddTaskBody) -> Found:

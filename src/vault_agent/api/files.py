@@ -5,6 +5,8 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field
+
 from vault_agent.api.operation import Http
 from vault_agent.api.writing import (
     CREATE_CODES,
@@ -20,11 +22,58 @@ from vault_agent.model.jobs import OneJob
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Written
 from vault_agent.vaults.moves import move
-from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody, UploadRequest
+from vault_agent.wire.base import Model
+from vault_agent.wire.queries import whole
+from vault_agent.wire.requests import Flag
+from vault_agent.wire.writing import (
+    NoteBody,
+    NotePath,
+    WriteBody,
+)
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
     from vault_agent.api.operation import Found, Operation
+
+
+class DeleteBody(NoteBody):
+    """The body of `POST /write/delete`. The note goes to `.trash/`."""
+
+    confirm: bool = Field(default=False, description="Must be true.")
+    permanent: bool = Field(default=False, description="Do not keep it in `.trash/`.")
+    missing_ok: bool = Field(default=False, description="A note that is not there is no error.")
+
+
+class MoveBody(NoteBody):
+    """The body of `POST /write/move`: a note, an attachment or a folder."""
+
+    to: NotePath = Field(
+        description="The new path, or a folder: one that exists, or any with / at its end."
+    )
+    rewrite_links: bool = Field(
+        default=True, description="Change the links that would lead elsewhere."
+    )
+
+
+class FolderBody(WriteBody):
+    """The body of `POST /write/folder`."""
+
+    path: NotePath
+
+
+class UploadRequest(Model):
+    """A request to add an attachment. Its bytes are the body of the HTTP request."""
+
+    path: NotePath
+    dry_run: Flag = False
+    wait_ms: whole(0, 10_000) = 2_000  # type: ignore[valid-type]
+
+
+class AttachmentBody(WriteBody):
+    """An attachment to add, with its bytes. An existing file is never replaced."""
+
+    path: NotePath
+    content: bytes
 
 
 async def _move(call: CallContext, sent: MoveBody) -> Found:

@@ -18,6 +18,7 @@ from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.memory import MEMORY
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.promotion import PROMOTION_OPERATIONS
+from vault_agent.api.reading import READING_OPERATIONS
 from vault_agent.api.sessions import SESSION_EVENT
 from vault_agent.api.shown import shown_job
 from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
@@ -359,6 +360,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     JOB,
     JOB_EVENTS,
     CANCEL_JOB,
+    *READING_OPERATIONS,
     *WRITE_OPERATIONS,
     *FILE_OPERATIONS,
     *LOG_OPERATIONS,

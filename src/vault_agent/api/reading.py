@@ -1,17 +1,18 @@
-"""The operation that reads a note in parts."""
+"""The operations that read parts of a note."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StringConstraints
 
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
-from vault_agent.api.operation import Found, Operation
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.reading import NotePart, PartQuery, ReadingView
+from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, PartQuery, ReadingView
+from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.part import part
 from vault_agent.wire.base import Model
 from vault_agent.wire.requests import NoteId
@@ -33,6 +34,12 @@ class PartRequest(Model):
 
 
 _DIGITS = 8  # of the hash that a cursor contains
+
+
+class NoteParams(Model):
+    """A request about a note: its outline, or its frontmatter."""
+
+    note_id: NoteId
 
 
 async def _read(call: CallContext, sent: PartRequest) -> Found:
@@ -62,6 +69,20 @@ async def _read(call: CallContext, sent: PartRequest) -> Found:
     return Found(replace(page, next_cursor=cursor), page.warnings)
 
 
+async def _outline(call: CallContext, sent: NoteParams) -> Found:
+    """Return the headings and blocks of a note, with the IDs and hashes for changes."""
+    vault = call.vault
+    return Found(await vault.read_files(note_outline, sent.note_id, vault.allowance, call.scope))
+
+
+async def _read_frontmatter(call: CallContext, sent: NoteParams) -> Found:
+    """Return the frontmatter of a note as JSON."""
+    vault = call.vault
+    return Found(
+        await vault.read_files(note_frontmatter, sent.note_id, vault.allowance, call.scope)
+    )
+
+
 READ = Operation(
     "read",
     PartRequest,
@@ -78,3 +99,25 @@ READ = Operation(
     ),
     scoped=True,
 )
+_READ_CODES = (*NOTE_CODES, *INDEX_CODES, "NOTE_TOO_LARGE", "VAULT_NOT_FOUND")
+OUTLINE = Operation(
+    "outline",
+    NoteParams,
+    _outline,
+    (NoteOutline,),
+    _READ_CODES,
+    scoped=True,
+    http=Http("GET", "/notes/{noteId}/outline"),
+)
+FRONTMATTER = Operation(
+    "frontmatter",
+    NoteParams,
+    _read_frontmatter,
+    (NoteFrontmatter,),
+    (*_READ_CODES, "FRONTMATTER_INVALID"),
+    scoped=True,
+    http=Http("GET", "/notes/{noteId}/frontmatter"),
+)
+
+READING_OPERATIONS: tuple[Operation[Any, Any], ...] = (OUTLINE, FRONTMATTER)
+"""In the order of the reference. `READ` is for tools only."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
 from vault_agent.api.codes import PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
@@ -21,10 +24,63 @@ from vault_agent.model.writing import (
     Written,
 )
 from vault_agent.vaults.moves import undo
-from vault_agent.wire.writing import ForgetBody, UndoBody, WriteRequest, WritesRequest
+from vault_agent.wire.base import Model
+from vault_agent.wire.queries import CursorText, whole
+from vault_agent.wire.writing import (
+    NotePath,
+    WriteBody,
+    WriteId,
+)
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
+
+
+class UndoBody(WriteBody):
+    """The body of `POST /write/undo`."""
+
+    write_id: WriteId | None = Field(default=None, description="Default: your own last write.")
+    copy_beside: bool = Field(
+        default=False,
+        alias="copy",
+        description="If the note has changed since, put the text before beside it.",
+    )
+
+
+class ForgetBody(Model):
+    """The body of `POST /writes/forget`: delete the kept bytes of writes, so they can't be undone.
+
+    One of the three says which.
+    """
+
+    write_id: WriteId | None = None
+    older_than_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
+    all: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_three(self) -> Self:
+        if (self.write_id is not None) + (self.older_than_days is not None) + self.all != 1:
+            raise PydanticCustomError(
+                "one_of", "must have one of `writeId`, `olderThanDays` and `all`"
+            )
+        return self
+
+
+class WritesRequest(Model):
+    """A request for the log of writes, newest first."""
+
+    path: NotePath | None = Field(default=None, description="Only writes to this path.")
+    agent: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = Field(
+        default=None, description="Only writes of this agent."
+    )
+    limit: whole(1, 200) = 50  # type: ignore[valid-type]
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the page before.")
+
+
+class WriteRequest(Model):
+    """A request for one entry of the log of writes."""
+
+    write_id: WriteId
 
 
 async def _undo(call: CallContext, sent: UndoBody) -> Found:

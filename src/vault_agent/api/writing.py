@@ -1,10 +1,13 @@
-"""The operations that change notes, and that read what changes need to know."""
+"""The operations that change notes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Http, Operation
@@ -13,20 +16,20 @@ from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.reading import NoteFrontmatter, NoteOutline
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Appended, Write, Written
-from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.resolve import resolve
 from vault_agent.wire.base import dump
 from vault_agent.wire.writing import (
-    FrontmatterBody,
-    NoteParams,
-    ReplaceBody,
-    SectionBody,
-    TagsBody,
+    BlockId,
+    Content,
+    Heading,
+    HeadingId,
+    Name,
+    NoteBody,
+    Properties,
+    TagName,
     WriteBody,
-    WriteNoteBody,
 )
 from vault_agent.writing import notes
 from vault_agent.writing.sections import edit_section
@@ -36,7 +39,114 @@ if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.api.context import CallContext
     from vault_agent.model.jobs import Job
-    from vault_agent.wire.writing import NoteBody
+
+WriteMode = Literal["create", "overwrite", "append", "prepend", "upsert"]
+
+
+class WriteNoteBody(NoteBody):
+    """The body of `POST /write/note`."""
+
+    content: Content
+    mode: WriteMode = Field(
+        default="create",
+        description="`upsert` creates the note with `frontmatter`, or appends if it exists.",
+    )
+    frontmatter: Properties | None = Field(
+        default=None, description="Of a note that is created or overwritten."
+    )
+    blank_line: bool = Field(
+        default=False, description="Put one empty line before text that is appended."
+    )
+    allow_repeat: bool = Field(
+        default=False, description="Append text again that you have just appended."
+    )
+
+
+class FrontmatterBody(NoteBody):
+    """The body of `POST /write/frontmatter`: the keys to set and to delete, in one write."""
+
+    set: Properties = Field(default_factory=dict)
+    delete: Annotated[tuple[Name, ...], Field(max_length=1000)] = ()
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.set and not self.delete:
+            raise PydanticCustomError("nothing", "must have a key to `set` or to `delete`")
+        return self
+
+
+class TagsBody(NoteBody):
+    """The body of `POST /write/tags`."""
+
+    add: Annotated[tuple[TagName, ...], Field(max_length=100)] = ()
+    remove: Annotated[tuple[TagName, ...], Field(max_length=100)] = ()
+    where: Literal["frontmatter", "inline", "both"] = "frontmatter"
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.add and not self.remove:
+            raise PydanticCustomError("nothing", "must have a tag to `add` or to `remove`")
+        return self
+
+
+class ReplaceBody(NoteBody):
+    """The body of `POST /write/replace`."""
+
+    search: Annotated[Content, StringConstraints(min_length=1)]
+    replace: Content
+    regex: bool = Field(
+        default=False,
+        description=r"`search` has the syntax of RE2. `\1` and `\g<name>` in `replace` are groups.",
+    )
+    case_sensitive: bool = True
+    whole_word: bool = False
+    in_frontmatter: bool = Field(default=False, description="Replace in the frontmatter, too.")
+    expected_count: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
+        default=1, description="How many matches there must be. `null` is any number."
+    )
+
+
+SectionAction = Literal[
+    "append", "prepend", "replace", "insertBefore", "insertAfter", "renameHeading"
+]
+
+
+class SectionBody(NoteBody):
+    """The body of `POST /write/section`: one of `heading`, `headingId` and `blockId`."""
+
+    heading: Heading | Annotated[tuple[Heading, ...], Field(min_length=1, max_length=20)] | None = (
+        Field(
+            default=None,
+            description='A heading, or a path of headings: `A > B` or `["A", "B"]`.',
+        )
+    )
+    heading_id: HeadingId | None = Field(default=None, description="From the note's outline.")
+    block_id: BlockId | None = Field(default=None, description="`^abc` or `abc`.")
+    action: SectionAction = "append"
+    content: Content = Field(description="With `renameHeading`, the new text of the heading.")
+    create_if_missing: bool = Field(
+        default=False, description="Make the heading, under its parent if a path names one."
+    )
+    deep: bool = Field(default=False, description="Append after the subsections.")
+    allow_repeat: bool = Field(
+        default=False, description="Append text again that you have just appended."
+    )
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if sum(each is not None for each in (self.heading, self.heading_id, self.block_id)) != 1:
+            raise PydanticCustomError(
+                "one_place", "must have one of `heading`, `headingId` and `blockId`"
+            )
+        return self
+
+    @property
+    def heading_path(self) -> tuple[str, ...] | None:
+        """The headings from the outermost that is named to the one that is meant."""
+        if not isinstance(self.heading, str):
+            return self.heading
+        return tuple(each.strip() for each in self.heading.split(" > "))
+
 
 _NOT_PART_OF_THE_REQUEST = {"idempotency_key", "wait_ms", "dry_run"}
 _RIGHTS = {
@@ -223,20 +333,6 @@ async def _section(call: CallContext, sent: SectionBody) -> Found:
     return found(written)
 
 
-async def _outline(call: CallContext, sent: NoteParams) -> Found:
-    """Return the headings and blocks of a note, with the IDs and hashes for changes."""
-    vault = call.vault
-    return Found(await vault.read_files(note_outline, sent.note_id, vault.allowance, call.scope))
-
-
-async def _read_frontmatter(call: CallContext, sent: NoteParams) -> Found:
-    """Return the frontmatter of a note as JSON."""
-    vault = call.vault
-    return Found(
-        await vault.read_files(note_frontmatter, sent.note_id, vault.allowance, call.scope)
-    )
-
-
 _DISK_CODES = ("FILE_READ_ONLY", "FILE_NOT_WRITABLE", "FILE_IN_USE", "DISK_FULL")
 WRITE_CODES = (
     "INVALID_PATH",
@@ -354,29 +450,7 @@ SECTION = write_operation(
     ),
     http=Http("POST", "/write/section", body=True),
 )
-_READ_CODES = (*NOTE_CODES, *INDEX_CODES, "NOTE_TOO_LARGE", "VAULT_NOT_FOUND")
-OUTLINE = Operation(
-    "outline",
-    NoteParams,
-    _outline,
-    (NoteOutline,),
-    _READ_CODES,
-    scoped=True,
-    http=Http("GET", "/notes/{noteId}/outline"),
-)
-FRONTMATTER = Operation(
-    "frontmatter",
-    NoteParams,
-    _read_frontmatter,
-    (NoteFrontmatter,),
-    (*_READ_CODES, "FRONTMATTER_INVALID"),
-    scoped=True,
-    http=Http("GET", "/notes/{noteId}/frontmatter"),
-)
-
 WRITE_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    OUTLINE,
-    FRONTMATTER,
     WRITE_NOTE,
     SET_FRONTMATTER,
     CHANGE_TAGS,

@@ -6,14 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.lists import NOTES, NotesRequest
-from vault_agent.api.writing import FRONTMATTER
+from vault_agent.api.reading import FRONTMATTER, NoteParams
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import fenced, printable
 from vault_agent.text.names import fold
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.writing import NoteParams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeVar
 
+from vault_agent.api.files import AttachmentBody, UploadRequest
 from vault_agent.api.sessions import WAITS_HEADER, SessionEventBody
 from vault_agent.errors import InvalidRequest
-from vault_agent.wire.writing import AttachmentBody, UploadRequest, WriteBody
+from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
     from aiohttp import web

@@ -1,1 +1,1 @@
-"""The HTTP contract as pydantic models: requests and replies."""
+"""What requests are made of, as pydantic models, and values as JSON."""
