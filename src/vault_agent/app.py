@@ -100,8 +100,24 @@ async def open_app(
 
             embedder = HttpEmbedder(endpoint, on_query=announce_query)
             await stack.enter_async_context(embedder)
+        reranker = None
+        if config.rerank.enabled and config.rerank.endpoint is not None:
+            from vault_agent.rerank.client import Reranker, RerankSettings
+
+            chosen = RerankSettings(
+                config.rerank.endpoint,
+                config.rerank.model or "",
+                allow_private=config.rerank.allow_private_network_endpoint,
+                timeout=config.rerank.timeout_seconds,
+            )
+            reranker = await stack.enter_async_context(Reranker(chosen))
         shared = Shared(
-            embedder, endpoint, on_crash, known or KnownVaults(), may_write=config.write.enabled
+            embedder,
+            endpoint,
+            on_crash,
+            known or KnownVaults(),
+            may_write=config.write.enabled,
+            reranker=reranker,
         )
         await stack.enter_async_context(shared.texts)
         vaults = await stack.enter_async_context(open_vaults(config, shared))

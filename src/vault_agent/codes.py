@@ -299,6 +299,7 @@ CODES: Final[dict[str, Code]] = {
         Remedy("Run `vault-agent index` to make them.", "POST /index makes them."),
         "The running job makes them.",
     ),
+    "RERANK_UNAVAILABLE": Code("Unavailable", 503, 1),
     "DISK_FULL": Code(
         "Failed",
         507,

@@ -18,6 +18,7 @@ _AREAS = (
     "Watching",
     "Jobs",
     "The embedding endpoint",
+    "The reranker",
     "Agents",
     "Writing",
     "Names, tasks, templates",

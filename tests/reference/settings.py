@@ -41,6 +41,8 @@ _EMPTY: dict[str, Any] = {
     "vaults.global_root": "",
     "embedding.model": "",
     "chat.model": "",
+    "rerank.endpoint": "",
+    "rerank.model": "",
     "embedding.query_prefix": "",
     "embedding.document_prefix": "",
 }

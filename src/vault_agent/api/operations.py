@@ -78,7 +78,9 @@ async def _health(call: CallContext, _: NoParams) -> Found:
 
 async def _search(call: CallContext, sent: SearchBody) -> Found:
     """Find chunks and notes by lexical search, semantic search, or both."""
-    query = replace(sent.to_query(call.scope), weights=call.vault.config.search.weights)
+    weights = call.vault.config.search.weights
+    rerank = call.vault.reranker is not None
+    query = replace(sent.to_query(call.scope), weights=weights, rerank=rerank)
     several = several_of(call, sent.vaults)
     if sent.cursor is not None:
         (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity)

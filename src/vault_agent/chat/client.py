@@ -9,6 +9,7 @@ import anyio
 import orjson
 
 from vault_agent.chat.unavailable import unavailable
+from vault_agent.endpoint.address import check_model
 from vault_agent.endpoint.breaker import Breaker
 from vault_agent.endpoint.faults import Fault, Kind
 from vault_agent.endpoint.post import Poster, utf8
@@ -50,12 +51,7 @@ class ChatClient:
         model = settings.model.strip()
         if not model:
             raise Misconfigured("CONFIG_INVALID", "chat.model must name a model.")
-        if model.lower().endswith((":cloud", "-cloud")):
-            raise Misconfigured(
-                "CONFIG_INVALID",
-                "chat.model names a cloud model, which sends the text of sessions away; choose one"
-                " that runs on this machine.",
-            )
+        check_model("chat", model, sends="the text of sessions")
         self.model = model
         self._timeout = settings.timeout
         self._poster = Poster("chat", settings.url, allow_private=settings.allow_private)

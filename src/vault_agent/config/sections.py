@@ -345,6 +345,35 @@ class EmbeddingSettings(Section):
     )
 
 
+class RerankSettings(Section):
+    """A local reranker, which reorders the best results of a search. Off by default."""
+
+    enabled: Switch = setting(
+        False, "whether a reranker sorts the best results", needs=("rerank.endpoint",)
+    )
+    endpoint: Url | None = setting(
+        None,
+        "URL of a local reranker, such as http://127.0.0.1:8080/v1/rerank",
+        help=(
+            "On this computer, or in the private network if that is allowed. The passages of "
+            "the best 30 results are sent there, and nowhere else."
+        ),
+    )
+    model: ModelName | None = setting(
+        None, "model name to send to it", help="Servers with one model need none."
+    )
+    allow_private_network_endpoint: Switch = setting(
+        False, "whether the reranker may be on another computer in the private network"
+    )
+    timeout_seconds: Number = setting(
+        2.0,
+        "seconds that a search waits for it",
+        help="After that, the results stay in their usual order.",
+        gt=0,
+        le=60,
+    )
+
+
 class CliSettings(Section):
     """What the command line does."""
 

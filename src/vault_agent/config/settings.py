@@ -25,6 +25,7 @@ from vault_agent.config.sections import (
     EmbeddingSettings,
     IndexSettings,
     McpSettings,
+    RerankSettings,
     SearchSettings,
     ServerSettings,
     VaultSettings,
@@ -58,6 +59,7 @@ class Config(BaseSettings):
     chat: ChatSettings = ChatSettings()
     search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    rerank: RerankSettings = RerankSettings()
     cli: CliSettings = CliSettings()
     cors: CorsSettings = CorsSettings()
     mcp: McpSettings = McpSettings()

@@ -18,6 +18,7 @@ from vault_agent.embedding.settings import (
     EndpointSettings as EndpointSettings,  # noqa: PLC0414, TC001 - offered here too
 )
 from vault_agent.embedding.unavailable import unavailable
+from vault_agent.endpoint.address import check_model
 from vault_agent.endpoint.breaker import Breaker
 from vault_agent.endpoint.faults import Fault, Kind
 from vault_agent.errors import Misconfigured
@@ -50,12 +51,7 @@ class HttpEmbedder:
         model = settings.model.strip()
         if not model:
             raise Misconfigured("CONFIG_INVALID", "embedding.model must name a model.")
-        if model.lower().endswith((":cloud", "-cloud")):
-            raise Misconfigured(
-                "CONFIG_INVALID",
-                "embedding.model names a cloud model, which sends the notes' text away; choose one"
-                " that runs on this machine.",
-            )
+        check_model("embedding", model, sends="the notes' text")
         self._settings = settings
         self._on_query = on_query
         self._prefixes = settings.prefixes

@@ -1,7 +1,7 @@
 """The endpoint of a local model: what may be connected to, one request, and what went wrong.
 
 ```
-address   which addresses may be connected to
+address   which addresses may be connected to, and which models asked
 post      one POST: the body of a reply, or a `Fault` of a known kind
 faults    the kinds of faults
 breaker   a circuit breaker: after a failure, nobody waits for the endpoint

@@ -1,4 +1,4 @@
-"""Which addresses may be connected to: this machine or, if the user allows it, the private network.
+"""What may be asked: this machine or, if the user allows it, the private network; no cloud model.
 
 A name may resolve to any address, and to another one later. So the name is checked once, when the
 configuration is read, and the address is checked for every connection, when its socket is created.
@@ -23,6 +23,12 @@ _PRIVATE = (
     IPv6Network("fc00::/7"),
 )
 _PRIVATE_SUFFIXES = (".internal", ".local", ".home.arpa")
+# The usual address of each section, for messages.
+_USUAL = {
+    "embedding": URL("http://127.0.0.1:11434/v1/embeddings"),
+    "chat": URL("http://127.0.0.1:11434/v1/chat/completions"),
+    "rerank": URL("http://127.0.0.1:8080/v1/rerank"),
+}
 
 
 class AddressRefused(OSError):
@@ -51,11 +57,11 @@ class AddressPolicy:
         except ValueError:
             url, host = URL(), None
         if url.scheme not in ("http", "https") or not host:
-            raise self._invalid(f"must be a URL such as http://127.0.0.1:11434{self._path}")
+            raise self._invalid(f"must be a URL such as {_USUAL[self._section]}")
         if url.user is not None or url.password is not None:
             raise self._invalid("must not hold a user name or password")
         if url.path in ("", "/"):
-            raise self._invalid(f"must name the whole path, usually {self._path}")
+            raise self._invalid(f"must name the whole path, usually {_USUAL[self._section].path}")
         if not self._allows_host(host):
             raise self._invalid(
                 "must be on this machine (127.0.0.1, ::1, localhost)"
@@ -99,9 +105,19 @@ class AddressPolicy:
             raise AddressRefused("the endpoint's name has an address that is not allowed")
         return socket.socket(family=family, type=kind, proto=protocol)
 
-    @property
-    def _path(self) -> str:
-        return "/v1/embeddings" if self._section == "embedding" else "/v1/chat/completions"
-
     def _invalid(self, what: str) -> Misconfigured:
         return Misconfigured("CONFIG_INVALID", f"{self._section}.endpoint {what}.")
+
+
+def check_model(section: str, model: str, *, sends: str) -> None:
+    """Refuse a model that Ollama runs elsewhere. `sends` is what it would get, for the message.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID`.
+    """
+    if model.lower().endswith((":cloud", "-cloud")):
+        raise Misconfigured(
+            "CONFIG_INVALID",
+            f"{section}.model names a cloud model, which sends {sends} away; choose one that runs"
+            " on this machine.",
+        )

@@ -41,6 +41,9 @@ UNWEIGHTED = Weights()
 MAX_RANKED = 200
 """Results of a search in all pages together."""
 
+RERANKED = 30
+"""The best results, which a reranker reorders. text-embeddings-inference takes 32 texts."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
@@ -54,6 +57,7 @@ class SearchQuery:
     every_word: bool = False  # whether each word must be in the note as it is written
     coverage: bool = False  # whether the answer says how much of the query one passage has
     weights: Weights = UNWEIGHTED
+    rerank: bool = False  # whether the best results are reordered, if there is a reranker
     offset: int = 0  # results of earlier pages
     revision: str | None = None  # of the index that they are from
 
@@ -66,9 +70,12 @@ class SearchQuery:
     def ranked(self) -> int:
         """The number of results to rank. One more than the page shows whether another follows.
 
-        Weights change the order of all that are ranked, so it must be the same for each page.
+        Weights change the order of all that are ranked, and a reranker that of the best, so these
+        must be the same for each page.
         """
-        return MAX_RANKED if any(self.weights) else min(self.end + 1, MAX_RANKED)
+        if any(self.weights):
+            return MAX_RANKED
+        return max(min(self.end + 1, MAX_RANKED), RERANKED + 1 if self.rerank else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ class Ranked(NamedTuple):
     """The contribution of each part, before the sum is mapped to 0..1."""
     weights: Mapping[str, float] = {}
     """What its folder and its age multiply the sum with, if the owner has chosen that."""
+    reranked: Mapping[str, float] = {}
+    """Its relevance, and its place before, if a reranker has given it another one."""
 
 
 _Votes = tuple[float, ...]

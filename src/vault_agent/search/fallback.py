@@ -21,6 +21,6 @@ def missing(what: str, *, indexing: bool) -> Unavailable:
     return Unavailable("EMBEDDING_UNAVAILABLE", what, indexing=indexing)
 
 
-def fell_back(reason: Unavailable) -> Warning:
-    """Return the warning that the results are lexical only, with the reason."""
-    return Warning(reason.code, *reason.over_http("These results are lexical only. "))
+def fell_back(reason: Unavailable, what: str = "These results are lexical only.") -> Warning:
+    """Return the warning about results for which something was missing, with the reason."""
+    return Warning(reason.code, *reason.over_http(f"{what} "))

@@ -202,8 +202,8 @@ def _hit(
 
 
 def _explanation(place: Ranked) -> dict[str, Any]:
-    weights = {"weights": dict(place.weights)} if place.weights else {}
-    return {"votes": place.votes, **weights}
+    parts = {"weights": place.weights, "reranked": place.reranked}
+    return {"votes": place.votes, **{name: dict(part) for name, part in parts.items() if part}}
 
 
 def _line(chunk: StoredChunk | None, excerpt: Snippet) -> int | None:

@@ -6,7 +6,8 @@ The pages of a query belong to one revision of the index.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.modes import Mode, Reason
@@ -17,16 +18,18 @@ from vault_agent.ranking.weigh import weigh
 from vault_agent.search import lexical
 from vault_agent.search.every import search_every
 from vault_agent.search.fallback import OFF, fell_back, unavailable
+from vault_agent.search.reranking import reranked
 from vault_agent.search.unknown import filter_warnings, unknown_words
 from vault_agent.store.fulltext.searching import go_on
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from vault_agent.embedding.embedder import Embedder, Vector
     from vault_agent.model.lexical import LexicalQuery
-    from vault_agent.model.search import Coverage, Hit, SearchQuery, UnknownWord
+    from vault_agent.model.search import Coverage, SearchQuery
     from vault_agent.model.warning import Warning
+    from vault_agent.rerank.client import Reranker
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.search.lexical import Ranking
     from vault_agent.search.semantic import Near
@@ -38,12 +41,17 @@ POOL = 200
 
 
 class _Found(NamedTuple):
-    """The results of a page."""
+    """What a query has found, best first, before the page is cut out of it."""
 
-    hits: tuple[Hit, ...]
-    has_more: bool
-    unknown: tuple[UnknownWord, ...] = ()
+    places: list[Ranked]
+    notes: Mapping[int, StoredNote]
+    information: Mapping[str, float]
+    reasons: Mapping[int, Reason]  # by rowid
+    neighbours: Mapping[str, Sequence[str]] = {}  # searched instead of words that are in no note
     coverage: Coverage | None = None
+
+
+_Find: TypeAlias = "Callable[[Stopped], _Found]"
 
 
 async def search(
@@ -51,12 +59,14 @@ async def search(
     query: SearchQuery,
     *,
     embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
     warnings: tuple[Warning, ...] = (),
     indexing: bool = False,
 ) -> Answer:
     """Return a page of ranked candidates. Without a mode, the search is hybrid if it can be.
 
-    A query of operators only is answered by its filters, in every mode.
+    A query of operators only is answered by its filters, in every mode. A reranker that fails
+    leaves the order as it is, with a warning.
 
     `indexing`: whether a job is running. It selects the remedy when embeddings are missing.
 
@@ -75,26 +85,49 @@ async def search(
     warnings += await filter_warnings(snapshot, query.filters)
     if every_word:
         return await search_every(snapshot, query, warnings)
-    mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
     compiled = compile_query(query.query)
+    mode, find, problems = await _chosen(snapshot, query, compiled, embedder, indexing=indexing)
+    warnings += problems
+    if reranker is None or not (query.rerank and compiled.text):
+        return await snapshot.threads.stoppable(
+            lambda stopped: _page(snapshot, query, mode, find(stopped), warnings)
+        )
+    found = await snapshot.threads.stoppable(find)
+    asking = partial(reranker.scores, compiled.text)
+    named = partial(snapshot.fulltext.named, compiled.text, query.filters.scope)
+    places, problems = await reranked(snapshot, found.places, found.notes, asking, named)
+    in_order = found._replace(places=places)
+    return await snapshot.threads.run(
+        _page, snapshot, query, mode, in_order, (*warnings, *problems)
+    )
+
+
+async def _chosen(
+    snapshot: AnySnapshot,
+    query: SearchQuery,
+    compiled: LexicalQuery,
+    embedder: Embedder | None,
+    *,
+    indexing: bool,
+) -> tuple[Mode, _Find, tuple[Warning, ...]]:
+    """Return the mode, what finds the places in a thread, and warnings of semantic search."""
+    mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
+    by_words: _Find = partial(_by_words, snapshot, query, compiled)
     if mode is Mode.LEXICAL or not compiled.text:  # operators only: no text to embed
-        return await _lexical(snapshot, query, compiled, warnings)
+        return Mode.LEXICAL, by_words, ()
     try:
         vector = await _vector(snapshot, embedder, compiled.text, indexing=indexing)
     except Unavailable as reason:
         if mode is Mode.EMBEDDING:
             raise
-        return await _lexical(snapshot, query, compiled, (*warnings, fell_back(reason)))
+        return Mode.LEXICAL, by_words, (fell_back(reason),)
     from vault_agent.search.semantic import share_warnings
 
-    answer = _by_both if mode is Mode.HYBRID else _by_meaning
-    found = await snapshot.threads.stoppable(
-        lambda stopped: answer(snapshot, query, compiled, vector, stopped)
-    )
+    by_vector = _by_both if mode is Mode.HYBRID else _by_meaning
     missing = await snapshot.threads.run(
         share_warnings, snapshot, query.filters.scope, indexing=indexing
     )
-    return _answer(snapshot, query, mode, found, (*warnings, *missing))
+    return mode, partial(by_vector, snapshot, query, compiled, vector), missing
 
 
 async def _vector(
@@ -107,38 +140,6 @@ async def _vector(
     return await query_vector(snapshot, embedder, text, indexing=indexing)
 
 
-async def _lexical(
-    snapshot: AnySnapshot,
-    query: SearchQuery,
-    compiled: LexicalQuery,
-    warnings: tuple[Warning, ...],
-) -> Answer:
-    found = await snapshot.threads.stoppable(
-        lambda stopped: _by_words(snapshot, query, compiled, stopped)
-    )
-    return _answer(snapshot, query, Mode.LEXICAL, found, warnings)
-
-
-def _answer(
-    snapshot: AnySnapshot,
-    query: SearchQuery,
-    mode: Mode,
-    found: _Found,
-    warnings: tuple[Warning, ...],
-) -> Answer:
-    return Answer(
-        query.mode,
-        mode,
-        query.limit,
-        found.hits,
-        warnings,
-        has_more=found.has_more,
-        unknown=found.unknown,
-        revision=snapshot.revision,
-        coverage=found.coverage,
-    )
-
-
 # --- in a thread ---------------------------------------------------------------------------------
 
 
@@ -146,20 +147,12 @@ def _by_words(
     snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
 ) -> _Found:
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.ranked)
-    ranked = _weighed(snapshot, query, ranking.places, ranking.notes)
-    places = ranked[query.offset : query.end]
-    hits = lexical.hits(
-        snapshot,
-        places,
+    return _Found(
+        ranking.places,
         ranking.notes,
         ranking.candidates.information,
-        reasons=[Reason.LEXICAL_MATCH] * len(places),
-        explain=query.explain,
-    )
-    return _Found(
-        hits,
-        len(ranking.places) > query.end,
-        unknown_words(query.query, ranking.candidates.neighbours, hits),
+        dict.fromkeys(ranking.notes, Reason.LEXICAL_MATCH),
+        ranking.candidates.neighbours,
         lexical.coverage(snapshot, query, compiled, ranking) if query.coverage else None,
     )
 
@@ -184,7 +177,7 @@ def _by_meaning(
     last = scored[: 2 * query.ranked][-1:]
     scored = [each for each in scored if each[0].score >= last[0][0].score]
     notes = lexical.with_notes(snapshot, {}, [place.rowid for place, _ in scored])
-    return _page(snapshot, query, scored, notes, information)
+    return _in_order(scored, notes, information)
 
 
 def _by_both(
@@ -210,8 +203,8 @@ def _by_both(
     scored = _fused(ranking, found, attainable(compiled, ranking.candidates))
     notes = lexical.with_notes(snapshot, ranking.notes, found.cosines)
     candidates = ranking.candidates
-    page = _page(snapshot, query, scored, notes, candidates.information)
-    return page._replace(unknown=unknown_words(query.query, candidates.neighbours, page.hits))
+    ordered = _in_order(scored, notes, candidates.information)
+    return ordered._replace(neighbours=candidates.neighbours)
 
 
 def _admitted(snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery) -> set[int] | None:
@@ -221,28 +214,45 @@ def _admitted(snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery)
     return snapshot.fulltext.admitted(query.filters, query=compiled)
 
 
-def _page(
-    snapshot: AnySnapshot,
-    query: SearchQuery,
+def _in_order(
     scored: list[tuple[Ranked, Reason]],
     notes: Mapping[int, StoredNote],
     information: Mapping[str, float],
 ) -> _Found:
-    """Return the places of a page whose notes still exist."""
-    reasons = {place.rowid: reason for place, reason in scored}
-    existing = [place for place, _ in scored if place.rowid in notes]
-    existing.sort(key=lambda place: (-place.score, notes[place.rowid].path))
-    ranked = _weighed(snapshot, query, existing, notes)
+    """Return the places whose notes still exist, best first."""
+    places = [place for place, _ in scored if place.rowid in notes]
+    places.sort(key=lambda place: (-place.score, notes[place.rowid].path))
+    return _Found(places, notes, information, {place.rowid: reason for place, reason in scored})
+
+
+def _page(
+    snapshot: AnySnapshot,
+    query: SearchQuery,
+    mode: Mode,
+    found: _Found,
+    warnings: tuple[Warning, ...],
+) -> Answer:
+    ranked = _weighed(snapshot, query, found.places, found.notes)
     places = ranked[query.offset : query.end]
     hits = lexical.hits(
         snapshot,
         places,
-        notes,
-        information,
-        reasons=[reasons[place.rowid] for place in places],
+        found.notes,
+        found.information,
+        reasons=[found.reasons[place.rowid] for place in places],
         explain=query.explain,
     )
-    return _Found(hits, len(ranked) > query.end)
+    return Answer(
+        query.mode,
+        mode,
+        query.limit,
+        hits,
+        warnings,
+        has_more=len(ranked) > query.end,
+        unknown=unknown_words(query.query, found.neighbours, hits),
+        revision=snapshot.revision,
+        coverage=found.coverage,
+    )
 
 
 def _weighed(

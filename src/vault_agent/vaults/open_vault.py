@@ -70,6 +70,7 @@ class OpenVault:
         self.address = address
         self._vault = vault
         self._known = shared.known
+        self.reranker = shared.reranker
         self._is_read_only = shared.may_write and not config.write.enabled
         self.secret = Secret(vault.directory.path / "secret")
         self.ended_sessions = vault.directory.path / "sessions.ended"
@@ -191,6 +192,7 @@ class OpenVault:
             search,
             query,
             embedder=self.embedder,
+            reranker=self.reranker,
             warnings=self.warnings(),
             indexing=self.jobs.is_indexing,
         )

@@ -65,6 +65,7 @@ class Several:
                 snapshot,
                 asked,
                 embedder=vaults[0].embedder,
+                reranker=vaults[0].reranker,
                 warnings=notes,
                 indexing=any(vault.jobs.running for vault in vaults),
             )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+    from vault_agent.rerank.client import Reranker
     from vault_agent.store.current import Snapshot
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.known import KnownVaults
@@ -36,5 +37,6 @@ class Shared:
     on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
     known: KnownVaults  # the registered vaults
     may_write: bool  # whether notes may be changed in any vault
+    reranker: Reranker | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
     texts: Allowance = field(default_factory=Allowance)  # for work on notes of any content

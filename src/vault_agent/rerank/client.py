@@ -1,0 +1,146 @@
+"""One request to a reranker: a query with its passages, and a score for each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+import anyio
+
+from vault_agent.endpoint.address import check_model
+from vault_agent.endpoint.breaker import Breaker
+from vault_agent.endpoint.faults import Fault, Kind
+from vault_agent.endpoint.post import Poster
+from vault_agent.rerank.replies import Form, request_of, scores_of
+from vault_agent.rerank.unavailable import unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_REPLY_BYTES: Final = 1 << 20  # some servers send the passages back
+_REPLIES_KEPT: Final = 64
+_SHORTEST: Final = 100
+"""A passage of fewer characters is not cut."""
+_LOADING_SECONDS: Final = 60.0
+# Faults of one request; another one may succeed.
+_OF_THE_REQUEST: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSettings:
+    """The endpoint, the model and the time limit of a search, in seconds."""
+
+    url: str
+    model: str = ""
+    allow_private: bool = False
+    timeout: float = 2.0
+
+
+class Reranker:
+    """A reranker behind an endpoint of a known form. An asynchronous context manager.
+
+    One request at a time, since most servers work on one. After a fault of the endpoint, requests
+    fail at once until a small one in the background succeeds.
+    """
+
+    def __init__(self, settings: RerankSettings) -> None:
+        """Check the endpoint and the model. Nothing is sent.
+
+        Raises:
+            Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
+        """
+        self._model = settings.model.strip()
+        check_model("rerank", self._model, sends="the notes' text")
+        self._timeout = settings.timeout
+        self._poster = Poster("rerank", settings.url, allow_private=settings.allow_private)
+        self._breaker = Breaker(self._recover)
+        self._turn = anyio.Lock()
+        self._form = Form.JINA
+        self._kept: OrderedDict[bytes, tuple[float, ...]] = OrderedDict()
+
+    async def __aenter__(self) -> Self:
+        await self._poster.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._breaker.aclose()
+        await self._poster.__aexit__()
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the endpoint is known not to work now."""
+        return self._breaker.open
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Return how relevant each text is to the query, on the model's scale, in their order.
+
+        The same request soon again, such as for the next page, is answered from memory.
+
+        Raises:
+            Unavailable: `RERANK_UNAVAILABLE`; the message says what to do.
+        """
+        key = _key(query, texts)
+        known = self._kept.get(key)
+        if known is not None:
+            self._kept.move_to_end(key)
+            return known
+        self._breaker.check()
+        try:
+            scores = await self._in_time(query, texts)
+        except Fault as fault:
+            error = unavailable(fault)
+            if fault.kind not in _OF_THE_REQUEST:
+                self._breaker.trip(error)
+            raise error from None
+        self._kept[key] = scores
+        if len(self._kept) > _REPLIES_KEPT:
+            self._kept.popitem(last=False)
+        return scores
+
+    async def _in_time(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        sent = False
+        with anyio.move_on_after(self._timeout):
+            async with self._turn:
+                sent = True
+                return await self._ask(query, texts)
+        raise Fault(Kind.TIMED_OUT if sent else Kind.BUSY)
+
+    async def _ask(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Ask in the form that the server takes, with passages as long as it takes."""
+        length = max(map(len, texts), default=0)
+        form = self._form
+        while True:
+            try:
+                scores = await self._once(form, query, [text[:length] for text in texts])
+            except Fault as fault:
+                if fault.kind is Kind.REJECTED and form is self._form:
+                    form = form.other
+                elif fault.kind is Kind.TOO_LONG and length > _SHORTEST:
+                    length //= 2
+                else:
+                    raise
+            else:
+                self._form = form
+                return scores
+
+    async def _once(
+        self, form: Form, query: str, texts: Sequence[str], seconds: float | None = None
+    ) -> tuple[float, ...]:
+        body = request_of(form, self._model, query, texts)
+        most = _REPLY_BYTES + 4 * len(body)
+        reply = await self._poster.send(body, timeout=seconds or self._timeout, most=most)
+        return scores_of(reply, len(texts))
+
+    async def _recover(self) -> None:
+        """Ask about one short passage, with a timeout long enough to load the model."""
+        try:
+            await self._once(self._form, "bread", ["Bread is baked."], _LOADING_SECONDS)
+        except Fault as fault:
+            if fault.kind not in _OF_THE_REQUEST:  # else the endpoint answers
+                raise unavailable(fault) from None
+
+
+def _key(query: str, texts: Sequence[str]) -> bytes:
+    return hashlib.sha256("\0".join((query, *texts)).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,59 @@
+"""Reorders the best results of a search by a reranker, if the user has one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.embedding.prefixes import document_input
+from vault_agent.errors import Unavailable
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.search import RERANKED
+from vault_agent.ranking.reorder import reorder
+from vault_agent.search.fallback import fell_back
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+
+    from vault_agent.model.warning import Warning
+    from vault_agent.ranking.rank import Ranked
+    from vault_agent.search.combined import AnySnapshot
+    from vault_agent.store.index.notes import StoredNote
+
+_NOT_RERANKED = "These results are not reranked."
+
+
+async def reranked(
+    snapshot: AnySnapshot,
+    places: list[Ranked],
+    notes: Mapping[int, StoredNote],
+    scores: Callable[[Sequence[str]], Awaitable[Sequence[float]]],
+    named: Callable[[], Collection[int]],
+) -> tuple[list[Ranked], tuple[Warning, ...]]:
+    """Return the results with the first 30 reordered, or as they are with a warning.
+
+    `scores` returns the relevance of passages, or raises `Unavailable`. `named` blocks, and returns
+    the notes whose name is the query: they stay in front. `notes` has the notes of all `places`.
+    """
+    first = places[:RERANKED]
+    if len(first) < 2:
+        return places, ()
+    texts = await snapshot.threads.run(_passages, snapshot, first, notes)
+    try:
+        relevance = await scores(texts)
+    except Unavailable as reason:
+        return places, (fell_back(reason, _NOT_RERANKED),)
+    return reorder(places, relevance, await snapshot.threads.run(named)), ()
+
+
+def _passages(
+    snapshot: AnySnapshot, places: Sequence[Ranked], notes: Mapping[int, StoredNote]
+) -> list[str]:
+    """Return the text of each result: title, headings, and the chunk that the result shows."""
+    keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
+    chunks = snapshot.chunks(keys)
+    return [
+        document_input("", notes[place.rowid].title, chunk.heading_path, chunk.text)
+        if (chunk := chunks.get(key)) is not None
+        else notes[place.rowid].title
+        for place, key in zip(places, keys, strict=True)
+    ]

@@ -1,0 +1,60 @@
+"""A reranker, end to end: the real program, its settings and its command."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.rerank_endpoint import RerankEndpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.product.program import Program
+
+
+@contextmanager
+def running(endpoint: RerankEndpoint) -> Iterator[RerankEndpoint]:
+    """Run an endpoint in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10)
+    try:
+        yield endpoint
+    finally:
+        asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def paths(reply: dict) -> list[str]:
+    return [result["path"] for result in reply["results"]]
+
+
+@pytest.mark.parametrize("takes", ["documents", "texts"])
+def test_a_search_is_reranked_and_goes_on_without(program: Program, takes: str):
+    for name in ("one", "two", "three"):
+        (program.vault / f"{name}.md").write_text(f"quinces {name}\n")
+    with running(RerankEndpoint()) as endpoint:
+        endpoint.takes = takes
+        endpoint.relevance = lambda _query, text: len(text)
+        program.variables = {
+            "VAULT_AGENT_RERANK_ENABLED": "true",
+            "VAULT_AGENT_RERANK_ENDPOINT": endpoint.url,
+        }
+        program.start()
+        program.index()
+        reply = program.search("quinces")
+        assert paths(reply.data) == ["three.md", "one.md", "two.md"]
+        assert reply.warnings == []
+        assert program.search("quinces", limit=2).data["hasMore"] is True
+        shown = program.run("search", "quinces", "--explain")
+        assert "reranked: relevance 20.0, placeBefore" in shown.stdout
+    reply = program.search("quinces two")
+    assert paths(reply.data)[0] == "two.md"
+    assert reply.warnings == ["RERANK_UNAVAILABLE"]

@@ -1,0 +1,158 @@
+"""A reranker is asked only where it may be, in the form it takes, and for a limited time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.chat_endpoint import half
+from tests.clocks import PATIENCE
+from tests.endpoint import changed, dripping, endless, redirect, reset, slow, status
+from tests.rerank_endpoint import RerankEndpoint
+from tests.waiting import eventually_async
+
+from vault_agent.endpoint import breaker
+from vault_agent.errors import Misconfigured, Unavailable
+from vault_agent.rerank.client import Reranker, RerankSettings
+from vault_agent.rerank.replies import scores_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+CANARY = "canary-4711"
+TEXTS = ["late snow", "late frost", "nothing"]
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(breaker, "_FIRST_WAIT", 0.05)
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[RerankEndpoint]:
+    async with RerankEndpoint() as running:
+        yield running
+
+
+async def reason_of(url: str, *, seconds: float = PATIENCE) -> str:
+    async with Reranker(RerankSettings(url, timeout=seconds)) as reranker:
+        with pytest.raises(Unavailable) as caught:
+            await reranker.scores(CANARY, TEXTS)
+    assert caught.value.code == "RERANK_UNAVAILABLE"
+    assert CANARY not in str(caught.value)
+    return caught.value.details["reason"]
+
+
+async def test_scores_are_in_the_order_of_the_texts(endpoint: RerankEndpoint):
+    async with Reranker(RerankSettings(endpoint.url, " m ")) as reranker:
+        assert await reranker.scores("late frost\ud800", TEXTS) == (0.5, 1.0, 0.0)
+    (sent,) = endpoint.requests
+    assert sent == {"query": "late frost?", "model": "m", "documents": TEXTS, "top_n": 3}
+
+
+async def test_the_form_of_tei_is_found_and_remembered(endpoint: RerankEndpoint):
+    endpoint.takes = "texts"
+    async with Reranker(RerankSettings(endpoint.url)) as reranker:
+        for query in ("frost", "snow"):
+            assert max(await reranker.scores(query, TEXTS)) == 1
+    forms = ["texts" if "texts" in each else "documents" for each in endpoint.requests]
+    assert forms == ["documents", "texts", "texts"]
+    assert endpoint.requests[-1] == {"query": "snow", "texts": TEXTS, "truncate": True}
+
+
+async def test_the_same_request_is_sent_once(endpoint: RerankEndpoint):
+    async with Reranker(RerankSettings(endpoint.url)) as reranker:
+        assert await reranker.scores("frost", TEXTS) == await reranker.scores("frost", TEXTS)
+    assert len(endpoint.requests) == 1
+
+
+async def test_passages_are_halved_until_the_server_takes_them(endpoint: RerankEndpoint):
+    endpoint.longest = 300
+    async with Reranker(RerankSettings(endpoint.url)) as reranker:
+        assert await reranker.scores("frost", ["frost " * 200, "x"]) == (1.0, 0.0)
+    assert [len(each["documents"][0]) for each in endpoint.requests] == [1200, 600, 300]
+    endpoint.longest = 5
+    assert await reason_of(endpoint.url) == "too_long"
+
+
+@pytest.mark.fault(
+    "The reranker",
+    "down, busy, slow, 500, half a reply, HTML, endless, a redirect, a score missing or twice",
+    "the results stay in their usual order, with a warning; for a while, searches do not wait",
+)
+async def test_every_misbehaviour_is_a_known_fault(endpoint: RerankEndpoint):
+    for misbehave, reason in (
+        (status(500, CANARY), "server_error"),
+        (status(501, {"error": {"message": "Start it with `--reranking`"}}), "server_error"),
+        (status(503), "busy"),
+        (status(404, "<html>"), "route_missing"),
+        (status(401), "unauthorized"),
+        (status(400, CANARY), "rejected"),
+        (status(200, f"<html>{CANARY}</html>"), "bad_reply"),
+        (changed(lambda reply: reply["results"].pop() and None), "bad_reply"),
+        (changed(lambda reply: reply["results"].append(reply["results"][0])), "bad_reply"),
+        (changed(lambda reply: reply["results"][0].update(index=7)), "bad_reply"),
+        (changed(lambda reply: reply["results"][0].update(relevance_score=None)), "bad_reply"),
+        (changed(lambda _: {"results": None}), "bad_reply"),
+        (half(), "disconnected"),
+        (reset(), "disconnected"),
+        (endless(count=64), "bad_reply"),
+        (redirect("http://127.0.0.1:1/"), "redirected"),
+    ):
+        endpoint.always = misbehave
+        assert await reason_of(endpoint.url) == reason
+    for misbehave in (slow(30), dripping()):
+        endpoint.always = misbehave
+        assert await reason_of(endpoint.url, seconds=0.5) == "timed_out"
+
+
+@pytest.mark.parametrize("score", ["1e999", "NaN", '"high"'])
+def test_a_score_is_a_finite_number(score: str):
+    body = f'[{{"index": 0, "score": {score}}}]'.encode()
+    with pytest.raises(Exception, match="BAD_REPLY"):
+        scores_of(body, 1)
+
+
+async def test_a_redirect_gets_no_text(endpoint: RerankEndpoint):
+    async with RerankEndpoint() as other:
+        endpoint.always = redirect(other.url)
+        assert await reason_of(endpoint.url) == "redirected"
+        assert other.requests == []
+
+
+@pytest.mark.parametrize(
+    ("url", "model"),
+    [
+        ("http://8.8.8.8/v1/rerank", ""),
+        ("http://api.example.com/v1/rerank", ""),
+        ("http://192.168.1.5/v1/rerank", ""),
+        ("http://127.0.0.1:1", ""),
+        ("http://127.0.0.1:1/x", "big:cloud"),
+    ],
+)
+def test_what_would_send_text_away_is_refused(url: str, model: str):
+    with pytest.raises(Misconfigured, match=r"rerank\.(endpoint|model)"):
+        Reranker(RerankSettings(url, model))
+
+
+async def test_after_a_failure_nothing_is_sent_until_it_works_again(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    endpoint = RerankEndpoint()
+    await endpoint.start()
+    await endpoint.stop()
+    async with Reranker(RerankSettings(endpoint.url)) as reranker:
+        with pytest.raises(Unavailable):
+            await reranker.scores("frost", TEXTS)
+        await endpoint.start()
+        await eventually_async(lambda: not reranker.is_down)
+        assert await reranker.scores("frost", TEXTS) == (0.0, 1.0, 0.0)
+        monkeypatch.setattr(breaker, "_FIRST_WAIT", PATIENCE)  # it is not probed meanwhile
+        endpoint.always = status(500)
+        with pytest.raises(Unavailable):
+            await reranker.scores("snow", TEXTS)
+        sent = len(endpoint.requests)
+        with pytest.raises(Unavailable):
+            await reranker.scores("other", TEXTS)
+        assert len(endpoint.requests) == sent
+    await endpoint.stop()

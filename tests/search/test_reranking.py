@@ -1,0 +1,144 @@
+"""A reranker reorders the best results, explains it, and leaves them alone if it fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.endpoint import status
+from tests.index_runs import Vault
+from tests.rerank_endpoint import RerankEndpoint
+from tests.search.opened import indexed
+
+from vault_agent.model.search import RERANKED, SearchQuery, Weights
+from vault_agent.rerank.client import Reranker, RerankSettings
+from vault_agent.search.search import search
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.model.search import Answer
+    from vault_agent.store.current import Snapshot
+
+NOTES = 35
+
+
+@pytest.fixture
+async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
+    vault = Vault(tmp_path)
+    for number in range(NOTES):
+        rest = " rain" * number  # the longer, the later
+        vault.write(f"n{number:02}.md", f"## Part {number}\n\nfrost{rest} mark{number}\n")
+    vault.write("a/frost.md", "of the garden frost")
+    vault.write("b/frost.md", "of the window frost")
+    async with indexed(vault) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[RerankEndpoint]:
+    async with RerankEndpoint() as running:
+        yield running
+
+
+@pytest.fixture
+async def reranker(endpoint: RerankEndpoint) -> AsyncIterator[Reranker]:
+    async with Reranker(RerankSettings(endpoint.url)) as running:
+        yield running
+
+
+async def pages(
+    snapshot: Snapshot, reranker: Reranker | None, text: str = "frost rain", **options: object
+) -> list[str]:
+    """Return the paths of all pages of ten."""
+    found: list[str] = []
+    answer: Answer | None = None
+    while answer is None or answer.has_more:
+        query = SearchQuery(text, rerank=True, offset=len(found), **options)
+        answer = await search(snapshot, query, reranker=reranker)
+        found += [hit.path for hit in answer.hits]
+    return found
+
+
+async def test_the_first_30_are_in_the_order_of_their_relevance(
+    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+):
+    before = await pages(snapshot, None)
+    endpoint.relevance = lambda _query, text: -len(text)
+    after = await pages(snapshot, reranker)
+    assert len(endpoint.requests) == 1
+    assert endpoint.requests[0]["query"] == "frost rain"
+    texts = dict(zip(before[:RERANKED], endpoint.requests[0]["documents"], strict=True))
+    assert texts["n07.md"] == f"n07\nPart 7\n\n## Part 7\n\nfrost{7 * ' rain'} mark7"
+    assert after != before
+    assert after[:RERANKED] == sorted(before[:RERANKED], key=lambda path: len(texts[path]))
+    assert after[RERANKED:] == before[RERANKED:]
+
+
+async def test_equal_relevance_changes_nothing(
+    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+):
+    endpoint.relevance = lambda *_: 0.5
+    assert await pages(snapshot, reranker) == await pages(snapshot, None)
+
+
+async def test_a_note_whose_name_is_the_query_stays_in_front(
+    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+):
+    endpoint.relevance = lambda _query, text: "window" in text or "mark7" in text
+    found = await pages(snapshot, reranker, "frost")
+    assert found[:3] == ["b/frost.md", "a/frost.md", "n07.md"]
+
+
+async def test_an_explanation_has_the_relevance_and_the_place_before(
+    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+):
+    endpoint.relevance = lambda _query, text: 0.98765 if "mark9" in text else 0.1
+    query = SearchQuery("frost rain", rerank=True, explain=True)
+    plain = (await search(snapshot, query)).hits
+    hits = (await search(snapshot, query, reranker=reranker)).hits
+    assert hits[0].path == "n09.md"
+    assert hits[0].explanation is not None
+    assert hits[0].explanation["reranked"]["relevance"] == 0.9877
+    place = int(hits[0].explanation["reranked"]["placeBefore"])
+    assert place > 1
+    assert hits[1].explanation is not None
+    assert hits[1].explanation["reranked"] == {"relevance": 0.1, "placeBefore": 1}
+    assert [hit.score for hit in hits] == [hit.score for hit in plain]
+    assert all("reranked" not in (hit.explanation or {}) for hit in plain)
+
+
+async def test_the_weights_of_folders_count_after_it(
+    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+):
+    endpoint.relevance = lambda _query, text: "window" in text
+    weights = Weights({"b": 0.01})
+    found = await pages(snapshot, reranker, weights=weights)
+    assert found[-1] == "b/frost.md"
+
+
+async def test_nothing_is_sent_for_operators_other_searches_and_single_results(
+    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+):
+    for query in (
+        SearchQuery("path:b", rerank=True),
+        SearchQuery("mark9", rerank=True),
+        SearchQuery("frost rain", rerank=True, every_word=True),
+        SearchQuery("frost rain"),
+    ):
+        assert (await search(snapshot, query, reranker=reranker)).hits
+    assert endpoint.requests == []
+
+
+async def test_a_reranker_that_fails_leaves_the_order_with_a_warning(
+    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+):
+    endpoint.always = status(500)
+    query = SearchQuery("frost rain", rerank=True)
+    plain = await search(snapshot, query)
+    answer = await search(snapshot, query, reranker=reranker)
+    assert answer.hits == plain.hits
+    (warning,) = answer.warnings
+    assert warning.code == "RERANK_UNAVAILABLE"
+    assert warning.message.startswith("These results are not reranked. The reranker fails with")
