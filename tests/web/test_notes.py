@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,6 +241,23 @@ def test_what_is_typed_while_the_palette_is_loaded_goes_into_it(visit: Callable[
     held[0].continue_()
     expect(page.get_by_role("combobox")).to_have_value("juMp")
     expect(page.get_by_role("combobox")).to_be_focused()
+
+
+@pytest.mark.parametrize("slow", ["**/palette.js", "**/suggest?*"])
+def test_enter_runs_the_first_result_as_soon_as_it_is_there(visit: Callable[..., Page], slow: str):
+    page = visit()
+    held: list[Route] = []
+    page.route(slow, lambda route: held.append(route))  # noqa: PLW0108
+    page.keyboard.press("Control+k")
+    page.keyboard.type("median of")
+    page.keyboard.press("Enter")
+    page.wait_for_function("true")
+    page.unroute(slow)
+    for route in held:
+        with suppress(Error):  # of what is asked no more
+            route.continue_()
+    expect(page.locator(".doc header h1")).to_have_text("Median of three")
+    expect(page.locator("dialog")).to_have_count(0)
 
 
 def test_a_palette_that_cannot_be_loaded_can_be_tried_again(visit: Callable[..., Page]):

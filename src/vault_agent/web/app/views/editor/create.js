@@ -48,7 +48,7 @@ export function Overlay({ title: first = "" }) {
   const chosen = templates.value.find((each) => each.name === template.value);
   const named = Boolean(title.value.trim());
 
-  useLayoutEffect(() => void (title.value += takeTyped()), []);
+  useLayoutEffect(() => void (title.value += takeTyped().text), []);
   useEffect(
     () =>
       void readTemplates().then(

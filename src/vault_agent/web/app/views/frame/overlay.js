@@ -14,15 +14,17 @@ export const overlay = signal(
   ),
 );
 let typed = "";
+let entered = false;
 export const closeOverlay = () => {
-  typed = "";
+  takeTyped();
   overlay.value = null;
 };
 
-/** What was typed while the dialog was loaded. It can be taken once. */
+/** What was typed while the dialog was loaded, and whether Enter was pressed. It can be taken once. */
 export function takeTyped() {
-  const taken = typed;
+  const taken = { text: typed, entered };
   typed = "";
+  entered = false;
   return taken;
 }
 
@@ -42,7 +44,8 @@ function keep(event) {
   else if (failed) return;
   else if (event.key.length === 1) typed += event.key;
   else if (event.key === "Backspace") typed = typed.slice(0, -1);
-  else if (event.key !== "Enter") return;
+  else if (event.key === "Enter") entered = true;
+  else return;
   event.preventDefault();
   event.stopPropagation();
 }

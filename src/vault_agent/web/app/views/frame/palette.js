@@ -49,8 +49,14 @@ function commandOptions(text) {
 /** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: import("./overlay.js").Pick }} given */
 export function Overlay({ only, pick }) {
   const text = useSignal("");
-  useLayoutEffect(() => void (text.value = takeTyped()), []);
+  const entered = useRef(false); // before the results of what was typed are here
+  useLayoutEffect(() => {
+    const ahead = takeTyped();
+    text.value = ahead.text;
+    entered.current = ahead.entered;
+  }, []);
   const hits = useSignal(/** @type {Option[]} */ ([]));
+  const found = useSignal(""); // the text that has these hits
   const at = useSignal(0);
   const leaves = useRef(false); // for the note that is opened
   const list = useRef(/** @type {HTMLElement | null} */ (null));
@@ -71,20 +77,24 @@ export function Overlay({ only, pick }) {
     }),
   );
 
-  const onlyCommands = text.value.startsWith(">") && !only;
-  const sought = onlyCommands ? text.value.slice(1) : text.value.trim();
+  const shown = text.value;
+  const onlyCommands = shown.startsWith(">") && !only;
+  const sought = onlyCommands ? shown.slice(1) : shown.trim();
   useLayoutEffect(() => {
     // at once: an effect would ask a frame later
     at.value = 0;
-    if (onlyCommands || !sought) return void (hits.value = []);
+    const show = (/** @type {Option[]} */ now) => {
+      hits.value = now;
+      found.value = onlyCommands ? "" : sought;
+    };
+    if (onlyCommands || !sought) return show([]);
     look.current(sought).then(
-      (found) => {
-        if (found) {
-          hits.value = found;
-          announce(words.notes.said(String(found.length)));
-        }
+      (now) => {
+        if (!now) return;
+        show(now);
+        announce(words.notes.said(String(now.length)));
       },
-      () => (hits.value = []),
+      () => show([]),
     );
   }, [sought, onlyCommands]);
 
@@ -118,6 +128,14 @@ export function Overlay({ only, pick }) {
     if (option) setTimeout(option.run);
     else if (sought && !onlyCommands && !pick) setTimeout(() => go({ view: "notes", q: sought, note: "" }));
   };
+  const known = onlyCommands || !sought || found.value === sought;
+  const runChosen = () => {
+    entered.current = !known || text.peek() !== shown; // then when they are shown
+    if (!entered.current) run(options[chosen]);
+  };
+  useLayoutEffect(() => {
+    if (entered.current) runChosen();
+  });
   const create = () => {
     closeOverlay();
     setTimeout(() => (overlay.value = { name: "create", title: sought }));
@@ -140,7 +158,7 @@ export function Overlay({ only, pick }) {
       at.value = to % options.length;
     } else if (event.key === "Enter") {
       event.preventDefault();
-      run(options[chosen]);
+      runChosen();
     }
   };
   let group = "";
@@ -150,6 +168,7 @@ export function Overlay({ only, pick }) {
         placeholder=${only ? words.palette.switcher : words.palette.placeholder} value=${text.value} onInput=${(
           /** @type {Typed & InputEvent} */ event,
         ) => {
+          entered.current = false;
           if (!event.isComposing) text.value = event.target.value;
         }} onCompositionEnd=${(/** @type {Typed & InputEvent} */ event) => (text.value = event.target.value)} onKeyDown=${keyed} /></label>
     <div class="options" id="options" role="listbox" aria-label=${words.palette.results} ref=${list} tabindex=${-1}>
