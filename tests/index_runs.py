@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, Outcome, ParsedFile, parse_file
+from vault_agent.indexing.kept import KeptTexts
+from vault_agent.indexing.parse import (
+    FileTask,
+    Outcome,
+    ParsedFile,
+    parse_attachment_file,
+    parse_file,
+)
 from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.store.database import open_reader
@@ -16,6 +23,7 @@ from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
 from vault_agent.store.layout import IndexDirectory
+from vault_agent.text.names import is_note
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
@@ -61,13 +69,19 @@ class Vault:
     """A folder of notes and its index."""
 
     def __init__(
-        self, folder: Path, *, exclude: tuple[str, ...] = (), fields: tuple[str, ...] = ()
+        self,
+        folder: Path,
+        *,
+        exclude: tuple[str, ...] = (),
+        fields: tuple[str, ...] = (),
+        attachments: tuple[str, ...] = (),
     ) -> None:
         self.root = folder / "vault"
         self.root.mkdir()
         self.directory = IndexDirectory(folder / "index")
         self.exclude = exclude
         self.fields = fields
+        self.attachments = attachments
         self.heard = Heard()
         self.unreadable: set[str] = set()  # paths that the system refuses to read
         self.identity = ""  # of the vault that tasks name, unless it is that of the root
@@ -94,7 +108,13 @@ class Vault:
             exclude=self.exclude,
             max_note_bytes=MAX_NOTE_BYTES,
             fields=self.fields,
-            fingerprint=fingerprint_of(Exclusions(self.exclude), MAX_NOTE_BYTES, self.fields),
+            attachments=self.attachments,
+            fingerprint=fingerprint_of(
+                Exclusions(self.exclude),
+                MAX_NOTE_BYTES,
+                self.fields,
+                attachments=self.attachments,
+            ),
             rebuild=rebuild,
             parallel=2,
             paths=paths,
@@ -134,7 +154,10 @@ class Vault:
         """Open the vault, and return what reads and parses a batch of its files."""
         with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
             yield lambda batch: [
-                parse_file(root, task, MAX_NOTE_BYTES, self.fields) for task in batch
+                parse_file(root, task, MAX_NOTE_BYTES, self.fields)
+                if is_note(task.entry.path)
+                else parse_attachment_file(root, task, KeptTexts(self.directory.texts))
+                for task in batch
             ]
 
     @contextmanager

@@ -31,6 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "embedding",
         "rerank",
         "chat",
+        "extract",
         "markdown",
         "ranking",
         "graph",

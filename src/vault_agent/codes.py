@@ -1,8 +1,6 @@
 """The table of the codes of errors and warnings.
 
-It has the HTTP status, the exit code and the remedy of each.
-
-Over 300 lines: the table has all codes.
+It has the HTTP status, the exit code and the remedy of each. Over 300 lines: it has all codes.
 """
 
 from __future__ import annotations
@@ -481,6 +479,8 @@ CODES: Final[dict[str, Code]] = {
     "FILE_NAME_NOT_UTF8": Code(*_WARNING),
     "FILE_TOO_LARGE_FOR_INDEXING": Code(*_WARNING),
     "NOTE_PARSER_CRASHED": Code(*_WARNING),
+    "ATTACHMENT_NOT_READ": Code(*_WARNING),
+    "ATTACHMENT_CUT": Code(*_WARNING),
     "LINKS_TRUNCATED": Code(*_WARNING),
     "TAGS_TRUNCATED": Code(*_WARNING),
     "NOTE_TRUNCATED": Code(*_WARNING),

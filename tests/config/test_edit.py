@@ -130,6 +130,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "index.dir": "/data",
         "index.max_note_bytes": "5",
         "index.frontmatter_fields": "author, summary",
+        "index.attachments": "pdf, text",
         "index.at_start": "true",
         "watch.enabled": "on",
         "watch.mode": "poll",

@@ -42,6 +42,8 @@ GIVEN: list[dict[str, Any]] = [
     {"embedding.model": "m" * 201},
     {"vault.exclude": ["["]},
     {"memory.enabled": 1},
+    {"index.attachments": "pdf, csv,pdf"},
+    {"index.attachments": ["docs"]},
 ]
 
 

@@ -12,6 +12,7 @@ _AREAS = (
     "Paths",
     "HTTP and access",
     "Note contents",
+    "Attachments",
     "Queries",
     "Links and the graph",
     "The index",

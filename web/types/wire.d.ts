@@ -73,6 +73,8 @@ declare namespace Wire {
     content: string;
     contentType: string;
     size: number;
+    kind?: string | null;
+    page?: number | null;
   }
   interface CommunitiesPage {
     revision: string;
@@ -302,6 +304,8 @@ declare namespace Wire {
     reason: Reason;
     metadata: Metadata;
     explanation: Record<string, any> | null;
+    kind?: string | null;
+    page?: number | null;
     vault?: string | null;
     also?: Elsewhere[];
   }

@@ -225,7 +225,12 @@ _MAX_NUMBER = 1 << 53
 async def _resolve(call: CallContext, sent: ResolveRequest) -> Found:
     """Find the notes that a path, name, title, link or ID means."""
     found = await call.vault.read(
-        resolve, sent.name, roots=call.vault.roots, scope=call.scope, source=sent.from_
+        resolve,
+        sent.name,
+        roots=call.vault.roots,
+        scope=call.scope,
+        source=sent.from_,
+        attachments=True,
     )
     if found.heading is not None:
         found = replace(found, anchor=anchor(found.heading))

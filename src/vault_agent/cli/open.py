@@ -28,7 +28,10 @@ from vault_agent.errors import Failed, Misconfigured, NotFound
 if TYPE_CHECKING:
     from vault_agent.cli.names import Place
     from vault_agent.client.client import Client
+    from vault_agent.model.retrieval import ChunkContent
 
+_WITH_LINES = ("text", "code", "csv", "base")
+"""The kinds of attachments whose indexed text is the file itself."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
 
 
@@ -45,7 +48,8 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
     """Open a note in your editor, in Obsidian or in the web page.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. An
-    editor opens it at the line of the match, or at the line in PATH:LINE.
+    editor opens it at the line of the match, or at the line in PATH:LINE. An attachment whose text
+    is searched opens in the system's program for it, a PDF in the browser at the page.
 
     \b
     vault-agent open 1
@@ -58,14 +62,17 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
         place = await find(invocation, client, name)
         if place.path is None:
             place = (await look_up(client, place.id))._replace(chunk=place.chunk, line=place.line)
-        line = place.line or await _line_of(client, place)
+        passage = await _passage(client, place)
+        line = place.line or (passage.start_line if passage else None)
+        line = line or await _line_of_heading(client, place)
         served, name_of_vault = client.vault, client.vault_name
         vault = local_vault(layers, served)
         root = (root_of(name_of_vault) if name_of_vault is not None else None) or (
             vault.root if vault is not None else None
         )
-        way = _way(way, root)
-        if way == "program" and "web.enabled" in (await client.call(calls.HEALTH)).data.switched_on:
+        attached = not _is_note(place)
+        way = _way_of_file(passage, way) if attached else _way(way, root)
+        if way == "program" and not attached and await _has_page(client):
             way = "ui"
         page = place_of("notes", place._replace(line=line))
         address = await new_address(client, page) if way == "ui" else ""
@@ -76,7 +83,11 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
             raise Misconfigured(
                 "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
             )
-        _open_file(way, _file(root, place.path or ""), line)
+        file = _file(root, place.path or "")
+        if passage is not None and passage.page is not None and way == "program":
+            open_in_browser(f"{file.as_uri()}#page={passage.page}")
+        else:
+            _open_file(way, file, line)
     if invocation.json:
         envelope({"path": place.path, "line": line, "in": way})
     elif way != "editor":
@@ -90,11 +101,38 @@ def _open_file(way: str, file: Path, line: int | None) -> None:
         _open_by_system(obsidian_address(file) if way == "obsidian" else str(file), way)
 
 
-async def _line_of(client: Client, place: Place) -> int | None:
-    """Return the line of the chunk or heading that was named, or None for a whole note."""
-    if place.chunk is not None:
-        reply = await client.call(calls.CHUNK, note_id=place.note_id, chunk_index=place.chunk)
-        return reply.data.start_line
+async def _passage(client: Client, place: Place) -> ChunkContent | None:
+    """Return the chunk that was named. Of an attachment, it is the first one otherwise."""
+    is_note = _is_note(place)
+    if is_note and (place.chunk is None or place.line is not None):
+        return None
+    try:
+        index = place.chunk or 0
+        return (await client.call(calls.CHUNK, note_id=place.note_id, chunk_index=index)).data
+    except NotFound as error:
+        if is_note or error.code != "CHUNK_NOT_FOUND":
+            raise
+        return None  # an attachment without text
+
+
+async def _has_page(client: Client) -> bool:
+    return "web.enabled" in (await client.call(calls.HEALTH)).data.switched_on
+
+
+def _is_note(place: Place) -> bool:
+    return (place.path or "").lower().endswith((".md", ".markdown"))
+
+
+def _way_of_file(passage: ChunkContent | None, way: str) -> str:
+    """Return where an attachment is opened. Only a text has the lines that an editor shows."""
+    if way != "auto":
+        return way
+    has_lines = passage is not None and passage.kind in _WITH_LINES
+    return "editor" if has_lines and _editor() else "program"
+
+
+async def _line_of_heading(client: Client, place: Place) -> int | None:
+    """Return the line of the heading that was named, or None for a whole note."""
     if place.heading is None:
         return None
     wanted = place.heading.rpartition("#")[2].strip().casefold()

@@ -17,6 +17,7 @@ from pydantic import (
 
 from vault_agent.config import rules
 from vault_agent.config.agents import WriteRight
+from vault_agent.text.attachments import AttachmentKind
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -49,6 +50,7 @@ Secret = Annotated[SecretStr, AfterValidator(_secret_key)]
 ModelName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]
 Prefix = Annotated[str, StringConstraints(max_length=1000)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(rules.ignore_patterns)]
+AttachmentKinds = Annotated[tuple[AttachmentKind, ...], BeforeValidator(rules.once)]
 Names = Annotated[tuple[str, ...], BeforeValidator(rules.names)]
 Origins = Annotated[tuple[str, ...], BeforeValidator(rules.origins)]
 

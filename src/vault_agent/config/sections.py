@@ -19,6 +19,7 @@ from vault_agent.config.keys import (
     Toolset,
 )
 from vault_agent.config.kinds import (
+    AttachmentKinds,
     Count,
     Folder,
     FolderWeights,
@@ -117,6 +118,14 @@ class IndexSettings(Section):
         help=(
             "`*` is all of them. A name includes those nested in it. The values are never "
             "part of a result. After a change, the index needs a `reindex`."
+        ),
+    )
+    attachments: AttachmentKinds = setting(
+        (),
+        "kinds of attachments whose text is searched",
+        help=(
+            "Of `pdf`, `html`, `text`, `code`, `csv`, `canvas` and `base`. Searches find their "
+            "passages; lists, links and counts stay those of notes. The next index run reads them."
         ),
     )
     at_start: Switch = setting(False, "whether the server updates the index when it starts")

@@ -251,6 +251,7 @@ class Watch:
             self._vault.task.exclude,
             "poll" if polls else self._settings.mode,
             self._folder,
+            self._vault.task.attachments,
         )
         process = await IndexingProcess.start(COMMAND, decode_watch_event)
         self._watching = None

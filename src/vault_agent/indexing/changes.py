@@ -41,10 +41,10 @@ class Changes:
 
     base: Meta | None  # of the generation to update; None starts a new generation
     had_notes: bool  # whether the current index has notes, even if a new generation is started
-    known: Mapping[str, StoredFile]  # the notes in the generation
+    known: Mapping[str, StoredFile]  # the notes and documents in the generation
     to_read: list[FileEntry]  # new files, and files that may have changed
-    removed: list[str]  # notes whose files are missing
-    missing: list[str]  # notes whose files are missing, but that stay for now
+    removed: list[str]  # notes and documents whose files are missing
+    missing: list[str]  # those whose files are missing, but that stay for now
     left_out_before: Mapping[str, tuple[FileEntry, bool]]  # True: the file could not be read
     left_out: dict[str, tuple[FileEntry, bool]]  # those that stay so without being read again
     new_attachments: list[str]
@@ -69,7 +69,7 @@ def find_changes(
         known = stored is not None and stored.meta.has_exclusions_of(task.fingerprint)
         if stored is not None and known and not _meets_symlinks(root, stored):
             found = scan(root, paths=stored.paths)
-            changes = _compare(stored, found, task.removable)
+            changes = _compare(stored, found, task)
             certain = not changes.removed or _has_entries(root)
             if certain and not found.symlinks and not _removes_many(changes):
                 _report_scan(found, report)
@@ -79,7 +79,7 @@ def find_changes(
     _report_scan(found, report)
     if stored is not None and stored.meta.notes and not found.notes:
         raise sudden_emptiness()
-    changes = _compare(None if task.rebuild else stored, found, task.removable)
+    changes = _compare(None if task.rebuild else stored, found, task)
     return replace(changes, had_notes=stored is not None and stored.meta.notes > 0)
 
 
@@ -180,9 +180,8 @@ def _removes_many(changes: Changes) -> bool:
     return removed > MANY_REMOVED or removed > MANY_REMOVED_SHARE * changes.base.notes
 
 
-def _compare(
-    stored: Stored | None, found: Scan, removable: tuple[str, ...] | None = None
-) -> Changes:
+def _compare(stored: Stored | None, found: Scan, task: IndexTask) -> Changes:
+    removable = task.removable
     known = stored.files if stored else {}
     left_out = stored.left_out if stored else {}
     unread = stored.unread if stored else frozenset()
@@ -190,7 +189,7 @@ def _compare(
     # runs of a watcher read them again once they change.
     again = removable is None
     settled = (stored.settled if again else stored.entries) if stored else {}
-    seen = diff(settled, found.notes, found.unlisted)
+    seen = diff(settled, task.to_index(found), found.unlisted)
     # Files that are missing or are read again leave the list. Those that fail again return to it.
     stay = {path: (settled[path], path in unread) for path in settled.keys() & left_out.keys()}
     for path in (*seen.removed, *(entry.path for entry in seen.maybe_changed)):

@@ -10,8 +10,8 @@ from vault_agent.errors import IndexUnavailable
 from vault_agent.indexing.protocol import Compared
 from vault_agent.markdown.resolve import names_of
 from vault_agent.store.database import open_reader
+from vault_agent.store.index import documents, places
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index import places
 from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.index.rows import name_hash
 from vault_agent.store.layout import IndexDirectory
@@ -36,7 +36,7 @@ class Stored:
     """The files that the index knows, as the last run saw them: all, or those at some paths."""
 
     meta: Meta
-    files: dict[str, reading.StoredFile]  # notes by path
+    files: dict[str, reading.StoredFile]  # notes and documents by path
     left_out: dict[str, FileEntry]  # files named like notes that were not indexed or not re-read
     unread: frozenset[str]  # paths in `left_out` that the next run reads again
     attachments: frozenset[str]
@@ -77,12 +77,14 @@ def read_stored(
             meta = read_meta(connection)
             check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
             if paths is None:
-                files = reading.files(connection)
+                files = [*reading.files(connection), *documents.files(connection)]
                 left_out = reading.left_out(connection)
                 attachments = reading.attachments(connection)
             else:
                 paths = outermost((*paths, *_other_spellings(connection, paths)))
                 files = places.files_at(connection, paths)
+                if documents.exist(connection):
+                    files += places.documents_at(connection, paths)
                 left_out = places.left_out_at(connection, paths)
                 attachments = places.attachments_at(connection, paths)
             return Stored(
@@ -122,8 +124,9 @@ def compare(task: IndexTask) -> Compared:
         return Compared(stale=True)
     with VaultRoot.open(task.root, Exclusions(task.exclude), identity=task.vault) as root:
         found = scan(root)
-    present = sum(entry.path in stored.files for entry in found.notes)
+    files = task.to_index(found)
+    present = sum(entry.path in stored.files for entry in files)
     return Compared(
-        stale=diff(stored.entries, found.notes, found.unlisted).differs,
+        stale=diff(stored.entries, files, found.unlisted).differs,
         same_vault=2 * present >= len(stored.files),
     )

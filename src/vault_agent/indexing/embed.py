@@ -22,6 +22,7 @@ from vault_agent.embedding.run import embed_all
 from vault_agent.errors import Unavailable
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import open_reader
+from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.vectors.cache import open_vectors
@@ -241,7 +242,7 @@ class _Run:
                 return
             part = missing[start : start + _PAGE]
             page = await in_thread(
-                reading.chunk_texts_of, self._connection, [chunk for _, chunk in part]
+                documents.chunk_texts_of, self._connection, [chunk for _, chunk in part]
             )
             texts = {chunk.key: _input(chunk, self._settings) for chunk in page}
             for key, chunk_key in part:
@@ -303,7 +304,7 @@ def _inputs(
     new = [chunk for chunk in chunks if chunk not in kept]
     found = dict(kept)
     for start in range(0, len(new), _HASHED):
-        page = reading.chunk_texts_of(connection, new[start : start + _HASHED])
+        page = documents.chunk_texts_of(connection, new[start : start + _HASHED])
         found |= {chunk.key: vector_key(settings.model, _input(chunk, settings)) for chunk in page}
     chunks = [chunk for chunk in chunks if chunk in found]
     return np.array(chunks, np.int64), [found[chunk] for chunk in chunks]

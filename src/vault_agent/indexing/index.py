@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.indexing.changes import find_changes, sudden_emptiness, vault_moved
+from vault_agent.indexing.kept import KeptTexts
 from vault_agent.indexing.links import name_rows, resolve_links
 from vault_agent.indexing.parse import FileTask, Outcome
 from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
@@ -28,11 +29,13 @@ from vault_agent.model.jobs import JobSummary
 from vault_agent.store.database import open_bulk, open_writer, translated, within
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.writer import FulltextWriter, make_durable
+from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import Meta, write_meta
 from vault_agent.store.index.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.cancelling import in_thread
+from vault_agent.text.names import is_note
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
@@ -133,17 +136,19 @@ class _Run:
         self._known = changes.known
         self._parse = parse
         self._report = report
-        self._moved_away = Counter(self._known[path].hash for path in changes.removed)
+        removed = filter(is_note, changes.removed)
+        self._moved_away = Counter(self._known[path].hash for path in removed)
         self._left_out = dict(changes.left_out)
         self._missing = set(changes.missing)
         self._missing_by_hash: dict[bytes, list[str]] = {}
-        for path in changes.missing:
+        for path in filter(is_note, changes.missing):
             self._missing_by_hash.setdefault(self._known[path].hash, []).append(path)
         self._touched: list[str] = []  # paths of notes that were read or removed
         self._oldest_change: float | None = None
         self._names_before: dict[str, set[str]] = {}
         self._affected: set[str] = set()  # names whose links must be resolved again
         self._fresh: list[int] = []  # rowids of notes read in this run
+        self._contents: set[bytes] | None = None  # hashes of all documents, after a whole run
         self._added = self._changed = self._renamed = self._gone = 0
 
     async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
@@ -164,6 +169,8 @@ class _Run:
                 await in_thread(self._directory.publish, target.generation)
             run = self._result(meta)
             self._report.published(run)
+            if self._contents is not None:
+                await in_thread(KeptTexts(self._directory.texts).sweep, self._contents)
             if base is not None:
                 await in_thread(self._tidy, target)
         return run
@@ -174,7 +181,9 @@ class _Run:
             changed=self._changed,
             removed=self._gone - self._renamed,
             renamed=self._renamed,
-            unchanged=meta.notes - self._added - self._changed - self._renamed - len(self._missing),
+            unchanged=meta.notes
+            - (self._added + self._changed + self._renamed)
+            - _count_notes(self._missing),
             chunks=meta.chunks,
             links=meta.links,
             unresolved_links=meta.unresolved_links,
@@ -227,13 +236,18 @@ class _Run:
         folder = directory.fulltext(generation, revision)
         fulltext = FulltextWriter(folder, base=shared)
         stack.callback(fulltext.close)
-        writer = NoteWriter(connection, self._base)
+        has_documents = bool(self._task.attachments)
+        if self._base is not None:
+            has_documents = has_documents or await within(connection, documents.exist)
+        writer = NoteWriter(connection, self._base, documents=has_documents)
         return _Target(generation, revision, connection, writer, fulltext, folder)
 
     async def _write(self, target: _Target) -> Meta:
         changes, writer = self._changes, target.writer
+        if self._task.attachments:
+            await documents.create_documents(target.connection)
         await self._forget(target, changes.removed)
-        self._gone = len(changes.removed)
+        self._gone = _count_notes(changes.removed)
         await self._store_notes(target)
         await self._store_left_out(writer)
         await writer.change_symlinks(changes.new_symlinks, changes.lost_symlinks)
@@ -246,6 +260,9 @@ class _Run:
                 await create_indexes(target.connection)
         finally:
             await committed
+        if self._task.paths is None:  # all files were looked at
+            stored = await within(target.connection, documents.files)
+            self._contents = {file.hash for file in stored}
         totals = writer.totals
         meta = Meta(
             generation=target.generation,
@@ -288,7 +305,8 @@ class _Run:
         stored = [file for file in batch if file.entry.path in known]
         outdated = [file.entry.path for file in stored if file.outcome in _REPLACED]
         await self._forget(target, outdated)
-        self._gone += sum(file.outcome is Outcome.GONE for file in stored)
+        gone = [file.entry.path for file in stored if file.outcome is Outcome.GONE]
+        self._gone += _count_notes(gone)
         await target.writer.touch(
             (known[file.entry.path].rowid, file.entry)
             for file in stored
@@ -328,6 +346,8 @@ class _Run:
             path = file.entry.path
             if file.text is not None:
                 target.fulltext.add_note(file.rowid, file.text)
+            if not is_note(path):
+                continue  # links and counts are about notes
             if path in self._known:
                 self._changed += 1
             elif self._moved_away[file.hash] > 0:
@@ -350,7 +370,7 @@ class _Run:
                 self._fresh.append(file.rowid)
 
     async def _forget(self, target: _Target, paths: Sequence[str]) -> None:
-        self._touched += paths
+        self._touched += filter(is_note, paths)
         rowids = [self._known[path].rowid for path in paths]
         names: list[tuple[int, int]] = []
         known = await within(target.connection, reading.by_rowid, rowids)
@@ -388,6 +408,10 @@ class _Run:
             fresh=self._fresh,
             affected=self._affected if self._base else None,
         )
+
+
+def _count_notes(paths: Iterable[str]) -> int:
+    return sum(map(is_note, paths))
 
 
 def _fitting(paths: Iterable[str], size: int) -> tuple[str, ...]:

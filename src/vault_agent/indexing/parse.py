@@ -7,17 +7,22 @@ import os
 from dataclasses import replace
 from enum import Enum, auto
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Misconfigured
-from vault_agent.markdown.parse import parse_note, with_keys
+from vault_agent.extract.parts import Extracted, Unreadable
+from vault_agent.extract.read import COSTLY, extract
+from vault_agent.indexing.kept import KeptTexts
+from vault_agent.markdown.parse import parse_attachment, parse_note, with_keys
 from vault_agent.markdown.resolve import names_of, target_key
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
 from vault_agent.store.fulltext.schema import to_fulltext
 from vault_agent.store.index.rows import to_rows
-from vault_agent.text.names import stem
+from vault_agent.text.attachments import kind_of
+from vault_agent.text.names import is_note, stem
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
@@ -29,6 +34,12 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.fulltext.schema import FulltextNote
     from vault_agent.store.index.rows import NoteRows
+
+
+MAX_ATTACHMENT_BYTES = 256 << 20
+"""Limit of a file that is read with a library, such as a PDF."""
+MAX_TEXT_BYTES = 16 << 20
+"""Limit of an attachment that is text itself."""
 
 
 class FileTask(NamedTuple):
@@ -65,6 +76,7 @@ class Batch(NamedTuple):
     fields: tuple[str, ...]
     files: list[FileTask]
     typed: bool = False  # see `IndexTask.typed`
+    kept: str = ""  # the folder of texts of attachments, see `KeptTexts`
 
 
 class Outcome(Enum):
@@ -104,6 +116,8 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
                 return None
             return [
                 parse_file(root, file, batch.max_note_bytes, batch.fields, typed=batch.typed)
+                if is_note(file.entry.path)
+                else parse_attachment_file(root, file, KeptTexts(Path(batch.kept)))
                 for file in batch.files
             ]
 
@@ -151,6 +165,67 @@ def parse_file(
     return _parsed(content.entry, task.rowid, digest, note, content.warnings + warnings)
 
 
+def parse_attachment_file(root: VaultRoot, task: FileTask, kept: KeptTexts) -> ParsedFile:
+    """Read one attachment and take its text. Any content gives an outcome.
+
+    The text of a content that is kept is not read again.
+    """
+    path = task.entry.path
+    kind = kind_of(path)
+    if kind is None:
+        raise ValueError("not a kind of attachment that is read")
+    limit = MAX_ATTACHMENT_BYTES if kind in COSTLY else MAX_TEXT_BYTES
+    if task.entry.size > limit:
+        return _too_large(task.entry, task.rowid)
+    warnings: list[Warning] = []
+
+    def decoded(data: bytes) -> str:
+        text, found = decode(data, path)
+        warnings.extend(found)
+        return text
+
+    try:
+        content = read_bytes(root, path, limit)
+        if not content.complete:
+            return _too_large(content.entry, task.rowid)
+        warnings.extend(content.warnings)
+        digest = content_hash(content.data)
+        if digest == task.known_hash:
+            return ParsedFile(content.entry, Outcome.SAME, digest, warnings=tuple(warnings))
+        text = kept.get(kind, digest) if kind in COSTLY else None
+        if text is None:
+            text = extract(kind, content.data, decoded)
+            if kind in COSTLY:
+                kept.put(kind, digest, text)
+    except Skipped as skipped:
+        code = skipped.warning.code
+        outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
+        return ParsedFile(task.entry, outcome, warnings=(skipped.warning,))
+    except Unreadable as unreadable:
+        text = Extracted(())
+        warnings.append(_not_read(path, unreadable.reason))
+    if text.cut is not None:
+        warnings.append(_cut_short(path, text.cut))
+    note = parse_attachment(text.parts, path=path)
+    return _parsed(content.entry, task.rowid, digest, note, tuple(warnings))
+
+
+def _not_read(path: str, reason: str) -> Warning:
+    return Warning(
+        "ATTACHMENT_NOT_READ",
+        f"An attachment has no text that can be read ({reason}): it is found by its name only.",
+        {"path": path, "reason": reason},
+    )
+
+
+def _cut_short(path: str, limit: str) -> Warning:
+    return Warning(
+        "ATTACHMENT_CUT",
+        f"An attachment is over the limit of {limit}: only its beginning is searched.",
+        {"path": path, "reason": limit},
+    )
+
+
 def _searched(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]:
     """Return the values of the properties with these names, or with names nested in them."""
     wanted = {field.lower() for field in fields}
@@ -170,9 +245,12 @@ def _origin(data: bytes, text: str) -> int | None:
 
 
 def _too_large(entry: FileEntry, rowid: int) -> ParsedFile:
+    what = "A note is over index.max_note_bytes: it is found by title and path, not by its text."
+    if not is_note(entry.path):
+        what = "An attachment is too large to be read: it is found by its name only."
     warning = Warning(
         "FILE_TOO_LARGE_FOR_INDEXING",
-        "A note is over index.max_note_bytes: it is found by title and path, not by its text.",
+        what,
         {"path": entry.path, "size": entry.size},
     )
     return _registered(entry, rowid, warning)
@@ -189,7 +267,8 @@ def _parsed(
     entry: FileEntry, rowid: int, digest: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
 ) -> ParsedFile:
     aliases = (*note.aliases, *note.keys)
-    names = names_of(entry.path, aliases)
+    # Links find an attachment by its own row, whether its text is indexed or not.
+    names = names_of(entry.path, aliases) if is_note(entry.path) else ()
     return ParsedFile(
         entry,
         Outcome.PARSED,
@@ -204,9 +283,10 @@ def _parsed(
 
 def unparsed(task: FileTask) -> ParsedFile:
     """Return the result for a note that crashed its worker: found by title and path only."""
+    what = "A note" if is_note(task.entry.path) else "An attachment"
     warning = Warning(
         "NOTE_PARSER_CRASHED",
-        "A note could not be parsed within its limits of time and memory: it is found by title "
+        f"{what} could not be parsed within its limits of time and memory: it is found by title "
         "and path only.",
         {"path": task.entry.path},
     )

@@ -100,6 +100,7 @@ class Watch:
     exclude: tuple[str, ...]
     mode: str  # "auto", "events" or "poll"
     folder: tuple[int, ...] | None = None  # the folder to expect; None: the one found first
+    attachments: tuple[str, ...] = ()  # kinds whose changes matter, see `text.attachments`
 
 
 Question = Compare | Verify | Cluster | LayOut | WarmUp

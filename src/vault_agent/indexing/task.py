@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Protocol
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary  # noqa: TC001 - read by the protocol
+from vault_agent.text.attachments import kind_of
 from vault_agent.text.names import NOTE_SUFFIXES
 from vault_agent.text.terms import TEXT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vault_agent.model.notes import FileEntry
     from vault_agent.model.warning import Warning
     from vault_agent.vault.exclude import Exclusions
+    from vault_agent.vault.scan import Scan
 
 
 MAX_NOTE_IDS = 100
@@ -35,6 +38,7 @@ class IndexTask:
     rebuild: bool
     parallel: int  # batches in flight
     typed: bool = False  # whether notes get types from folders, and are linked by ID and type
+    attachments: tuple[str, ...] = ()  # kinds whose text is indexed, see `text.attachments`
     fields: tuple[str, ...] = ()  # names of properties whose values are searched; "*" for all
     # Vault-relative paths to index, with everything below them. None: the whole vault.
     paths: tuple[str, ...] | None = None
@@ -42,6 +46,13 @@ class IndexTask:
     removable: tuple[str, ...] | None = None
     # Device and inode of the vault's folder. A run refuses another folder. None: any folder.
     folder: tuple[int, ...] | None = None
+
+    def to_index(self, found: Scan) -> list[FileEntry]:
+        """Return the files of a scan whose text is indexed, by path: notes, and chosen kinds."""
+        if not self.attachments:
+            return found.notes
+        chosen = [each for each in found.attachments if kind_of(each.path) in self.attachments]
+        return sorted((*found.notes, *chosen), key=lambda each: each.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +87,12 @@ def fingerprint_of(
     fields: Sequence[str] = (),
     *,
     typed: bool = False,
+    attachments: Sequence[str] = (),
 ) -> str:
     """Return hashes of everything that decides what is indexed and how, joined by a dot.
 
-    The second is that of the exclusions: an index with another one is brought up to date by the
-    next run. An index with another first one must be rebuilt.
+    The second is that of the exclusions and the kinds of attachments: an index with another one is
+    brought up to date by the next run. An index with another first one must be rebuilt.
     """
     searched = sorted({field.lower() for field in fields})
     kinds = ((True,),) if typed else ()
@@ -89,4 +101,7 @@ def fingerprint_of(
         *searched,
         *kinds,
     )
-    return f"{identify(repr(parts))}.{exclusions.fingerprint}"
+    included = exclusions.fingerprint
+    if attachments:
+        included = identify(repr((included, *sorted(attachments))))
+    return f"{identify(repr(parts))}.{included}"

@@ -187,7 +187,7 @@ class Watcher:
             self._polls = True
         try:
             if self._events is None and not self._polls:
-                self._events = Events(root, self._exclusions)
+                self._events = Events(root, self._exclusions, self._request.attachments)
             inodes = folder_inodes(root, self._exclusions)
             if self._events is not None:
                 self._events.check(inodes)

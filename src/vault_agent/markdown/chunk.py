@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from vault_agent.model.notes import Chunk
 from vault_agent.text.terms import continues
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from .lines import Lines, with_line_ends
 
-    from .lines import Lines
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from .structure import Heading, Structure
 
 TARGET_CHARS = 2000
@@ -48,13 +49,45 @@ def chunk_body(
     if not body or body.isspace():
         return ()
     sections = _sections(body, structure.headings)
+    return _chunks((body, source), sections, lines, start, structure.block_starts)
+
+
+def chunk_parts(parts: Iterable[tuple[str | None, str]]) -> tuple[Chunk, ...]:
+    """Split plain text in parts, such as pages: a label, which becomes the heading, and a text.
+
+    No text may be blank. Lines are those of the joined texts. At most `MAX_CHUNKS` are returned.
+    """
+    sections: list[_Section] = []
+    texts: list[str] = []
+    start = 0
+    for label, text in parts:
+        whole = text if text.endswith("\n") else text + "\n"
+        sections.append((start, (label,) if label else ()))
+        texts.append(whole)
+        start += len(whole)
+    if not sections:
+        return ()
+    joined = "".join(texts)
+    source = with_line_ends(joined)
+    return _chunks((joined, source), sections, Lines(source), 0, list)[:MAX_CHUNKS]
+
+
+def _chunks(
+    texts: tuple[str, str],
+    sections: list[_Section],
+    lines: Lines,
+    start: int,
+    block_starts: Callable[[], list[int]],
+) -> tuple[Chunk, ...]:
+    """Split a text, given as it is and with all line ends as LF, in its sections."""
+    body, source = texts
     if len(sections) > MAX_SECTIONS:
         sections = _joined(sections, len(body))
     ends_of = [*(start for start, _ in sections[1:]), len(body)]
     is_long = any(
         end - first > TARGET_CHARS for (first, _), end in zip(sections, ends_of, strict=True)
     )
-    blocks = structure.block_starts() if is_long else []
+    blocks = block_starts() if is_long else []
     chunks: list[Chunk] = []
     starts = lines.starts
     for (first, path), end in zip(sections, ends_of, strict=True):

@@ -14,7 +14,7 @@ from vault_agent.text.names import keys_of, shown_name, stem
 
 from . import links, tags
 from .blocks import BLOCK_ID
-from .chunk import MAX_CHUNKS
+from .chunk import MAX_CHUNKS, chunk_parts
 from .document import Document
 from .frontmatter import text_of, texts_of
 from .headings import anchor_key, key_of
@@ -96,6 +96,25 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
         properties=limits.first(properties(values), MAX_PROPERTIES, "properties"),
         tasks=limits.first(_tasks(document), MAX_TASKS, "tasks"),
         warnings=(*_warnings(front.problem, path), *limits.warnings),
+    )
+
+
+def parse_attachment(parts: Iterable[tuple[str | None, str]], *, path: str) -> ParsedNote:
+    """Return what the index keeps of an attachment's text: chunks under its name, nothing else.
+
+    `parts` are its pages or other parts, each with its label and its text. None may be blank.
+    """
+    texts = ((label and _storable(label), _storable(text)) for label, text in parts)
+    return ParsedNote(
+        title=stem(path),
+        aliases=(),
+        tags=(),
+        date=None,
+        created=None,
+        updated=None,
+        types=(),
+        chunks=chunk_parts(texts),
+        links=(),
     )
 
 

@@ -7,10 +7,12 @@ from typing import Annotated
 
 from vault_agent.model.metadata import Metadata
 from vault_agent.model.notes import LinkKind
-from vault_agent.model.sent import Doc, Named, Unsent
+from vault_agent.model.sent import Doc, IfAny, Named, Unsent
 from vault_agent.model.warning import Warning
 
 MARKDOWN = "text/markdown; charset=utf-8"
+PLAIN = "text/plain; charset=utf-8"
+"""Of the text of an attachment, as it was indexed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,10 @@ class ChunkContent:
     content: str
     content_type: str
     size: Annotated[int, Doc("Bytes of the content as UTF-8.")]
+    kind: IfAny[
+        Annotated[str | None, Doc("The kind of an attachment, such as `pdf`. None for a note.")]
+    ] = None
+    page: IfAny[Annotated[int | None, Doc("The page of a PDF, from 1.")]] = None
     etag: Unsent[str] = ""
     warnings: Unsent[tuple[Warning, ...]] = ()
 

@@ -142,6 +142,10 @@ class Hit:
     reason: Reason
     metadata: Metadata
     explanation: Mapping[str, Any] | None = None
+    kind: IfAny[
+        Annotated[str | None, Doc("The kind of an attachment, such as `pdf`. None for a note.")]
+    ] = None
+    page: IfAny[Annotated[int | None, Doc("The page of a PDF, from 1.")]] = None
     vault: IfAny[Annotated[str | None, Doc("Its vault, in a search over several.")]] = None
     also: IfAny[
         Annotated[tuple[Elsewhere, ...], Doc("The same note in other vaults of the search.")]

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import TooLarge
 from vault_agent.model.identifiers import content_hash, identify
-from vault_agent.model.retrieval import MARKDOWN, ChunkContent, LinkSummary, NoteContent
-from vault_agent.search.named import named_chunk, named_note, no_file
+from vault_agent.model.retrieval import MARKDOWN, PLAIN, ChunkContent, LinkSummary, NoteContent
+from vault_agent.search.named import named_chunk, named_text, no_file, no_note
+from vault_agent.store.index import documents
 from vault_agent.store.index import links as links_reading
+from vault_agent.store.index.text import bodies
 from vault_agent.system.cancelling import in_thread
+from vault_agent.text.attachments import kind_of, page_of
+from vault_agent.text.names import is_note
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.skipped import Skipped
 
@@ -36,7 +40,7 @@ _PAUSES = (0.01, 0.04, 0.2)
 async def note(
     snapshot: Snapshot, root: VaultRoot, note_id: str, *, allow_large: bool
 ) -> NoteContent:
-    """Return a note's original Markdown from its current file.
+    """Return a note's original Markdown from its current file, or an attachment's indexed text.
 
     The limit is 200 KiB, or 64 MiB with `allow_large`. The links are those of the last indexing
     run, at most the first 2,000.
@@ -46,9 +50,14 @@ async def note(
         NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
         TooLarge: `NOTE_TOO_LARGE`.
     """
-    stored = await snapshot.read(named_note, note_id)
+    stored = await snapshot.read(named_text, note_id)
     limit = MAX_NOTE_BYTES if allow_large else NOTE_LIMIT_BYTES
-    file = await in_thread(_read, root, stored.path, limit)
+    if is_note(stored.path):
+        file = await in_thread(_read, root, stored.path, limit)
+    else:
+        file = await snapshot.read(indexed_text, stored)
+        if len(file.text.encode()) > limit:
+            raise _too_large(len(file.text.encode()), limit)
     listed = await snapshot.read(links_reading.outgoing, stored.rowid, limit=MAX_LINKS)
     count = len(listed)
     if count == MAX_LINKS:
@@ -64,6 +73,7 @@ async def note(
         title=stored.title,
         metadata=stored.metadata,
         content=file.text,
+        content_type=_content_type(stored),
         size=file.size,
         content_hash=file.hash.hex(),
         links=tuple(links),
@@ -123,6 +133,23 @@ def read_file(root: VaultRoot, path: str, limit: int) -> NoteFile | int:
     return NoteFile(text, size, digest, content.warnings + warnings)
 
 
+def indexed_text(connection: Connection, document: StoredNote) -> NoteFile:
+    """Return the text of an attachment as it was indexed.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND` if it is gone meanwhile.
+    """
+    content = documents.content_of(connection, document.rowid)
+    if content is None:
+        raise no_note()
+    [text] = bodies(connection, [document.rowid])
+    return NoteFile(text.decode(), *content, ())
+
+
+def _content_type(stored: StoredNote) -> str:
+    return MARKDOWN if is_note(stored.path) else PLAIN
+
+
 def _read_again(root: VaultRoot, path: str, limit: int) -> Content:
     """Read a file that the index knows. If it is missing, look again.
 
@@ -161,8 +188,10 @@ async def chunk(
         end_line=row.end_line,
         metadata=stored.metadata,
         content=row.text,
-        content_type=MARKDOWN,
+        content_type=_content_type(stored),
         size=len(data),
+        kind=kind_of(stored.path),
+        page=page_of(stored.path, row.heading_path),
         etag=sha256(data).hexdigest()[:32],
         warnings=warnings,
     )
@@ -171,7 +200,7 @@ async def chunk(
 def _note_and_chunk(
     connection: Connection, note_id: str, index: int
 ) -> tuple[StoredNote, StoredChunk]:
-    stored = named_note(connection, note_id)
+    stored = named_text(connection, note_id)
     return stored, named_chunk(connection, stored, index)
 
 

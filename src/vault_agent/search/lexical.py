@@ -16,6 +16,7 @@ from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.rows import MAX_CHUNKS
+from vault_agent.text.attachments import kind_of, page_of
 from vault_agent.text.common_words import common_terms
 from vault_agent.text.terms import is_unit
 
@@ -197,6 +198,8 @@ def _hit(
         start_line=chunk.start_line if chunk is not None and index is not None else None,
         end_line=chunk.end_line if chunk is not None and index is not None else None,
         line=_line(chunk, excerpt) if index is not None else None,
+        kind=kind_of(note.path),
+        page=page_of(note.path, heading_path),
         vault=vault,
     )
 

@@ -39,7 +39,7 @@ async def admitted(snapshot: Snapshot, filters: Filters) -> set[int] | None:
     """Return the notes that pass the filters, or None if there are none."""
     if filters == Filters():
         return None
-    return await snapshot.threads.run(snapshot.fulltext.admitted, filters)
+    return await snapshot.threads.run(snapshot.fulltext.admitted, filters, attachments=False)
 
 
 async def notes_within(snapshot: Snapshot, scope: Scope) -> set[int] | None:

@@ -10,10 +10,13 @@ from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
+from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
@@ -31,9 +34,28 @@ def named_note(connection: Connection, note_id: str, scope: Scope = EVERYTHING) 
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`.
     """
+    return _named(reading.note_by_id, connection, note_id, scope)
+
+
+def named_text(connection: Connection, note_id: str, scope: Scope = EVERYTHING) -> StoredNote:
+    """Return a note of the caller's scope, or an attachment whose text is indexed, by its ID.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    return _named(documents.readable_by_id, connection, note_id, scope)
+
+
+def _named(
+    find: Callable[[Connection, str], StoredNote | None],
+    connection: Connection,
+    note_id: str,
+    scope: Scope,
+) -> StoredNote:
     if not _NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
-    note = reading.note_by_id(connection, note_id)
+    note = find(connection, note_id)
     if note is None or not scope.contains(note.path):
         raise no_note()
     return note

@@ -24,7 +24,7 @@ from vault_agent.ranking.related import (
 )
 from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
-from vault_agent.search.named import named_chunk, named_note
+from vault_agent.search.named import named_chunk, named_text
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
@@ -143,7 +143,7 @@ async def _input(snapshot: AnySnapshot, identifier: str, scope: Scope) -> _Asked
 
 
 def _represented(connection: Connection, note_id: str, index: str | None, scope: Scope) -> _Asked:
-    note = named_note(connection, note_id, scope)
+    note = named_text(connection, note_id, scope)
     if index is not None:
         chunks = [named_chunk(connection, note, int(index))]
         keys = [chunk.key for chunk in chunks]

@@ -21,8 +21,8 @@ from vault_agent.search.html import resolved
 from vault_agent.search.named import note_with_id
 from vault_agent.search.suggest import similar_notes
 from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index import documents, places
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index import places
 from vault_agent.store.index.rows import name_hash
 from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note, unmarked
 
@@ -72,8 +72,11 @@ async def resolve(
     roots: Sequence[str] = (),
     scope: Scope = EVERYTHING,
     source: str | None = None,
+    attachments: bool = False,
 ) -> NamedNotes:
     """Return the notes that `name` means, at most `MAX_NOTES`, shortest path first.
+
+    With `attachments`, also those whose text is indexed, by ID or by path if no note has it.
 
     A link in the note with the ID `source` means the one note that it leads to there.
     `roots` are the vault's absolute paths. An absolute path below one of them is a path of the
@@ -106,10 +109,11 @@ async def resolve(
             if error.code != "NOTE_NOT_FOUND":
                 raise
     if known := _ID.fullmatch(written):
-        note = await snapshot.read(reading.note_by_id, known[1])
+        by_id = documents.readable_by_id if attachments else reading.note_by_id
+        note = await snapshot.read(by_id, known[1])
         found = [note] if note is not None and scope.contains(note.path) else []
     if not found and asked.path:
-        match, found = await snapshot.read(_by_path, asked.path, scope)
+        match, found = await snapshot.read(_by_path, asked.path, scope, attachments=attachments)
     if not found and asked.path:
         match, found = "title", await snapshot.read(_by_title, snapshot.fulltext, asked.path, scope)
     if not found:
@@ -236,7 +240,9 @@ def _normal(path: str, roots: Sequence[str]) -> str:
     return "/".join(parts)
 
 
-def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Match, list[StoredNote]]:
+def _by_path(
+    connection: Connection, path: str, scope: Scope, *, attachments: bool
+) -> tuple[Match, list[StoredNote]]:
     """Return the notes that `path` means: itself, in another spelling, its end, or an alias."""
     candidates = [
         (scope.inner(found), found, names)
@@ -263,7 +269,19 @@ def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Match, li
         ),
     )
     match, paths = next(((match, found) for match, found in ways if found), ("path", []))
+    if attachments and not paths:
+        return match, _attachments(connection, path, scope)
     return match, _notes_at(connection, paths)
+
+
+def _attachments(connection: Connection, path: str, scope: Scope) -> list[StoredNote]:
+    """Return the attachments with indexed text that have this path, or else one that ends in it."""
+    named = places.files_named(connection, [name_hash(target_key(path))])[1]
+    inside = [(scope.inner(each), each) for each in named if scope.contains(each)]
+    exact = [each for inner, each in inside if fold(inner) == fold(path)]
+    ending = [each for inner, each in inside if f"/{fold(inner)}".endswith(f"/{fold(path)}")]
+    found = (documents.readable_by_id(connection, identify(each)) for each in exact or ending)
+    return sorted(filter(None, found), key=lambda each: (len(each.path), each.path))
 
 
 def _spellings(path: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rapidfuzz.fuzz import ratio
@@ -65,7 +66,7 @@ async def _of_dates(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, .
         return ()
     without = replace(filters, after=None, before=None)
     dated = replace(filters, after=_FIRST_DAY, before=None)
-    admitted = snapshot.fulltext.admitted
+    admitted = partial(snapshot.fulltext.admitted, attachments=False)
     undated = await snapshot.threads.run(lambda: len(admitted(without)) - len(admitted(dated)))
     if undated <= 0:
         return ()

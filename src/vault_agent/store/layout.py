@@ -18,6 +18,7 @@
             vectors.map            which chunk has which vector
         damaged-6/                 a damaged generation, renamed
         vectors.db  vectors/       vectors by their exact input, shared by all generations
+        texts/                     texts of attachments by the hash of their content
         writes.db  writes/before/  the log of writes, and bytes of files by their hash
         write.lock                 held by the server that may change notes
 
@@ -197,6 +198,11 @@ class IndexDirectory:
     def bytes_before(self) -> Path:
         """The bytes of files before writes, by their hash."""
         return self.path / "writes" / "before"
+
+    @property
+    def texts(self) -> Path:
+        """The texts of attachments, by the hash of their content."""
+        return self.path / "texts"
 
     @property
     def jobs(self) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from vault_agent.store.index import links, lists, notes, text
+from vault_agent.store.index import documents, links, lists, notes, text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,9 +28,9 @@ class Reads(ABC):
         return None
 
     def notes(self, rowids: Iterable[int]) -> dict[int, StoredNote]:
-        """Return the notes with these rowids. Missing ones are left out."""
+        """Return the notes and documents with these rowids. Missing ones are left out."""
         with self.connection() as connection:
-            return notes.by_rowid(connection, rowids)
+            return documents.readable(connection, rowids)
 
     def headings(self, keys: Iterable[int]) -> dict[int, str | None]:
         """Return the innermost heading of each of these chunks."""

@@ -16,13 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from vault_agent.text.names import is_note
+from vault_agent.text.attachments import is_indexed
 from vault_agent.vault import platform
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from threading import Event
 
     from watchfiles._rust_notify import RustNotify
@@ -67,8 +67,8 @@ class Found(NamedTuple):
 class Events:
     """The system's events of one vault, from the start of the watch."""
 
-    def __init__(self, root: str, exclusions: Exclusions) -> None:
-        """Start to watch.
+    def __init__(self, root: str, exclusions: Exclusions, kinds: Collection[str] = ()) -> None:
+        """Start to watch. `kinds` are those of attachments whose text is indexed.
 
         Raises:
             WatchFailed: if the system does not allow it.
@@ -77,6 +77,7 @@ class Events:
 
         self._root = root
         self._exclusions = exclusions
+        self._kinds = kinds
         self._failures = (WatchfilesRustInternalError, OSError)
         try:
             # Every argument is given: the library would read environment variables for the others.
@@ -112,10 +113,15 @@ class Events:
             raise _failed(error) from None
         if isinstance(found, str):  # the time is over
             return Found()
-        return sort_events(found, self._root, self._exclusions)
+        return sort_events(found, self._root, self._exclusions, self._kinds)
 
 
-def sort_events(events: Iterable[tuple[int, str]], root: str, exclusions: Exclusions) -> Found:
+def sort_events(
+    events: Iterable[tuple[int, str]],
+    root: str,
+    exclusions: Exclusions,
+    kinds: Collection[str] = (),
+) -> Found:
     """Return the paths that may concern the index."""
     came_or_went: dict[str, bool] = {}
     count = 0
@@ -131,7 +137,7 @@ def sort_events(events: Iterable[tuple[int, str]], root: str, exclusions: Exclus
         return Found(overflow=True)
     paths, folders = [], False
     for path in sorted(came_or_went):
-        concern = _concern(root, path, exclusions, came_or_went=came_or_went[path])
+        concern = _concern(root, path, exclusions, kinds, came_or_went=came_or_went[path])
         if concern is not None:
             paths.append(path)
             folders = folders or concern == "folder"
@@ -139,9 +145,9 @@ def sort_events(events: Iterable[tuple[int, str]], root: str, exclusions: Exclus
 
 
 def _concern(
-    root: str, path: str, exclusions: Exclusions, *, came_or_went: bool
+    root: str, path: str, exclusions: Exclusions, kinds: Collection[str], *, came_or_went: bool
 ) -> Literal["file", "folder"] | None:
-    """Return what may change the index: a note, or a folder or attachment that came or went.
+    """Return what may change the index: a text, or a folder or another file that came or went.
 
     The kind of an event is used for nothing else, because it is not reliable.
     """
@@ -149,7 +155,7 @@ def _concern(
     if is_temporary(name) or exclusions.excludes(path):
         return None
     if not came_or_went:
-        return "file" if is_note(name) else None
+        return "file" if is_indexed(name, kinds) else None
     try:
         mode = os.lstat(os.path.join(root, path)).st_mode  # noqa: PTH118 - text
     except OSError:

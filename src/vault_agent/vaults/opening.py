@@ -60,7 +60,11 @@ async def open_vault(
         path, identity = root.path, root.identity
     typed = entry is not None and entry.has_note_types
     fingerprint = fingerprint_of(
-        exclusions, config.index.max_note_bytes, config.index.frontmatter_fields, typed=typed
+        exclusions,
+        config.index.max_note_bytes,
+        config.index.frontmatter_fields,
+        typed=typed,
+        attachments=config.index.attachments,
     )
     task = IndexTask(
         root=path,
@@ -68,6 +72,7 @@ async def open_vault(
         vault=identity,
         exclude=config.vault.exclude,
         max_note_bytes=config.index.max_note_bytes,
+        attachments=config.index.attachments,
         fields=config.index.frontmatter_fields,
         fingerprint=fingerprint,
         rebuild=False,

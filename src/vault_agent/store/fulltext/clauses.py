@@ -11,6 +11,7 @@ from tantivy import FieldType, Occur, Query
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.fulltext.schema import (
+    ATTACHMENT_TYPE,
     comparable_path,
     day_number,
     property_key,
@@ -113,6 +114,16 @@ class Clauses:
         if filters.scope != EVERYTHING:
             clauses.append(self._in_scope(filters.scope))
         return [silent(clause) for clause in clauses]
+
+    def attachments(self) -> Query:
+        """Return the attachments whose text is indexed."""
+        return self._raw("type", ATTACHMENT_TYPE)
+
+    def of_notes(self, clause: Query) -> Query:
+        """Return what a clause does without attachments. The scores stay the same."""
+        if not self._searcher.doc_freq("type", ATTACHMENT_TYPE):
+            return clause
+        return combined(must=[clause], must_not=[self.attachments()])
 
     def _in_scope(self, scope: Scope) -> Query:
         folder = comparable_path(scope.folder)

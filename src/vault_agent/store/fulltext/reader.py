@@ -110,7 +110,8 @@ class FulltextReader:
         """Return how many notes contain a phrase, and the best `limit` of them."""
         with guarded():
             self._files.check()
-            query = self._notes.clauses.phrase("body", phrase)
+            clauses = self._notes.clauses
+            query = clauses.of_notes(clauses.phrase("body", phrase))
             count = self._notes.count(query)
             return count, list(self._notes.top(query, limit)) if count else []
 
@@ -118,7 +119,8 @@ class FulltextReader:
         """Return notes with a title, alias or file name that contains a phrase."""
         with guarded():
             self._files.check()
-            return self._notes.first(self._notes.clauses.phrase("names", phrase), limit)
+            clauses = self._notes.clauses
+            return self._notes.first(clauses.of_notes(clauses.phrase("names", phrase)), limit)
 
     def unknown_paths(self, filters: Filters) -> list[str]:
         """Return the paths of filters that are neither a folder with notes nor a note."""
@@ -164,10 +166,12 @@ class FulltextReader:
         rowids: Iterable[int] | None = None,
         *,
         query: LexicalQuery | None = None,
+        attachments: bool = True,
     ) -> set[int]:
         """Return the notes, all or of `rowids`, that pass the filters and a query's conditions.
 
-        It filters notes that links or vectors have found.
+        It filters notes that links or vectors have found. Attachments whose text is indexed are
+        among them unless `attachments` is False.
         """
         with guarded():
             self._files.check()
@@ -180,6 +184,8 @@ class FulltextReader:
             if rowids is not None:
                 rowids = list(rowids)
                 must.append(clauses.rowids(rowids))
+            if not attachments:
+                must_not.append(clauses.attachments())
             every = combined(must=[silent(Query.all_query()), *must], must_not=must_not)
             found = set(self._notes.first(every, max(self._notes.searcher.num_docs, 1)))
             return found if rowids is None else found & set(rowids)

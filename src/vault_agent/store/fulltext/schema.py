@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tantivy import SchemaBuilder
 
 from vault_agent.text.indexed import index_terms, name_terms, splitter
-from vault_agent.text.names import fold, shown_name, stem
+from vault_agent.text.names import fold, is_note, shown_name, stem
 from vault_agent.text.terms import fold_text, units
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import ParsedNote
 
 ANALYZER = "terms"
+ATTACHMENT_TYPE = "\x1fattachment"
+"""The type of attachments. No note has it and no filter names it, because types are stripped."""
 _MAX_ANCESTOR = 4_096
 _MAX_PROPERTY = 200
 """Characters of a property's value. A longer one is text, and no filter asks for it."""
@@ -88,6 +90,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     tags = [f"#{tag}" for tag in note.tags]
     beside = [fold_text(value) for value in note.searched]
     texts = [fold_text(chunk.text) for chunk in note.chunks]
+    types = list(dict.fromkeys(map(type_key, note.types)))
     folded = (
         *(fold_text(each) for each in (*names, *tags) if not each.isascii()),
         *beside,
@@ -101,7 +104,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
         tag=list(dict.fromkeys(chain.from_iterable(map(_tag_keys, note.tags)))),
-        type=list(dict.fromkeys(map(type_key, note.types))),
+        type=types if is_note(path) else [ATTACHMENT_TYPE],
         property=list(
             dict.fromkeys(
                 property_key(each.name, each.value)

@@ -154,6 +154,12 @@ def chunks(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, Sto
     return {row[0]: chunk_of(row) for row in _rows(connection, _CHUNKS, keys)}
 
 
+def chunks_of(connection: sqlite3.Connection, note: StoredNote) -> list[StoredChunk]:
+    """Return all chunks of a note in their order."""
+    first = note.rowid << CHUNK_BITS
+    return sorted(chunks(connection, range(first, first + note.chunk_count)).values())
+
+
 def chunk_keys(connection: sqlite3.Connection) -> list[int]:
     """Return the keys of all chunks, in order."""
     with translated():
@@ -167,7 +173,7 @@ def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[
         rows = connection.execute(
             _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))", (json_array(keys),)
         ).fetchall()
-    return [_chunk_text(row) for row in rows]
+    return [chunk_text(row) for row in rows]
 
 
 def order(connection: sqlite3.Connection) -> list[tuple[int, str]]:
@@ -229,7 +235,8 @@ def chunk_of(row: sqlite3.Row) -> StoredChunk:
     return StoredChunk(key, path, start_line, end_line, text)
 
 
-def _chunk_text(row: sqlite3.Row) -> ChunkText:
+def chunk_text(row: sqlite3.Row) -> ChunkText:
+    """Return a chunk's text from its columns, in the order of `ChunkText`."""
     key, title, heading_path, text = row
     return ChunkText(key, title, tuple(orjson.loads(heading_path)) if heading_path else (), text)
 

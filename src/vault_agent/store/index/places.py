@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 
 def files_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[StoredFile]:
     """Return the files of the notes at these paths or anywhere below them."""
-    columns = "rowid, hash, path, size, mtime_ns, ctime_ns, inode"
-    rows = _at(connection, "note", columns, paths)
-    return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
+    return _files_at(connection, "note", paths)
+
+
+def documents_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[StoredFile]:
+    """Return the files of the documents at these paths or below them. The table must exist."""
+    return _files_at(connection, "document", paths)
 
 
 def attachments_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[str]:
@@ -61,6 +64,11 @@ def files_named(
         [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in notes],
         [path for (path,) in attachments],
     )
+
+
+def _files_at(connection: sqlite3.Connection, table: str, paths: Iterable[str]) -> list[StoredFile]:
+    rows = _at(connection, table, "rowid, hash, path, size, mtime_ns, ctime_ns, inode", paths)
+    return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
 
 
 def _at(

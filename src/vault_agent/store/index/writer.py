@@ -10,6 +10,7 @@ from vault_agent.errors import Failed
 from vault_agent.store.database import script, translated
 from vault_agent.store.index.meta import SCHEMA_VERSION
 from vault_agent.store.index.rows import PARTS, handle_of, keys_of
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -63,8 +64,12 @@ class NoteWriter:
     The links of a new generation wait for `add_links`, which writes them with their destinations.
     """
 
-    def __init__(self, connection: aiosqlite.Connection, base: Meta | None) -> None:
+    def __init__(
+        self, connection: aiosqlite.Connection, base: Meta | None, *, documents: bool = False
+    ) -> None:
+        """Take the connection. `documents` says whether there is a table of documents."""
         self._connection = connection
+        self._documents = documents
         self.next_rowid = base.next_rowid if base else 1
         self.waiting: list[tuple[str, list[Row]]] | None = None if base else []
         """The rows of links by the path of their note; None if all links are written."""
@@ -79,15 +84,20 @@ class NoteWriter:
         self.next_rowid = rowids.stop
         return rowids
 
-    async def add(self, notes: Sequence[NoteRows]) -> None:
-        """Store notes under rowids that were reserved for them.
+    async def add(self, files: Sequence[NoteRows]) -> None:
+        """Store notes, and documents, under rowids that were reserved for them.
 
         Raises:
             Failed: `ID_COLLISION` if two paths share an identifier.
         """
+        notes = [rows for rows in files if is_note(rows.note[_PATH])]
+        documents = [rows for rows in files if not is_note(rows.note[_PATH])]
         with translated():
             try:
                 await self._connection.executemany(_INSERT_NOTE, [rows.note for rows in notes])
+                if documents:
+                    inserted = [_document_of(rows.note) for rows in documents]
+                    await self._connection.executemany(_INSERT_DOCUMENT, inserted)
             except sqlite3.IntegrityError as error:
                 raise Failed(
                     "ID_COLLISION",
@@ -98,7 +108,7 @@ class NoteWriter:
             for number, insert in enumerate(_INSERTS):
                 if number == _LINK and self.waiting is not None:
                     continue
-                part = [row for rows in notes for row in rows.parts[number]]
+                part = [row for rows in files for row in rows.parts[number]]
                 if part:
                     await self._connection.executemany(insert, part)
         links = sum(len(rows.parts[_LINK]) for rows in notes)
@@ -108,7 +118,7 @@ class NoteWriter:
             if self._waiting_links > MAX_WAITING:
                 await self._write_unresolved()
         self.totals.notes += len(notes)
-        self.totals.chunks += sum(len(rows.parts[_CHUNK]) for rows in notes)
+        self.totals.chunks += sum(len(rows.parts[_CHUNK]) for rows in files)
         self.totals.links += links
         self.totals.unresolved_links += links  # until they are resolved
 
@@ -134,7 +144,7 @@ class NoteWriter:
             )
 
     async def remove(self, rowids: Iterable[int]) -> None:
-        """Remove notes with all their parts."""
+        """Remove notes, and documents if there may be any, with all their parts."""
         numbers = [(rowid,) for rowid in rowids]
         ranges = [keys_of(rowid) for (rowid,) in numbers]
         totals = self.totals
@@ -148,6 +158,8 @@ class NoteWriter:
         totals.chunks -= deleted["chunk"]
         totals.links -= deleted["link"]
         totals.notes -= await self._delete("note WHERE rowid = ?", numbers)
+        if self._documents:
+            await self._delete("document WHERE rowid = ?", numbers)
 
     async def _delete(self, what: str, rows: Iterable[tuple[object, ...]]) -> int:
         """Delete rows, once for each of `rows` of parameters, and return how many were deleted."""
@@ -158,15 +170,18 @@ class NoteWriter:
         return deleted
 
     async def touch(self, files: Iterable[tuple[int, FileEntry]]) -> None:
-        """Update size and times of notes whose content has not changed."""
+        """Update size and times of notes and documents whose content has not changed."""
+        times = [
+            (entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode, rowid)
+            for rowid, entry in files
+        ]
         with translated():
-            await self._connection.executemany(
-                "UPDATE note SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE rowid = ?",
-                [
-                    (entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode, rowid)
-                    for rowid, entry in files
-                ],
-            )
+            for table in ("note", "document") if self._documents else ("note",):
+                await self._connection.executemany(
+                    f"UPDATE {table} SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?"
+                    " WHERE rowid = ?",
+                    times,
+                )
 
     async def change_names(
         self, added: Iterable[tuple[int, int]], removed: Iterable[tuple[int, int]]
@@ -241,6 +256,8 @@ INSERT INTO note (rowid, handle, path, title, size, mtime_ns, ctime_ns, inode, h
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
+_INSERT_DOCUMENT = "INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
 _INSERTS = [
     f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(columns.split(',')))})"
     for table, columns in PARTS.items()
@@ -254,6 +271,14 @@ _INSERT_RESOLVED = (
 _INSERT_NAME = "INSERT OR IGNORE INTO name VALUES (?, ?)"
 
 _PATH = 2  # in the row of a note
+_ALIASES, _METADATA = 9, 10
+
+
+def _document_of(note: Row) -> Row:
+    """Return the row of a document from that of a note, which has two columns more."""
+    return (*note[:_ALIASES], *note[_METADATA + 1 :])
+
+
 _CHUNK, _LINK = (list(PARTS).index(table) for table in ("chunk", "link"))
 
 # An attachment linked twice counts once: it is one file to fetch.

@@ -1,0 +1,64 @@
+"""What is read of an attachment, and the limits of reading it."""
+
+from __future__ import annotations
+
+import time
+from typing import Final, NamedTuple
+
+MAX_CHARACTERS: Final = 8_000_000
+"""Limit of the text of one attachment."""
+MAX_PAGES: Final = 5_000
+CPU_SECONDS: Final = 20.0
+"""Processor time after which reading ends at a page. A page that takes longer ends its worker."""
+
+
+class Part(NamedTuple):
+    """A page, or another part with a name. Without a label, it is the whole file."""
+
+    label: str | None
+    text: str
+
+
+class Extracted(NamedTuple):
+    """The text of an attachment. `cut` says by which limit it is not the whole text."""
+
+    parts: tuple[Part, ...]
+    cut: str | None = None
+
+
+class Unreadable(Exception):
+    """A file has no text that can be read. `reason` is a word for the warning."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Collected:
+    """The parts read so far, within the limits."""
+
+    def __init__(self) -> None:
+        self.cut: str | None = None
+        self._parts: list[Part] = []
+        self._characters = 0
+        self._end = time.process_time() + CPU_SECONDS
+
+    def add(self, label: str | None, text: str) -> None:
+        """Add a part. A blank one is left out."""
+        room = MAX_CHARACTERS - self._characters
+        if len(text) > room:
+            text, self.cut = text[:room], "characters"
+        if text and not text.isspace():
+            self._parts.append(Part(label, text))
+            self._characters += len(text)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a limit is met, so that reading must end."""
+        if self.cut is None and time.process_time() > self._end:
+            self.cut = "time"
+        return self.cut is not None
+
+    def extracted(self) -> Extracted:
+        """Return what was read."""
+        return Extracted(tuple(self._parts), self.cut)

@@ -1,0 +1,40 @@
+"""The text of an attachment by its kind. Workers call it, since any file may be hostile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from vault_agent.extract.canvas import read_canvas
+from vault_agent.extract.page import read_page
+from vault_agent.extract.parts import Collected
+from vault_agent.extract.pdf import read_pdf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.extract.parts import Extracted
+    from vault_agent.text.attachments import AttachmentKind
+
+EXTRACT_VERSION: Final = 1
+"""Raise it when an attachment gives another text, so that kept texts are not used."""
+COSTLY: Final[frozenset[AttachmentKind]] = frozenset({"pdf"})
+"""The kinds whose text is kept: reading it again takes far longer than reading a file."""
+
+
+def extract(kind: AttachmentKind, data: bytes, decode: Callable[[bytes], str]) -> Extracted:
+    """Return the text of an attachment. `decode` returns the text of its bytes.
+
+    Raises:
+        Unreadable: if there is no text that can be read.
+    """
+    match kind:
+        case "pdf":
+            return read_pdf(data)
+        case "canvas":
+            return read_canvas(data)
+        case "html":
+            return read_page(decode(data))
+        case _:
+            found = Collected()
+            found.add(None, decode(data))
+            return found.extracted()

@@ -1,0 +1,62 @@
+"""Texts of attachments, kept by the hash of the file, so that each content is read once.
+
+A rename or a rebuild of the index takes the text from here. Workers write the files; a run over the
+whole vault removes those whose content the index no longer has.
+"""
+
+from __future__ import annotations
+
+import zlib
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import orjson
+
+from vault_agent.extract.parts import Extracted, Part
+from vault_agent.extract.read import EXTRACT_VERSION
+from vault_agent.system.files import make_private_folder, replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+_VERSION = f"-{EXTRACT_VERSION}"
+_LEVEL = 1  # of the compression: reading must be fast
+
+
+class KeptTexts:
+    """The folder of texts of one index."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, kind: str, digest: bytes) -> Extracted | None:
+        """Return the text of a content by its hash, or None if it is not kept."""
+        try:
+            document = orjson.loads(zlib.decompress(self._path(kind, digest).read_bytes()))
+            parts = tuple(Part(label, text) for label, text in document["parts"])
+            return Extracted(parts, document["cut"])
+        except (OSError, ValueError, TypeError, KeyError, zlib.error):
+            return None  # missing, or damaged: it is read again
+
+    def put(self, kind: str, digest: bytes, text: Extracted) -> None:
+        """Keep a text. Without room for it, it is read again the next time."""
+        # The pages of a PDF may have lone surrogates.
+        parts = [[part.label, part.text.encode("utf-8", "replace").decode()] for part in text.parts]
+        data = zlib.compress(orjson.dumps({"parts": parts, "cut": text.cut}), _LEVEL)
+        with suppress(OSError):
+            path = self._path(kind, digest)
+            make_private_folder(path.parent)
+            replace_file(path, data, durable=False)
+
+    def sweep(self, digests: Collection[bytes]) -> None:
+        """Remove all texts but those of these contents."""
+        kept = {digest.hex() for digest in digests}
+        for path in self._folder.glob("*/*"):
+            name, _, kind = path.name.partition(".")
+            if name not in kept or not kind.endswith(_VERSION):
+                path.unlink(missing_ok=True)
+
+    def _path(self, kind: str, digest: bytes) -> Path:
+        name = digest.hex()
+        return self._folder / name[:2] / f"{name}.{kind}{_VERSION}"

@@ -1,0 +1,95 @@
+"""Reads attachments whose text is indexed. Searches find them; nothing that lists notes reads them.
+
+The table exists only where the text of attachments was ever wanted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.notes import FileEntry
+from vault_agent.store.database import json_array, script, translated
+from vault_agent.store.index import notes
+from vault_agent.store.index.notes import StoredFile
+from vault_agent.store.index.rows import handle_of_id
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    import aiosqlite
+
+    from vault_agent.store.index.notes import ChunkText, StoredNote
+
+
+async def create_documents(connection: aiosqlite.Connection) -> None:
+    """Create the table if it is missing."""
+    await connection.execute_fetchall(script("index/documents.sql"))
+
+
+def exist(connection: sqlite3.Connection) -> bool:
+    """Whether the text of attachments was ever wanted."""
+    with translated():
+        return bool(connection.execute(_EXIST).fetchall())
+
+
+def files(connection: sqlite3.Connection) -> list[StoredFile]:
+    """Return the file of every document as it was last seen."""
+    if not exist(connection):
+        return []
+    with translated():
+        rows = connection.execute(_FILES).fetchall()
+    return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
+
+
+def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, StoredNote]:
+    """Return the notes and documents with these rowids. Missing ones are left out."""
+    wanted = list(rowids)
+    found = notes.by_rowid(connection, wanted)
+    if len(found) == len(wanted) or not exist(connection):
+        return found
+    with translated():
+        rows = connection.execute(_DOCUMENT + _AMONG, (json_array(wanted),)).fetchall()
+    return {**found, **{row[0]: notes.note_of(row) for row in rows}}
+
+
+def readable_by_id(connection: sqlite3.Connection, identifier: str) -> StoredNote | None:
+    """Return the note or the document with an ID, or None."""
+    note = notes.note_by_id(connection, identifier)
+    if note is not None or not exist(connection):
+        return note
+    asked = (handle_of_id(identifier),)
+    with translated():
+        rows = connection.execute(f"{_DOCUMENT} WHERE handle = ?", asked).fetchall()
+    return next((found for found in map(notes.note_of, rows) if found.id == identifier), None)
+
+
+def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[ChunkText]:
+    """Return these chunks of notes and documents, in no particular order."""
+    wanted = list(keys)
+    found = notes.chunk_texts_of(connection, wanted)
+    if len(found) == len(wanted) or not exist(connection):
+        return found
+    with translated():
+        rows = connection.execute(_CHUNK_TEXT, (json_array(wanted),)).fetchall()
+    return [*found, *map(notes.chunk_text, rows)]
+
+
+def content_of(connection: sqlite3.Connection, rowid: int) -> tuple[int, bytes] | None:
+    """Return the size in bytes and the hash of a document's file, or None if it is gone."""
+    with translated():
+        rows = connection.execute(_CONTENT, (rowid,)).fetchall()
+    return next(((size, digest) for size, digest in rows), None)
+
+
+_EXIST = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'document'"
+_FILES = "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM document"
+_DOCUMENT = "SELECT rowid, handle, path, title, chunk_count, NULL, NULL, 0 FROM document"
+_AMONG = " WHERE rowid IN (SELECT value FROM json_each(?))"
+_CONTENT = "SELECT size, hash FROM document WHERE rowid = ?"
+_CHUNK_TEXT = f"""
+SELECT chunk.key, document.title, chunk.heading_path, chunk.text
+FROM chunk JOIN document ON document.rowid = chunk.key >> {CHUNK_BITS}
+WHERE chunk.key IN (SELECT value FROM json_each(?))
+"""

@@ -1,0 +1,300 @@
+"""The text of attachments in an index: read once, found, left out of what is about notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.index_runs import Vault
+from tests.pdfs import pdf
+from tests.search.opened import indexed, opened
+
+from vault_agent.extract import read
+from vault_agent.extract.parts import MAX_PAGES
+from vault_agent.indexing.compare import compare
+from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import FileTask, ParsedFile, unparsed
+from vault_agent.model.identifiers import identify
+from vault_agent.model.lists import ListQuery
+from vault_agent.model.reading import PartQuery
+from vault_agent.model.scope import Scope
+from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
+from vault_agent.search.fetch import chunk
+from vault_agent.search.lists import list_notes
+from vault_agent.search.part import attachment_part
+from vault_agent.search.related import related
+from vault_agent.search.resolve import resolve
+from vault_agent.search.search import search
+from vault_agent.store.index import documents
+from vault_agent.store.index import notes as reading
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vault_agent.model.search import Hit
+    from vault_agent.store.current import Snapshot
+
+PAGES = ("The kettle\nwas on the stove.", "Nothing here.", "A marmalade recipe\nfrom Seville.")
+KINDS = ("pdf", "text", "csv", "html", "canvas", "code")
+
+
+async def hits(snapshot: Snapshot, query: str, scope: Scope | None = None) -> tuple[Hit, ...]:
+    filters = Filters(scope=scope) if scope else Filters()
+    return (await search(snapshot, SearchQuery(query, filters=filters))).hits
+
+
+def made(folder: Path, kinds: tuple[str, ...] = KINDS) -> Vault:
+    vault = Vault(folder, attachments=kinds)
+    vault.write("Notes/Tea.md", "# Tea\n\nSee [[manual.pdf]] about the kettle.\n")
+    vault.write("Papers/manual.pdf", pdf(PAGES))
+    vault.write("Papers/list.txt", "first line\nquince jelly\n")
+    return vault
+
+
+async def test_a_page_of_a_pdf_is_found_with_its_number(tmp_path: Path):
+    async with indexed(made(tmp_path)) as snapshot:
+        [hit] = await hits(snapshot, "marmalade Seville")
+        assert (hit.path, hit.page, hit.kind) == ("Papers/manual.pdf", 3, "pdf")
+        assert (hit.title, hit.heading_path) == ("manual.pdf", ("Page 3",))
+        assert "marmalade recipe" in hit.snippet
+        passage = await chunk(snapshot, hit.note_id, hit.chunk_index or 0)
+        assert passage.content == "A marmalade recipe\nfrom Seville.\n"
+        assert passage.content_type.startswith("text/plain")
+
+
+async def test_a_line_of_a_text_file_is_found(tmp_path: Path):
+    async with indexed(made(tmp_path)) as snapshot:
+        [hit] = await hits(snapshot, "quince")
+        assert (hit.path, hit.line, hit.kind, hit.page) == ("Papers/list.txt", 2, "text", None)
+
+
+async def test_without_the_setting_the_index_has_no_text_of_attachments(tmp_path: Path):
+    async with indexed(made(tmp_path, ())) as snapshot:
+        assert not await hits(snapshot, "marmalade")
+        assert not await snapshot.read(documents.exist)
+
+
+async def test_only_chosen_kinds_are_read(tmp_path: Path):
+    async with indexed(made(tmp_path, ("text",))) as snapshot:
+        assert not await hits(snapshot, "marmalade")
+        assert await hits(snapshot, "quince")
+
+
+async def test_what_is_about_notes_does_not_change(tmp_path: Path):
+    (tmp_path / "with").mkdir()
+    (tmp_path / "without").mkdir()
+    with_text, without = made(tmp_path / "with"), made(tmp_path / "without", ())
+    assert await with_text.index() == replace(await without.index(), chunks=5)
+    one, other = await with_text.dump(), await without.dump()
+    totals, others = one.pop("totals"), other.pop("totals")
+    assert one == other
+    assert (totals[0], totals[2]) == (others[0], others[2])  # notes and links
+    assert await with_text.links("Notes/Tea.md") == {"manual.pdf": ("Papers/manual.pdf", False)}
+    async with indexed(with_text) as snapshot:
+        for query in (ListQuery(), ListQuery(filters=Filters(paths=("Papers",)))):
+            listed = await list_notes(snapshot, query)
+            assert listed.total == len(listed.notes)
+            assert all(note.path.endswith(".md") for note in listed.notes)
+
+
+async def test_a_scope_hides_attachments_outside_it(tmp_path: Path):
+    vault = made(tmp_path)
+    async with indexed(vault) as snapshot:
+        assert not await hits(snapshot, "marmalade", Scope("Notes"))
+        assert await hits(snapshot, "marmalade", Scope("Papers"))
+        with pytest.raises(Exception, match="No note"):
+            await resolve(snapshot, "manual.pdf", scope=Scope("Notes"), attachments=True)
+
+
+async def test_exclusions_count_for_attachments(tmp_path: Path):
+    vault = made(tmp_path)
+    await vault.index()
+    vault.exclude = ("Papers/*.pdf",)
+    async with indexed(vault) as snapshot:
+        assert not await hits(snapshot, "marmalade")
+        assert await hits(snapshot, "quince")
+
+
+async def test_the_next_run_follows_a_change_of_the_setting(tmp_path: Path):
+    vault = made(tmp_path, ())
+    await vault.index()
+    vault.attachments = ("pdf",)
+    assert compare(vault.task()).stale
+    async with indexed(vault) as snapshot:
+        assert await hits(snapshot, "marmalade")
+    vault.attachments = ()
+    async with indexed(vault) as snapshot:
+        assert not await hits(snapshot, "marmalade")
+    assert not compare(vault.task()).stale
+    assert not list(vault.directory.texts.glob("*/*"))
+
+
+async def test_changes_renames_and_removals_are_followed(tmp_path: Path):
+    vault = made(tmp_path)
+    first = await vault.index()
+    assert (first.added, first.removed, first.unchanged) == (1, 0, 0)
+    vault.write("Papers/list.txt", "a damson\n")
+    (vault.root / "Papers/manual.pdf").rename(vault.root / "Papers/book.pdf")
+    second = await vault.index(paths=("Papers",))
+    assert (second.added, second.changed, second.renamed, second.removed) == (0, 0, 0, 0)
+    assert second.unchanged == 1
+    async with indexed(vault) as snapshot:
+        assert not await hits(snapshot, "quince")
+        assert [hit.path for hit in await hits(snapshot, "damson")] == ["Papers/list.txt"]
+        assert [hit.path for hit in await hits(snapshot, "marmalade")] == ["Papers/book.pdf"]
+    (vault.root / "Papers/book.pdf").unlink()
+    async with indexed(vault) as snapshot:
+        assert not await hits(snapshot, "marmalade")
+    assert not compare(vault.task()).stale
+
+
+async def test_each_content_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    vault = made(tmp_path)
+    await vault.index()
+
+    def never(_: bytes) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(read, "read_pdf", never)
+    (vault.root / "Papers/manual.pdf").rename(vault.root / "manual copy.pdf")
+    await vault.index()
+    await vault.index(rebuild=True)
+    async with indexed(vault) as snapshot:
+        assert [hit.page for hit in await hits(snapshot, "marmalade")] == [3]
+
+
+async def test_a_damaged_kept_text_is_read_again(tmp_path: Path):
+    vault = made(tmp_path)
+    await vault.index()
+    [kept] = vault.directory.texts.glob("*/*")
+    kept.write_bytes(b"damaged")
+    await vault.index(rebuild=True)
+    async with indexed(vault) as snapshot:
+        assert await hits(snapshot, "marmalade")
+
+
+@pytest.mark.fault("Attachments", "a PDF is encrypted or damaged", "it is found by its name only")
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (pdf(["secret"], encrypted=True), "encrypted"),
+        (b"%PDF-1.7\nnothing", "damaged"),
+        (b"", "damaged"),
+        (pdf(PAGES)[:200], "damaged"),
+    ],
+)
+async def test_a_pdf_that_cannot_be_read_is_found_by_its_name(
+    tmp_path: Path, data: bytes, reason: str
+):
+    vault = made(tmp_path)
+    vault.write("strange.pdf", data)
+    async with indexed(vault) as snapshot:
+        assert [(w.code, w.details) for w in vault.heard.warnings] == [
+            ("ATTACHMENT_NOT_READ", {"path": "strange.pdf", "reason": reason})
+        ]
+        [hit] = await hits(snapshot, "strange")
+        assert (hit.path, hit.chunk_index) == ("strange.pdf", None)
+    vault.heard.warnings.clear()
+    await vault.index()
+    assert not vault.heard.warnings, "it is read again only after a change"
+
+
+@pytest.mark.fault("Attachments", "a text file has binary data", "it is left out, with a warning")
+async def test_a_binary_file_with_the_name_of_a_text_is_left_out(tmp_path: Path):
+    vault = made(tmp_path)
+    vault.write("data.txt", bytes(1000))
+    await vault.index()
+    assert vault.heard.codes == ["FILE_BINARY"]
+    assert not compare(vault.task()).stale
+    await vault.index()
+    assert not vault.heard.warnings
+
+
+async def test_only_the_beginning_of_a_pdf_over_the_limit_is_searched(tmp_path: Path):
+    vault = made(tmp_path)
+    vault.write("long.pdf", pdf([*["a medlar tree"] * MAX_PAGES, "a service tree"]))
+    async with indexed(vault) as snapshot:
+        assert [(w.code, w.details["reason"]) for w in vault.heard.warnings] == [
+            ("ATTACHMENT_CUT", "pages")
+        ]
+        assert (await hits(snapshot, "medlar"))[0].page == 1
+        assert not await hits(snapshot, "service")
+
+
+@pytest.mark.fault(
+    "Attachments",
+    "an attachment takes too much time or memory",
+    "its process is ended; it is found by its name only",
+)
+async def test_an_attachment_that_ends_its_process_is_found_by_its_name(tmp_path: Path):
+    vault = made(tmp_path)
+
+    async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
+        return [unparsed(task) for task in tasks]
+
+    await index(vault.task(), parse, vault.heard)
+    assert vault.heard.codes == ["NOTE_PARSER_CRASHED"] * 3
+    async with opened(vault) as snapshot:
+        assert [hit.path for hit in await hits(snapshot, "manual")] == ["Papers/manual.pdf"]
+
+
+async def test_related_finds_attachments_and_takes_them(tmp_path: Path):
+    vault = made(tmp_path)
+    vault.write("Notes/Jam.md", "# Jam\n\nMarmalade recipe with oranges from Seville, marmalade.\n")
+    async with indexed(vault) as snapshot:
+        jam = await related(snapshot, RelatedQuery(identify("Notes/Jam.md")))
+        assert "Papers/manual.pdf" in [hit.path for hit in jam.hits]
+        paper = await related(snapshot, RelatedQuery(identify("Papers/manual.pdf")))
+        assert {"Notes/Jam.md", "Notes/Tea.md"} <= {hit.path for hit in paper.hits}
+
+
+async def test_the_text_is_read_by_page_and_by_line(tmp_path: Path):
+    vault = made(tmp_path)
+    async with indexed(vault) as snapshot:
+        named = await resolve(snapshot, "manual.pdf", attachments=True)
+        assert [note.path for note in named.notes] == ["Papers/manual.pdf"]
+        stored = await snapshot.read(documents.readable_by_id, named.notes[0].note_id)
+        assert stored is not None
+
+        async def text(**query: object) -> str:
+            asked = PartQuery(**query)  # type: ignore[arg-type]
+            return (await snapshot.read(attachment_part, stored, asked, 10_000)).text
+
+        assert await text(section="page 3") == "A marmalade recipe\nfrom Seville.\n"
+        assert await text(first_line=2, last_line=3) == "was on the stove.\nNothing here.\n"
+        assert await text(view="outline") == "1: Page 1\n3: Page 2\n4: Page 3\n"
+        whole = await snapshot.read(attachment_part, stored, PartQuery(), 10_000)
+        assert (whole.lines, whole.note_hash) == (5, None)
+
+
+async def test_a_write_takes_no_attachment_for_a_note(tmp_path: Path):
+    async with indexed(made(tmp_path)) as snapshot:
+        with pytest.raises(Exception, match="No note"):
+            await resolve(snapshot, identify("Papers/manual.pdf"))
+        assert await snapshot.read(reading.note_by_id, identify("Papers/manual.pdf")) is None
+
+
+async def test_html_canvas_and_tables_are_read(tmp_path: Path):
+    vault = made(tmp_path)
+    vault.write(
+        "page.html",
+        "<html><head><title>no</title><script>evil()</script></head><body><h1>Plum cake</h1>"
+        "<p>Take six&nbsp;eggs.<h2>Sauce</h2><p>custard</body></html>",
+    )
+    vault.write(
+        "board.canvas",
+        '{"nodes":[{"type":"text","text":"## Greengage\\nripe"},{"label":"Group bullace"}],'
+        '"edges":[{"label":"leads to sloe"}]}',
+    )
+    vault.write("prices.csv", "fruit,price\nmedlar,3\n")
+    async with indexed(vault) as snapshot:
+        [cake] = await hits(snapshot, "eggs")
+        assert (cake.path, cake.heading_path) == ("page.html", ("Plum cake",))
+        assert [hit.heading for hit in await hits(snapshot, "custard")] == ["Sauce"]
+        assert not await hits(snapshot, "evil")
+        assert [hit.heading for hit in await hits(snapshot, "ripe")] == ["Greengage"]
+        for query, path in (
+            *(("bullace", "board.canvas"), ("sloe", "board.canvas"), ("medlar", "prices.csv")),
+        ):
+            assert [hit.path for hit in await hits(snapshot, query)] == [path]
