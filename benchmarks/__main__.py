@@ -14,6 +14,7 @@ from pathlib import Path
 NAMES = (
     "run",
     "quality",
+    "related",
     "search",
     "watch",
     "writing",

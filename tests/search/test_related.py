@@ -163,3 +163,32 @@ async def test_notes_with_very_many_links_are_not_walked(
     vault.write("Index.md", "[[Bread]] [[Rye]] [[Baking]] [[Pizza]]\n")
     await vault.index()
     assert set(await circles(vault, "Index.md", "Kitchen/Starter.md")) == {"Kitchen/Starter.md"}
+
+
+async def test_what_similar_notes_link_to_is_found(tmp_path: Path):
+    vault = Vault(tmp_path)
+    for name in ("a", "b", "c"):
+        vault.write(f"{name}.md", f"Quinces ripen late, jelly {name}. See [[Orchard fruit]].\n")
+    vault.write("new.md", "Quinces ripen late in jelly.\n")
+    vault.write("Orchard fruit.md", "An overview.\n")
+    vault.write("Else.md", "Nothing of it.\n")
+    await vault.index()
+    answer = await ask(vault, "new.md", explain=True)
+    hit = next(hit for hit in answer.hits if hit.path == "Orchard fruit.md")
+    assert hit.reason is Reason.RELATED_NEIGHBOURS
+    assert hit.explanation is not None
+    assert hit.explanation["votes"].keys() == {"similar"}
+    scoped = await ask(vault, "new.md", filters=Filters(scope=Scope(deny=("a.md", "b.md", "c.md"))))
+    assert [hit.path for hit in scoped.hits] == []
+
+
+async def test_words_that_tell_nothing_are_not_marked_as_the_reason(tmp_path: Path):
+    vault = Vault(tmp_path)
+    vault.write("a.md", "The whole quince jelly is wrong, and does its own thing.\n")
+    vault.write("b.md", "A quince jelly. The whole day was wrong. It does its own thing.\n")
+    for number in range(20):
+        vault.write(f"n{number}.md", f"Something else {number}.\n")
+    await vault.index()
+    (hit,) = [hit for hit in (await ask(vault, "a.md")).hits if hit.path == "b.md"]
+    marked = {hit.snippet[start:end] for start, end in hit.matches}
+    assert marked == {"quince", "jelly"}

@@ -23,10 +23,14 @@ COMMON_SHARE = 0.3
 """A term in a larger share of the notes is too common to characterise one of them."""
 LINK_WEIGHT = 0.3
 """Limit of the link score as the number of links grows."""
-TEXT_WEIGHT, NEIGHBOUR_WEIGHT, FOLDER_WEIGHT = 0.6, 0.3, 0.2
+TEXT_WEIGHT, NEIGHBOUR_WEIGHT, SIMILAR_WEIGHT, FOLDER_WEIGHT = 0.6, 0.2, 0.3, 0.2
 """Measured by links that were taken out of real vaults, see docs/explanation/ranking.md."""
 CLEAR_NEIGHBOURS = 0.7
 """Shared neighbours count in full from this score: one with 3 links, or two with 16."""
+SIMILAR_NOTES = 10
+"""Number of notes with the most similar text whose links count."""
+CLEAR_SIMILAR = 1.0
+"""The links of similar notes count in full from this score: three notes with 19 links each."""
 
 
 class Voices(NamedTuple):
@@ -35,6 +39,8 @@ class Voices(NamedTuple):
     text: Mapping[int, float]
     """By words, by meaning or by both."""
     neighbours: Mapping[int, float]
+    similar: Mapping[int, float]
+    """By links with notes of a similar text."""
     folder: Mapping[int, float]
     links: Mapping[int, int]
     """The number of direct links."""
@@ -46,6 +52,7 @@ class Fused(NamedTuple):
     score: float
     text: float
     neighbours: float
+    similar: float
     folder: float
     links: float
 
@@ -114,6 +121,21 @@ def shared_neighbours(circles: Mapping[int, Collection[int]]) -> dict[int, float
     return scores
 
 
+def linked_with_similar(
+    text: Mapping[int, float], circles: Mapping[int, Collection[int]]
+) -> dict[int, float]:
+    """Score notes by the notes of a similar text that they are linked with.
+
+    A similar note counts its text's score, 0 to 1, by 1/ln(1 + its degree). `circles` has the
+    neighbours of each similar note.
+    """
+    scores: dict[int, float] = {}
+    for similar, others in circles.items():
+        for rowid in others:
+            scores[rowid] = scores.get(rowid, 0.0) + text[similar] / math.log1p(len(others))
+    return scores
+
+
 def folder_nearness(path: str, other: str) -> float:
     """Return the folders that two paths begin with, as a share of the longer path's folders."""
     folders, others = path.split("/")[:-1], other.split("/")[:-1]
@@ -137,22 +159,25 @@ def convex(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int
 def fuse(voices: Voices) -> dict[int, Fused]:
     """Combine the voices of all candidates.
 
-    Text, neighbours and folder are scaled to 0..1 and added with their weights. A silent voice
+    All but direct links are scaled to 0..1 and added with their weights. A silent voice
     leaves its weight to the others. Direct links are joined by a noisy-or: they are enough alone,
     and never lower a score.
     """
     weighted = [
         (TEXT_WEIGHT, scaled(voices.text)),
         (NEIGHBOUR_WEIGHT, scaled(voices.neighbours, CLEAR_NEIGHBOURS)),
+        (SIMILAR_WEIGHT, scaled(voices.similar, CLEAR_SIMILAR)),
         (FOLDER_WEIGHT, _distinctive(voices.folder)),
     ]
     total = sum(weight for weight, voice in weighted if voice) or 1.0
     fused = {}
-    for rowid in sorted({*voices.text, *voices.neighbours, *voices.links}):
-        text, near, folder = (weight * voice.get(rowid, 0.0) / total for weight, voice in weighted)
+    for rowid in sorted({*voices.text, *voices.neighbours, *voices.similar, *voices.links}):
+        text, near, similar, folder = (
+            weight * voice.get(rowid, 0.0) / total for weight, voice in weighted
+        )
         linked = LINK_WEIGHT * (1 - 0.5 ** voices.links.get(rowid, 0))
-        score = 1 - (1 - text - near - folder) * (1 - linked)
-        fused[rowid] = Fused(round(score, 6), text, near, folder, linked)
+        score = 1 - (1 - text - near - similar - folder) * (1 - linked)
+        fused[rowid] = Fused(round(score, 6), text, near, similar, folder, linked)
     return fused
 
 

@@ -12,11 +12,13 @@ from vault_agent.model.search import Answer, Filters
 from vault_agent.ranking.rank import Ranked
 from vault_agent.ranking.related import (
     MAX_CHARACTERS,
+    SIMILAR_NOTES,
     Voices,
     convex,
     count_terms,
     folder_nearness,
     fuse,
+    linked_with_similar,
     related_query,
     scaled,
     shared_neighbours,
@@ -28,6 +30,7 @@ from vault_agent.search.named import named_chunk, named_text
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
+from vault_agent.text.common_words import common_terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -188,6 +191,7 @@ class _Search:
         if query.linked is Linked.EXCLUDE:
             self._without |= asked.links.keys()
         self._among = links if query.linked is Linked.ONLY else None  # None: all
+        self._within = lexical.notes_within(snapshot, query.filters.scope)
 
     def hits(self, mode: Mode) -> tuple[Hit, ...]:
         if self._among is not None and not self._among:
@@ -196,12 +200,13 @@ class _Search:
         go_on(self._stopped)
         text = self._text(mode, shared)
         go_on(self._stopped)
+        similar = self._linked_with_similar(text.scores)
         notes = lexical.with_notes(
-            self._snapshot, text.notes, {*text.scores, *shared, *self._links}
+            self._snapshot, text.notes, {*text.scores, *shared, *similar, *self._links}
         )
         path = self._asked.note.path
         folders = {rowid: folder_nearness(path, note.path) for rowid, note in notes.items()}
-        fused = fuse(Voices(text.scores, shared, folders, self._links))
+        fused = fuse(Voices(text.scores, shared, similar, folders, self._links))
         order = sorted(
             (rowid for rowid in fused if rowid in notes),
             key=lambda rowid: (-fused[rowid].score, notes[rowid].path),
@@ -210,7 +215,7 @@ class _Search:
             self._snapshot,
             [_place(rowid, text, fused[rowid]) for rowid in order],
             notes,
-            text.information,
+            _telling(text.information),
             reasons=[_reason(mode, fused[rowid]) for rowid in order],
             explain=self._query.explain,
         )
@@ -225,13 +230,21 @@ class _Search:
     def _shared(self) -> dict[int, float]:
         """Return the best notes by the neighbours that they share with the requested note."""
         links = self._asked.links
-        within = lexical.notes_within(self._snapshot, self._query.filters.scope)
-        known = links if within is None else links.keys() & within
+        known = links if self._within is None else links.keys() & self._within
         by_links = sorted(known, key=lambda rowid: (-links[rowid], rowid))
-        circles = self._snapshot.circles(by_links, within)
+        return self._best(shared_neighbours(self._snapshot.circles(by_links, self._within)))
+
+    def _linked_with_similar(self, text: Mapping[int, float]) -> dict[int, float]:
+        """Return the best notes by the notes of a similar text that they are linked with."""
+        similar = sorted(text, key=lambda rowid: (-text[rowid], rowid))[:SIMILAR_NOTES]
+        circles = self._snapshot.circles(similar, self._within)
+        return self._best(linked_with_similar(text, circles))
+
+    def _best(self, scores: Mapping[int, float]) -> dict[int, float]:
+        """Return the best notes of those that may be results."""
         scores = {
             rowid: score
-            for rowid, score in shared_neighbours(circles).items()
+            for rowid, score in scores.items()
             if rowid not in self._without and (self._among is None or rowid in self._among)
         }
         best = sorted(scores, key=lambda rowid: (-scores[rowid], rowid))[:_POOL]
@@ -287,7 +300,7 @@ class _Search:
             admitted=admitted,
             without=self._without,
             witnesses=witnesses,
-            within=lexical.notes_within(self._snapshot, self._query.filters.scope),
+            within=self._within,
         )
 
 
@@ -302,9 +315,17 @@ def _compile(
     return related_query(counts, frequencies, notes), whole_note(counts, frequencies, notes)
 
 
+def _telling(information: Mapping[str, float]) -> Mapping[str, float]:
+    """Return the terms to mark in excerpts: words such as "own" or "whole" are no reason."""
+    common = common_terms()
+    telling = {term: each for term, each in information.items() if term not in common}
+    return telling or information
+
+
 def _place(rowid: int, text: _Text, fused: Fused) -> Ranked:
     votes = {name: scores.get(rowid, 0.0) for name, scores in text.votes.items()}
-    votes |= {"neighbours": fused.neighbours, "folder": fused.folder, "links": fused.links}
+    votes |= {"neighbours": fused.neighbours, "similar": fused.similar}
+    votes |= {"folder": fused.folder, "links": fused.links}
     return Ranked(
         rowid,
         text.chunks.get(rowid),
@@ -315,8 +336,9 @@ def _place(rowid: int, text: _Text, fused: Fused) -> Ranked:
 
 def _reason(mode: Mode, fused: Fused) -> Reason:
     """Return the reason of the voice that adds most. A folder alone finds nothing."""
-    if fused.links > max(fused.text, fused.neighbours):
+    by_neighbours = fused.neighbours + fused.similar
+    if fused.links > max(fused.text, by_neighbours):
         return Reason.RELATED_LINK
-    if fused.neighbours > fused.text:
+    if by_neighbours > fused.text:
         return Reason.RELATED_NEIGHBOURS
     return _BY_TEXT[mode]
