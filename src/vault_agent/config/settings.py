@@ -167,7 +167,10 @@ def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem
 def _rule(item: ErrorDetails) -> str:
     if item["type"] == "bool_parsing":
         return "must be true or false"
-    return item["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    rule = item["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    if item["type"] == "literal_error" and isinstance(item["loc"][-1], int):  # a value of a list
+        return rule.replace("must be", "must be one or more of", 1)
+    return rule
 
 
 def _origin(layers: tuple[Layer, ...], name: str) -> str | None:
