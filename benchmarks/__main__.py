@@ -26,6 +26,7 @@ NAMES = (
     "memory.hooks",
     "memory.speed",
     "harm",
+    "attachments",
     "versus",
     "exactness",
     "vault",

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.pdfs import pdf
+from tests.archives import book, paragraph, word
 from tests.index_runs import Vault
-from tests.pdfs import pdf
 from tests.search.opened import indexed, opened
 
 from vault_agent.extract import read
@@ -273,6 +274,27 @@ async def test_a_write_takes_no_attachment_for_a_note(tmp_path: Path):
         with pytest.raises(Exception, match="No note"):
             await resolve(snapshot, identify("Papers/manual.pdf"))
         assert await snapshot.read(reading.note_by_id, identify("Papers/manual.pdf")) is None
+
+
+async def test_office_documents_and_books_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    vault = made(tmp_path, ("office", "epub"))
+    vault.write("Plans.docx", word(paragraph("Orchard", "Heading1") + paragraph("a medlar tree")))
+    vault.write("Tale.epub", book("<h1>One</h1><p>a bullace hedge</p>"))
+    vault.write("broken.xlsx", b"no archive")
+    async with indexed(vault) as snapshot:
+        assert vault.heard.codes == ["ATTACHMENT_NOT_READ"]
+        [plan] = await hits(snapshot, "medlar")
+        assert (plan.path, plan.heading, plan.kind) == ("Plans.docx", "Orchard", "office")
+        [tale] = await hits(snapshot, "bullace")
+        assert (tale.path, tale.heading, tale.kind) == ("Tale.epub", "One", "epub")
+    monkeypatch.setattr(read, "read_office", None)
+    monkeypatch.setattr(read, "read_book", None)
+    vault.write("broken.xlsx", b"").unlink()
+    await vault.index(rebuild=True)
+    async with indexed(vault) as snapshot:
+        assert await hits(snapshot, "medlar")
 
 
 async def test_html_canvas_and_tables_are_read(tmp_path: Path):

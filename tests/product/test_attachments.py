@@ -7,8 +7,8 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.pdfs import pdf, pdf_of
 from tests.mcp.conftest import Agent
-from tests.pdfs import pdf, pdf_of
 from tests.waiting import eventually
 
 if TYPE_CHECKING:

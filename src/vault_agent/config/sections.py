@@ -124,8 +124,9 @@ class IndexSettings(Section):
         (),
         "kinds of attachments whose text is searched",
         help=(
-            "Of `pdf`, `html`, `text`, `code`, `csv`, `canvas` and `base`. Searches find their "
-            "passages; lists, links and counts stay those of notes. The next index run reads them."
+            "Of `pdf`, `office`, `epub`, `html`, `text`, `code`, `csv`, `canvas` and `base`. "
+            "Searches find their passages; lists, links and counts stay those of notes. The next "
+            "index run reads them."
         ),
     )
     at_start: Switch = setting(False, "whether the server updates the index when it starts")

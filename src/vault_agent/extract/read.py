@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from vault_agent.extract.book import read_book
 from vault_agent.extract.canvas import read_canvas
+from vault_agent.extract.office import read_office
 from vault_agent.extract.page import read_page
 from vault_agent.extract.parts import Collected
 from vault_agent.extract.pdf import read_pdf
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 EXTRACT_VERSION: Final = 1
 """Raise it when an attachment gives another text, so that kept texts are not used."""
-COSTLY: Final[frozenset[AttachmentKind]] = frozenset({"pdf"})
+COSTLY: Final[frozenset[AttachmentKind]] = frozenset({"pdf", "office", "epub"})
 """The kinds whose text is kept: reading it again takes far longer than reading a file."""
 
 
@@ -30,6 +32,10 @@ def extract(kind: AttachmentKind, data: bytes, decode: Callable[[bytes], str]) -
     match kind:
         case "pdf":
             return read_pdf(data)
+        case "office":
+            return read_office(data)
+        case "epub":
+            return read_book(data)
         case "canvas":
             return read_canvas(data)
         case "html":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from .headings import Headings, KnownHeading, anchor_key
 from .sanitise import ID_PREFIX
 from .tree import Node, plain
 
 _MAX_ID = 120
+_PAGE = re.compile(r"page=[0-9]{1,7}")
 
 
 def heading_id(text: str) -> str:
@@ -56,3 +59,8 @@ def anchor(fragment: str) -> str:
     """Return the ID of the element that a fragment means."""
     last = fragment.rpartition("#")[2].strip()
     return block_id(last[1:]) if last.startswith("^") else heading_id(last)
+
+
+def place_in_file(fragment: str | None) -> str:
+    """Return the fragment of an address that opens a PDF at a page, "" for any other fragment."""
+    return f"#{fragment}" if fragment and _PAGE.fullmatch(fragment) else ""

@@ -1,7 +1,6 @@
 """A note's tree as HTML. Pure: what links lead to, and the notes that are embedded, are given.
 
 The HTML is cleaned once, at the end. Everything that comes from a note is escaped before that.
-
 Over 300 lines: it has one short method for each kind of node.
 """
 
@@ -17,7 +16,7 @@ from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
 
 from .inline import external_link, highlights, host_of, text_html
-from .named_parts import anchor, block_id, heading_id, name_of, part
+from .named_parts import anchor, block_id, heading_id, name_of, part, place_in_file
 from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
 from .tree import ESCAPED, Node, Target, image_target, plain, runs_right_to_left, shown_of
 
@@ -368,7 +367,7 @@ class _Page:
             return f'<a class="unresolved" data-target="{missing}"{_titled(title)}>{inner}</a>'
         path = escape(found.path)
         if found.note_id is None:
-            url = self._asset(found.path, "file")
+            url = self._asset(found.path, "file") + place_in_file(target.fragment)
             start = f'<a class="file" href="{escape(url)}" target="_blank" data-path="{path}"'
             return f"{start}{_titled(title)}>{inner}</a>"
         place = ""
@@ -404,6 +403,7 @@ class _Page:
                 f' data-path="{path}"></{kind}>'
             )
         name = escape(alt or found.path.rpartition("/")[2])
+        url += place_in_file(target.fragment)
         return f'<a class="file" href="{url}" target="_blank" data-path="{path}">{name}</a>'
 
     def _asset(self, path: str, kind: str) -> str:

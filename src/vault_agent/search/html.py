@@ -16,14 +16,15 @@ from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile, PropertyValue, RenderedNote, ShownProperty
 from vault_agent.model.warning import Warning
+from vault_agent.search.attachment_page import attachment_markdown
 from vault_agent.search.fetch import NoteFile, read_file
-from vault_agent.search.named import named_note
+from vault_agent.search.named import named_text
 from vault_agent.store.index import lists, places
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
-from vault_agent.text.names import stem
+from vault_agent.text.names import is_note, stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -82,15 +83,20 @@ class Look(NamedTuple):
 async def html_of_note(
     snapshot: Snapshot, root: VaultRoot, note_id: str, look: Look
 ) -> RenderedNote:
-    """Return the current file of a note as HTML.
+    """Return the current file of a note as HTML, or the indexed text of an attachment.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
         TooLarge: `NOTE_TOO_LARGE_TO_RENDER`.
     """
-    stored = await snapshot.read(named_note, note_id)
-    file = await in_thread(read_file, root, stored.path, MAX_BYTES)
+    stored = await snapshot.read(named_text, note_id)
+    file: NoteFile | int
+    if is_note(stored.path):
+        file = await in_thread(read_file, root, stored.path, MAX_BYTES)
+    else:
+        file = note_file(await snapshot.read(attachment_markdown, stored))
+        file = file if file.size <= MAX_BYTES else file.size
     if isinstance(file, int):
         raise TooLarge(
             "NOTE_TOO_LARGE_TO_RENDER",

@@ -10,10 +10,12 @@ from vault_agent.text.names import is_note
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-AttachmentKind = Literal["pdf", "html", "text", "code", "csv", "canvas", "base"]
+AttachmentKind = Literal["pdf", "office", "epub", "html", "text", "code", "csv", "canvas", "base"]
 
 SUFFIXES: Final[dict[AttachmentKind, tuple[str, ...]]] = {
     "pdf": ("pdf",),
+    "office": ("docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods"),
+    "epub": ("epub",),
     "html": ("html", "htm", "xhtml"),
     "text": ("txt", "text", "log", "rst", "org", "adoc", "tex", "bib", "srt", "vtt", "ics", "vcf"),
     "code": (

@@ -10,6 +10,9 @@ import { health, revision, touched } from "./vault.js";
 /** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
  *   html: string, source: string | null, pieces: number, outline: { level: number, text: string, id: string }[], properties: Wire.ShownProperty[], tag: string | null }} Note */
 
+/** Whether a file is a note. Of an attachment, only the text is shown. @param {{ path: string } | null} file */
+export const isNote = (file) => !file || /\.(md|markdown)$/i.test(file.path);
+
 const KEPT = 30;
 /** @type {Map<string, Note>} */
 const cache = new Map();

@@ -10,7 +10,7 @@ import { useSheet } from "../../parts/sheet.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
-import { note, noteFault, readPiece, reopen } from "../../state/note.js";
+import { isNote, note, noteFault, readPiece, reopen } from "../../state/note.js";
 import { nameOf } from "../../state/query.js";
 import { health, mayWrite, typed } from "../../state/vault.js";
 import { count, fullDate, words } from "../../words.js";
@@ -32,7 +32,7 @@ export function Read(given) {
   const styled = useSheet("prose.css");
   const { edit } = address.value;
   if (!styled || (edit && !health.value)) return null;
-  return edit && mayWrite.value
+  return edit && mayWrite.value && isNote(note.value)
     ? html`<${Later} load=${elsewhere.editor} name="Editor" given=${{ reading: READING }} />`
     : html`<${Reader} ...${given} />`;
 }
@@ -43,6 +43,8 @@ function Reader({ drawer, onSide }) {
   const moved = useSignal(false);
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   const read = note.value;
+  const linked = isNote(read); // links and changes are of notes
+  const writes = mayWrite.value && linked;
   const { note: wanted, at, line } = address.value;
 
   useLayoutEffect(() => {
@@ -84,10 +86,10 @@ function Reader({ drawer, onSide }) {
           name: words.commands.local,
           icon: "graph",
           run: () => go({ view: "graph", near: address.peek().note }),
-          hidden: !wanted,
+          hidden: !wanted || !linked,
         },
-      ].filter((each) => mayWrite.peek() || each.id !== "edit"),
-    [wanted, mayWrite.value],
+      ].filter((each) => writes || each.id !== "edit"),
+    [wanted, writes, linked],
   );
 
   const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
@@ -98,19 +100,19 @@ function Reader({ drawer, onSide }) {
         ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
         <span class="cut" dir="auto" title=${read && plain(read.path)}>${read && plain(nameOf(read.path))}</span>
         <div class="acts">
-          ${read && html`<${Promote} read=${read} />`}
+          ${read && linked && html`<${Promote} read=${read} />`}
           <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
-          <a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>
-          ${read && mayWrite.value && html`<${More} read=${read} />`}
+          ${linked && html`<a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>`}
+          ${read && writes && html`<${More} read=${read} />`}
           <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button>
-          ${mayWrite.value && html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}><${Icon} name="edit" /><span class="m-hide">${words.note.edit}</span><span class="visually-hidden only-s">${words.note.edit}</span></button>`}</div></div>
+          ${writes && html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}><${Icon} name="edit" /><span class="m-hide">${words.note.edit}</span><span class="visually-hidden only-s">${words.note.edit}</span></button>`}</div></div>
       ${noteFault.value && html`<div class="doc">${noteFault.value.status === 404 ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`}</div>`}
       ${
         read &&
         html`<div class="doc">
         <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
         ${read.source !== null ? html`<${Source} key=${read.tag} read=${read} />` : html`<${Prose} read=${read} />`}
-        <${Links} key=${read.id} id=${read.id} /></div>`
+        ${linked && html`<${Links} key=${read.id} id=${read.id} />`}</div>`
       }
     </article>
     ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;

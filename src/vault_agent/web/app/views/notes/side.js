@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, changed, remember, remembered } from "../../state/address.js";
+import { isNote } from "../../state/note.js";
 import { words } from "../../words.js";
 import { onGesture, showAnchor } from "./anchor.js";
 import { Mini } from "./mini.js";
@@ -15,7 +16,7 @@ export function Side({ read, box, drawer }) {
   const properties = read.properties.filter(({ values }) => values.some(({ text }) => text.trim()));
   return html`<aside class="side" data-drawer=${drawer.value} aria-label=${words.note.about} tabindex=${-1}>
     <button class="icon shut" aria-label=${words.close} onClick=${() => (drawer.value = false)}><${Icon} name="x" /></button>
-    <${Mini} read=${read} />
+    ${isNote(read) && html`<${Mini} read=${read} />`}
     ${read.outline.length > 0 && html`<${Outline} read=${read} box=${box} />`}
     ${properties.length > 0 && html`<section><h2>${words.note.properties}</h2><${Properties} list=${properties} /></section>`}
   </aside>`;

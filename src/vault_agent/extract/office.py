@@ -1,0 +1,239 @@
+"""The text of office documents: of Word, PowerPoint and Excel, and in the OpenDocument format."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from vault_agent.extract.archive import Archive
+from vault_agent.extract.parts import Collected, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.extract.parts import Extracted
+
+_HEADING: Final = re.compile(r"(?:Heading|heading |berschrift|Titre)\s?[1-3]\Z|Title\Z")
+"""The styles of Word whose paragraphs begin a part."""
+_SLIDE: Final = re.compile(r"ppt/slides/slide([0-9]{1,6})\.xml")
+_MAX_LABEL: Final = 200
+_MAX_SPACES: Final = 100
+_LAST_LEVEL: Final = 3
+
+
+def read_office(data: bytes) -> Extracted:
+    """Return the text of a document: a part for each heading, slide or sheet.
+
+    Raises:
+        Unreadable: if it is encrypted, damaged, or none of the known documents.
+    """
+    found = Collected()
+    archive = Archive(data, found)
+    names = set(archive.names)
+    if "word/document.xml" in names:
+        _read_word(archive, found)
+    elif "ppt/presentation.xml" in names:
+        _read_slides(archive, found)
+    elif "xl/workbook.xml" in names:
+        _read_sheets(archive, found)
+    elif "content.xml" in names:
+        open_document = _OpenDocument(found)
+        open_document.read(archive)
+    else:
+        raise Unreadable("damaged")
+    return found.extracted()
+
+
+class _Lines:
+    """The lines of a part. Paragraphs may lie in others, such as those of a text box."""
+
+    def __init__(self, found: Collected) -> None:
+        self._found = found
+        self._label: str | None = None
+        self._lines: list[str] = []
+        self.open: list[list[str]] = []  # the pieces of the paragraphs that are open
+
+    def begin(self, label: str | None) -> None:
+        """End the part and begin the next one."""
+        self._found.add(self._label, "\n".join(self._lines))
+        self._lines.clear()
+        self._label = " ".join(label.split())[:_MAX_LABEL] or None if label else None
+
+    def add(self, text: str) -> None:
+        """Add to the innermost paragraph. Text outside of paragraphs is no text."""
+        if self.open:
+            self.open[-1].append(text)
+
+    def end_paragraph(self) -> str:
+        """End the innermost paragraph and return its text."""
+        text = "".join(self.open.pop()).strip() if self.open else ""
+        if text:
+            self._lines.append(text)
+        return text
+
+
+class _Paragraphs(_Lines):
+    """The paragraphs of Word and PowerPoint."""
+
+    def __init__(self, found: Collected) -> None:
+        super().__init__(found)
+        self._is_text = False
+        self._is_heading = False
+
+    def read(self, archive: Archive, name: str) -> None:
+        """Add the paragraphs of an entry."""
+        archive.xml(name, start=self._start, end=self._end, text=self._text)
+
+    def _start(self, tag: str, given: Mapping[str, str]) -> None:
+        if tag == "p":
+            self.open.append([])
+            self._is_heading = False
+        elif tag == "t":
+            self._is_text = True
+        elif tag == "pStyle":
+            self._is_heading = _HEADING.search(given.get("val", "")) is not None
+        elif tag in ("br", "cr"):
+            self.add("\n")
+        elif tag == "tab":
+            self.add("\t")
+
+    def _end(self, tag: str) -> None:
+        if tag == "t":
+            self._is_text = False
+        elif tag == "p":
+            if self._is_heading and len(self.open) == 1:
+                self.begin("".join(self.open[0]))
+            self._is_heading = False
+            self.end_paragraph()
+
+    def _text(self, text: str) -> None:
+        if self._is_text:
+            self.add(text)
+
+
+def _read_word(archive: Archive, found: Collected) -> None:
+    lines = _Paragraphs(found)
+    lines.read(archive, "word/document.xml")
+    lines.begin("Footnotes")
+    lines.read(archive, "word/footnotes.xml")
+    lines.begin(None)
+
+
+def _read_slides(archive: Archive, found: Collected) -> None:
+    numbers = sorted(int(match[1]) for name in archive.names if (match := _SLIDE.fullmatch(name)))
+    for number in numbers:
+        if found.is_full:
+            return
+        lines = _Paragraphs(found)
+        lines.begin(f"Slide {number}")
+        lines.read(archive, f"ppt/slides/slide{number}.xml")
+        lines.begin(None)
+
+
+class _Table:
+    """The cells of a sheet of Excel, or its list of shared texts."""
+
+    def __init__(self, shared: list[str]) -> None:
+        self.shared = shared
+        self.rows: list[str] = []
+        self._cells: list[str] = []
+        self._kind = ""
+        self._pieces: list[str] = []
+        self._takes = False
+
+    def start(self, tag: str, given: Mapping[str, str]) -> None:
+        """Begin an element."""
+        if tag == "row":
+            self._cells = []
+        elif tag in ("c", "si"):
+            self._kind, self._pieces = given.get("t", ""), []
+        elif tag in ("v", "t"):
+            self._takes = True
+        elif tag == "rPh":  # how the text is spoken
+            self._kind = tag
+
+    def end(self, tag: str) -> None:
+        """End an element."""
+        if tag in ("v", "t"):
+            self._takes = False
+        elif tag == "si":
+            self.shared.append("".join(self._pieces))
+        elif tag == "c":
+            self._cells.append(self._value("".join(self._pieces)))
+        elif tag == "row" and any(self._cells):
+            self.rows.append("\t".join(self._cells))
+        elif tag == "rPh":
+            self._kind = ""
+
+    def text(self, text: str) -> None:
+        """Add a text."""
+        if self._takes and self._kind != "rPh":
+            self._pieces.append(text)
+
+    def _value(self, text: str) -> str:
+        if self._kind != "s":
+            return text
+        index = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else -1
+        return self.shared[index] if 0 <= index < len(self.shared) else ""
+
+
+def _read_sheets(archive: Archive, found: Collected) -> None:
+    sheets: list[tuple[str, str]] = []
+    places: dict[str, str] = {}
+
+    def sheet(tag: str, given: Mapping[str, str]) -> None:
+        if tag == "sheet":
+            sheets.append((given.get("name", ""), given.get("id", "")))
+
+    def place(tag: str, given: Mapping[str, str]) -> None:
+        if tag == "Relationship":
+            places[given.get("Id", "")] = given.get("Target", "").removeprefix("/xl/")
+
+    archive.xml("xl/workbook.xml", start=sheet)
+    archive.xml("xl/_rels/workbook.xml.rels", start=place)
+    texts = _Table([])
+    archive.xml("xl/sharedStrings.xml", start=texts.start, end=texts.end, text=texts.text)
+    for name, identifier in sheets:
+        if found.is_full:
+            return
+        table = _Table(texts.shared)
+        path = f"xl/{places.get(identifier, '')}"
+        archive.xml(path, start=table.start, end=table.end, text=table.text)
+        found.add(" ".join(name.split())[:_MAX_LABEL] or None, "\n".join(table.rows))
+
+
+class _OpenDocument(_Lines):
+    """The paragraphs, slides and tables of a document of LibreOffice."""
+
+    def __init__(self, found: Collected) -> None:
+        super().__init__(found)
+        self._slides = 0
+        self._level = 0  # of the heading that is open
+
+    def read(self, archive: Archive) -> None:
+        """Add the content."""
+        archive.xml("content.xml", start=self._start, end=self._end, text=self.add)
+        self.begin(None)
+
+    def _start(self, tag: str, given: Mapping[str, str]) -> None:
+        if tag in ("p", "h"):
+            self.open.append([])
+            level = given.get("outline-level", "1") if tag == "h" else "0"
+            self._level = int(level) if level in ("1", "2", "3") else 0
+        elif tag == "page":
+            self._slides += 1
+            self.begin(f"Slide {self._slides}")
+        elif tag == "table" and given.get("name"):
+            self.begin(given["name"])
+        elif tag == "s":
+            count = given.get("c", "1")
+            self.add(" " * (min(int(count), _MAX_SPACES) if count.isdigit() else 1))
+        elif tag in ("tab", "line-break"):
+            self.add("\t" if tag == "tab" else "\n")
+
+    def _end(self, tag: str) -> None:
+        if tag in ("p", "h"):
+            if tag == "h" and self._level and len(self.open) == 1:
+                self.begin("".join(self.open[0]))
+            self._level = 0
+            self.end_paragraph()
