@@ -30,6 +30,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/notes/{noteId}"): (f"/notes/{FROST}", None, 200),
     ("GET", "/chunks/{noteId}/{chunkIndex}"): (f"/chunks/{FROST}/0", None, 200),
     ("GET", "/attachments/{path}"): ("/attachments/Garden/photo.png?download=true", None, 200),
+    ("GET", "/attachments"): ("/attachments", None, 200),
     ("GET", "/resolve"): ("/resolve?name=frost", None, 200),
     ("GET", "/watch"): ("/watch", None, 200),
     ("POST", "/watch/scan"): ("/watch/scan", b"{}", 403),  # switched off

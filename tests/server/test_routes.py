@@ -27,6 +27,7 @@ CONTRACT = {
     "GET /health", "POST /index", "POST /reindex", "GET /jobs", "GET /jobs/{jobId}",
     "DELETE /jobs/{jobId}", "GET /jobs/{jobId}/events", "POST /search", "POST /related",
     "GET /notes/{noteId}", "GET /chunks/{noteId}/{chunkIndex}", "GET /attachments/{path}",
+    "GET /attachments",
     "GET /vaults",
     "GET /watch",
     "POST /watch/scan",

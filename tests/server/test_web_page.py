@@ -241,3 +241,10 @@ async def test_a_rebound_name_is_refused_with_a_good_session(locked_page):
     assert await locked_page.refusal("GET", "/notes", headers=headers) == (421, "HOST_NOT_ALLOWED")
     refusal = await locked_page.refusal("GET", "/ui/", headers={"Host": "evil.example"})
     assert refusal == (421, "HOST_NOT_ALLOWED")
+
+
+async def test_pictures_of_other_servers_may_load_where_the_settings_say_so(tmp_path: Path):
+    async with page_server(tmp_path, web={"enabled": True, "remote_pictures": True}) as server:
+        _, text, headers = await shell(server)
+        assert "img-src 'self' blob: https:;" in headers["Content-Security-Policy"]
+        assert 'data-remote-pictures="true"' in text

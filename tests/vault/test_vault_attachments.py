@@ -11,7 +11,14 @@ from tests.systems import posix
 from tests.vault.spellings import SECRET, refused
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
-from vault_agent.vault.attachments import DOWNLOAD_LIMIT, _info, describe, open_attachment
+from vault_agent.model.retrieval import FolderContents
+from vault_agent.vault.attachments import (
+    DOWNLOAD_LIMIT,
+    _info,
+    describe,
+    list_folder,
+    open_attachment,
+)
 from vault_agent.vault.media import media_type, shown_type
 
 if TYPE_CHECKING:
@@ -202,3 +209,53 @@ def test_the_media_type_depends_on_the_name(name: str, expected: str) -> None:
 )
 def test_the_first_bytes_tell_what_browsers_may_show(first: bytes, media: str | None):
     assert shown_type(first) == media
+
+
+def test_a_folder_is_listed_without_its_notes(root: VaultRoot, folder: Path) -> None:
+    for name in ("d/a.png", "d/Plan.canvas", "d/Note.md", "d/.hidden", "d/.obsidian/x", "d/e/f.md"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"12")
+    (folder / "d" / "empty").mkdir()
+    (folder / "d" / "node_modules").mkdir()
+    listed = list_folder(root, "d")
+    assert listed.folders == ("d/e", "d/empty")
+    assert [(each.path, each.size) for each in listed.attachments] == [
+        ("d/Plan.canvas", 2),
+        ("d/a.png", 2),
+    ]
+    assert not listed.truncated
+    assert "d" in list_folder(root, "").folders
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("none", "PATH_NOT_FOUND"),
+        ("d/Note.md", "PATH_NOT_FOUND"),
+        (".obsidian", "PATH_NOT_FOUND"),
+        ("d/node_modules", "PATH_NOT_FOUND"),
+        ("../d", "PATH_OUTSIDE_VAULT"),
+        ("d//e", "INVALID_PATH"),
+    ],
+)
+def test_a_folder_that_may_not_be_listed(
+    root: VaultRoot, folder: Path, path: str, code: str
+) -> None:
+    for name in (".obsidian", "d/node_modules", "d/e"):
+        (folder / name).mkdir(parents=True)
+    (folder / "d" / "Note.md").write_bytes(b"12")
+    with pytest.raises(VaultAgentError) as refused:
+        list_folder(root, path)
+    assert refused.value.code == code
+
+
+def test_links_of_a_folder_are_not_listed(root: VaultRoot, folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "elsewhere"
+    outside.mkdir()
+    (outside / "secret.png").write_bytes(b"1")
+    (folder / "way").symlink_to(outside)
+    (folder / "secret.png").symlink_to(outside / "secret.png")
+    assert list_folder(root, "") == FolderContents("", (), (), truncated=False)
+    with pytest.raises(VaultAgentError) as refused:
+        list_folder(root, "way")
+    assert refused.value.code == "PATH_OUTSIDE_VAULT"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +16,13 @@ from tests.web.vault import write_vault
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
     from tests.web.watched import Places
+
+
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +38,9 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
         ("stock/Old list.md", "# Old list\n\nNobody needs it.\n"),
     ):
         made.write(name, text)
+    made.write("media/Öl & Holz.png", PICTURE)
+    made.write("media/Plan.canvas", '{"nodes": [], "edges": []}')
+    (made.vault / "shelf").mkdir()
     made.start()
     for job in made.call("GET", "/jobs").data["jobs"]:
         made.finish(job["id"])
@@ -91,6 +100,40 @@ def test_a_folder_of_many_notes_is_drawn_in_part(desk: Desk):
     expect(leaf(page, "Note 0200")).to_have_count(1)  # the next page was asked for
     page.locator(".tree").evaluate("e => (e.scrollTop = e.scrollHeight)")
     expect(leaf(page, "Note 0229")).to_have_count(1)
+
+
+def test_attachments_and_empty_folders_are_in_the_tree(desk: Desk):
+    page = desk.open("/notes")
+    tree(page)
+    expect(leaf(page, "shelf")).to_be_visible()
+    leaf(page, "media").focus()
+    page.keyboard.press("ArrowRight")
+    expect(leaf(page, "Plan.canvas")).to_be_visible()
+    leaf(page, "Öl & Holz.png").focus()
+    page.keyboard.press("Enter")
+    shown = page.get_by_role("dialog", name="Öl & Holz.png")
+    expect(shown.locator("img")).to_have_js_property("naturalWidth", 1)
+    page.keyboard.press("Escape")
+    expect(leaf(page, "Öl & Holz.png")).to_be_focused()
+    page.keyboard.press("Delete")
+    page.get_by_role("dialog", name="Delete").get_by_role("button", name="Delete").click()
+    expect(leaf(page, "Öl & Holz.png")).to_have_count(0)
+    page.locator(".toast button").click()  # take it back
+    expect(leaf(page, "Öl & Holz.png")).to_be_visible()
+    expect(shown).to_have_count(0)
+
+
+def test_a_folder_is_made_and_shown(desk: Desk):
+    page = desk.open("/notes")
+    tree(page)
+    page.get_by_role("button", name="New folder").click()
+    expect(page.get_by_role("textbox", name="Its name")).to_be_focused()
+    page.keyboard.type("attic/boxes")
+    page.keyboard.press("Enter")
+    expect(leaf(page, "attic")).to_be_visible()
+    leaf(page, "attic").click()
+    expect(leaf(page, "boxes")).to_be_visible()
+    assert (desk.program.vault / "attic/boxes").is_dir()
 
 
 def test_an_open_note_is_shown_in_the_tree(desk: Desk):
@@ -162,12 +205,89 @@ def test_a_deleted_note_is_in_the_trash_and_comes_back(desk: Desk):
     expect(page.locator("article.read")).to_have_count(0)
     page.keyboard.press("Control+k")
     page.keyboard.type(">last changes")
+    expect(page.get_by_role("option", name="Show the last changes")).to_be_visible()
     page.keyboard.press("Enter")
     changes = page.get_by_role("dialog", name="Last changes")
     first = changes.get_by_role("listitem").first
     expect(first).to_contain_text("Deleted")
     first.get_by_role("button", name="Undo").click()
     desk.until("stock/Old list.md", "Nobody needs it.")
+
+
+def test_a_note_is_renamed_moved_deleted_and_brought_back_by_keys_alone(desk: Desk):
+    desk.note("plans/Gutter.md", "# Gutter\n\nOf zinc.\n")
+    desk.note("plans/Rain.md", "# Rain\n\nInto the [[Gutter]].\n")
+    page = desk.open("/notes")
+    expect(page.locator(".row").first).to_be_visible()
+    page.keyboard.press("f")
+    expect(leaf(page, "plans")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("zinc")
+    expect(page.locator(".row h2").first).to_have_text("Gutter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator(".back")).to_be_visible()
+    page.keyboard.press("F2")
+    dialog = page.get_by_role("dialog", name="Rename or move")
+    expect(dialog.get_by_role("textbox", name="Name")).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Zinc gutter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("stock")
+    expect(dialog).to_contain_text("stock/Zinc gutter.md")
+    expect(dialog).to_contain_text("1 link in 1 note will follow")
+    moves = dialog.get_by_role("button", name="Move")
+    tab_to(page, moves)
+    page.keyboard.press("Enter")
+    desk.until("plans/Rain.md", "[[Zinc gutter]]")
+    expect(page.locator(".toast")).to_contain_text("Moved to stock/Zinc gutter.md")
+    page.keyboard.press("Control+k")
+    page.keyboard.type(">delete")
+    expect(page.get_by_role("option", name="Delete")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Delete")).to_contain_text("1 link leads to it")
+    tab_to(page, page.get_by_role("dialog").get_by_role("button", name="Delete"))
+    page.keyboard.press("Enter")
+    eventually(lambda: not (desk.program.vault / "stock/Zinc gutter.md").exists())
+    page.keyboard.press("Control+k")
+    page.keyboard.type(">last changes")
+    expect(page.get_by_role("option", name="Show the last changes")).to_be_visible()
+    page.keyboard.press("Enter")
+    first = page.get_by_role("dialog", name="Last changes").get_by_role("listitem").first
+    expect(first).to_contain_text("Deleted")
+    tab_to(page, first.get_by_role("button", name="Undo"))
+    page.keyboard.press("Enter")
+    desk.until("stock/Zinc gutter.md", "Of zinc.")
+
+
+def tab_to(page: Page, wanted: Locator) -> None:
+    """Press Tab until something has the focus."""
+    expect(wanted).to_be_enabled()
+    for _ in range(12):
+        if wanted.evaluate("each => each === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail("Tab does not reach it")
+
+
+def test_starred_and_daily_notes_are_where_one_begins(desk: Desk):
+    page = desk.open(f"/notes/{desk.id_of('Door')}")
+    page.get_by_role("button", name="Star this note").click()
+    page.evaluate("location.hash = '#/notes'")
+    start = page.locator(".start")
+    expect(start.locator("section", has_text="Starred").get_by_role("link")).to_have_text("Door")
+    today = start.locator(".day[aria-current]")
+    expect(today).to_have_attribute("data-has", "false")
+    page.get_by_role("button", name="Today's note").click()
+    name = page.evaluate("new Date().toLocaleDateString('sv')")
+    create = page.get_by_role("dialog")
+    expect(create.get_by_role("textbox", name="Title")).to_have_value(name)
+    page.keyboard.press("Escape")
+    desk.note(f"daily/{name}.md", f"# {name}\n\nRain.\n")
+    expect(today).to_have_attribute("data-has", "true")
+    today.click()
+    expect(page.locator(".prose")).to_contain_text("Rain.")
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])

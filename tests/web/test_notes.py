@@ -108,6 +108,24 @@ def test_reading(visit: Callable[..., Page], note_id: Callable[..., str]):
     expect(page.get_by_text("Forty seconds between reports")).to_be_visible()
 
 
+def test_headings_and_queries_fold(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Median of three')}")
+    below = page.get_by_text("Below the second")
+    first = page.locator(".prose h2", has_text="First").get_by_role("button", name="Show or hide")
+    first.focus()
+    page.keyboard.press("Enter")
+    expect(first).to_have_attribute("aria-expanded", "false")
+    expect(page.get_by_text("Below the first")).to_be_hidden()
+    expect(page.get_by_text("Deeper")).to_be_hidden()
+    expect(below).to_be_visible()
+    page.locator(".toc a", has_text="Deep").click()  # what is sought opens what hides it
+    expect(page.get_by_text("Deeper")).to_be_visible()
+    query = page.locator("details", has_text="A Dataview query")
+    expect(query.locator("pre")).to_be_hidden()
+    query.locator("summary").click()
+    expect(query.locator("pre")).to_contain_text("LIST FROM")
+
+
 def test_links_outline_and_history(visit: Callable[..., Page], note_id: Callable[..., str]):
     page = visit(f"/notes/{note_id('Frost alarm')}")
     expect(page.locator(".prose math")).to_be_visible()  # nothing above moves any more
@@ -142,9 +160,8 @@ def test_the_chosen_heading_stays_current(visit: Callable[..., Page], note_id: C
     scroller.hover()
     page.mouse.wheel(0, -9_000)
     expect(current).not_to_have_text("Decision")
-    page.mouse.wheel(
-        0, 9_000
-    )  # the last heading is current at the end, however short its section is
+    page.mouse.wheel(0, 9_000)
+    # The last heading is current at the end, however short its section is.
     expect(current).to_have_text("Follow-up")
 
 

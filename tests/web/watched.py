@@ -27,11 +27,14 @@ _FREE = 3  # contexts that wait for the next test
 class Place:
     """A context for the pages of an origin, and the proxy of what they ask of other computers."""
 
-    def __init__(self, browser: Browser, origin: str) -> None:
+    def __init__(self, browser: Browser, origin: str, *, touch: bool = False) -> None:
         self.origin = origin
         self.elsewhere = Elsewhere()
         self.context = browser.new_context(
-            proxy=self.elsewhere.proxy, viewport={"width": 1440, "height": 900}
+            proxy=self.elsewhere.proxy,
+            viewport={"width": 390, "height": 844} if touch else {"width": 1440, "height": 900},
+            has_touch=touch,
+            is_mobile=touch,
         )
         self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=origin)
         self._kept: Page | None = None
@@ -111,6 +114,7 @@ class Watch:
         origin: the origin of the page.
         places: where its context comes from; by default it has one of its own.
         expected: texts of console messages that the test provokes.
+        touch: whether the page is on a phone, in a context of its own.
         viewport: the size of the page.
         media: how the page is shown, such as `color_scheme`.
     """
@@ -122,11 +126,12 @@ class Watch:
         places: Places | None = None,
         *,
         expected: tuple[str, ...] = (),
+        touch: bool = False,
         viewport: ViewportSize | None = None,
         **media: Any,
     ) -> None:
-        self._places = places
-        self._place = Place(browser, origin) if places is None else places.take(origin)
+        self._places = places = None if touch else places
+        self._place = Place(browser, origin, touch=touch) if places is None else places.take(origin)
         if places is not None:
             self._place.keep_process()
         self.elsewhere = self._place.elsewhere

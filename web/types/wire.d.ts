@@ -193,6 +193,12 @@ declare namespace Wire {
     total: number;
     children: FolderBranch[];
   }
+  interface FolderContents {
+    folder: string;
+    folders: string[];
+    attachments: AttachmentInfo[];
+    truncated: boolean;
+  }
   interface FolderTree {
     revision: string;
     folders: FolderBranch[];
@@ -1019,6 +1025,7 @@ declare namespace Wire {
     Asked extends `GET /vaults` ? VaultList :
     Asked extends `POST /search` ? Answer | CompactAnswer :
     Asked extends `POST /related` ? Answer | CompactAnswer :
+    Asked extends `GET /attachments` ? FolderContents :
     Asked extends `GET /notes` ? NoteList :
     Asked extends `GET /resolve` ? NamedNotes :
     Asked extends `POST /grep` ? GrepAnswer :

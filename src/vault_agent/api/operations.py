@@ -28,15 +28,16 @@ from vault_agent.api.writing import WRITE_OPERATIONS
 from vault_agent.freshness.jobs import JobOptions
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobList, OneJob, Trigger
-from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, FolderContents, NoteContent
 from vault_agent.model.search import MAX_RANKED, Answer, CompactAnswer
 from vault_agent.model.watch import WatchReport
 from vault_agent.search import fetch
-from vault_agent.vault.attachments import describe
+from vault_agent.vault.attachments import describe, list_folder
 from vault_agent.wire.requests import (
     AttachmentRequest,
     ChunkRequest,
     DownloadRequest,
+    FolderRequest,
     IndexBody,
     JobRequest,
     NoParams,
@@ -134,6 +135,11 @@ async def _attachment(call: CallContext, sent: AttachmentRequest) -> Found:
     """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
     info = await call.vault.in_folder(describe, sent.path)
     return Found(info, etag=info.etag)
+
+
+async def _attachments(call: CallContext, sent: FolderRequest) -> Found:
+    """Return the attachments of a folder and the folders in it, as they are on the disk."""
+    return Found(await call.vault.in_folder(list_folder, sent.folder))
 
 
 async def _download(call: CallContext, sent: DownloadRequest) -> OpenAttachment:
@@ -277,6 +283,14 @@ ATTACHMENT = Operation(
         tagged=True,
     ),
 )
+ATTACHMENTS = Operation(
+    "attachments",
+    FolderRequest,
+    _attachments,
+    (FolderContents,),
+    ("INVALID_PATH", "PATH_OUTSIDE_VAULT", "PATH_NOT_FOUND", "VAULT_NOT_FOUND"),
+    http=Http("GET", "/attachments"),
+)
 DOWNLOAD = Operation(
     "download", DownloadRequest, _download, codes=(*_ATTACHMENT_CODES, "ATTACHMENT_TOO_LARGE")
 )
@@ -345,6 +359,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     NOTE,
     CHUNK,
     ATTACHMENT,
+    ATTACHMENTS,
     DOWNLOAD,
     *LIST_OPERATIONS,
     *LINK_OPERATIONS,

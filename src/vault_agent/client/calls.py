@@ -40,7 +40,12 @@ if TYPE_CHECKING:
     from vault_agent.model.pages import RenderedNote
     from vault_agent.model.promotion import Demoted, Promoted
     from vault_agent.model.reading import NoteFrontmatter, NoteOutline
-    from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+    from vault_agent.model.retrieval import (
+        AttachmentInfo,
+        ChunkContent,
+        FolderContents,
+        NoteContent,
+    )
     from vault_agent.model.search import Answer, CompactAnswer
     from vault_agent.model.sessions import Delivered
     from vault_agent.model.suggestions import Stats, Suggestions
@@ -61,6 +66,7 @@ CHUNK: Call[ChunkContent] = Call(
     "GET", "/chunks/{noteId}/{chunkIndex}", ("retrieval.ChunkContent",)
 )
 ATTACHMENT: Call[AttachmentInfo] = Call("GET", "/attachments/{path}", ("retrieval.AttachmentInfo",))
+ATTACHMENTS: Call[FolderContents] = Call("GET", "/attachments", ("retrieval.FolderContents",))
 NOTES: Call[NoteList] = Call("GET", "/notes", ("lists.NoteList",))
 RESOLVE: Call[NamedNotes] = Call("GET", "/resolve", ("names.NamedNotes",))
 GREP: Call[GrepAnswer] = Call("POST", "/grep", ("grep.GrepAnswer",), has_body=True)

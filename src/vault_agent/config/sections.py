@@ -455,3 +455,9 @@ class WebSettings(Section):
         help="Otherwise it shows their source.",
         live=True,
     )
+    remote_pictures: Switch = setting(
+        False,
+        "whether the web page loads pictures of other servers",
+        help="Their servers then learn your address, and when you read the note.",
+        live=True,
+    )

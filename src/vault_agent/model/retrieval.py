@@ -92,3 +92,13 @@ class AttachmentInfo:
     size: int
     modified: Annotated[str, Doc("ISO 8601, UTC.")]
     etag: Unsent[str] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderContents:
+    """What is in one folder besides notes, as it is on the disk."""
+
+    folder: Annotated[str, Doc("Empty for the vault itself.")]
+    folders: Annotated[tuple[str, ...], Doc("Paths of the folders in it, empty ones too.")]
+    attachments: tuple[AttachmentInfo, ...]
+    truncated: Annotated[bool, Doc("Whether only 5,000 of them are listed.")]

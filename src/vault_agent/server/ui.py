@@ -69,10 +69,15 @@ async def shell(call: Call) -> web.StreamResponse:
         "version": __version__,
         "language": config.web.language,
         "math": "true" if config.web.math else "false",
+        "pictures": "true" if config.web.remote_pictures else "false",
         "key": "required" if SESSIONS in app else "none",
     }
     body = fill(assets.shell, values)
-    headers = {**page_headers(nonce), "Cache-Control": "no-store", "Vary": "Accept-Encoding"}
+    headers = {
+        **page_headers(nonce, remote_pictures=config.web.remote_pictures),
+        "Cache-Control": "no-store",
+        "Vary": "Accept-Encoding",
+    }
     if accepts_gzip(call.request):
         body = gzip.compress(body, _COMPRESSION, mtime=0)
         headers["Content-Encoding"] = "gzip"

@@ -1,15 +1,17 @@
-"""Attachments: the files of a vault that are not notes. Their metadata and content."""
+"""Attachments: the files of a vault that are not notes. Their metadata, content and folders."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
-from vault_agent.model.retrieval import AttachmentInfo
+from vault_agent.model.retrieval import AttachmentInfo, FolderContents
 from vault_agent.text.names import is_note
 from vault_agent.vault.media import media_type
 from vault_agent.vault.opening import CannotOpen, Cause
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import OpenedFile, VaultRoot
 
 DOWNLOAD_LIMIT = 10 * 1024 * 1024
+MAX_LISTED = 5_000
+"""Maximum number of attachments, and of folders, in a reply."""
 
 _FIRST_SECOND = int(datetime.min.replace(tzinfo=UTC).timestamp())
 _LAST_SECOND = int(datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp())
@@ -69,6 +73,49 @@ def open_attachment(root: VaultRoot, path: str, *, allow_large: bool = False) ->
                 {"size": info.size, "limit": DOWNLOAD_LIMIT},
             )
         return OpenAttachment(info, os.fdopen(opened.detach(), "rb"))
+
+
+def list_folder(root: VaultRoot, path: str) -> FolderContents:
+    """Return the attachments and folders in the folder at `path` ("" is the vault), by name.
+
+    Hidden and excluded names are left out. So are links: their targets are listed where they are.
+
+    Raises:
+        InvalidRequest: INVALID_PATH.
+        Forbidden: PATH_OUTSIDE_VAULT.
+        NotFound: PATH_NOT_FOUND if there is no such folder, or it is excluded.
+    """
+    folders: list[str] = []
+    attachments: list[AttachmentInfo] = []
+    missing = NotFound("PATH_NOT_FOUND", "There is no such folder in the vault.")
+    if path and root.exclusions.excludes(validate(path), is_dir=True):
+        raise missing
+    try:
+        with root.listing(path) as entries:
+            for entry in entries:
+                place = f"{path}/{entry.name}" if path else entry.name
+                is_dir = entry.is_dir(follow_symlinks=False)
+                if _is_hidden(entry.name) or root.exclusions.excludes(place, is_dir=is_dir):
+                    continue
+                if is_dir:
+                    folders.append(place)
+                elif entry.is_file(follow_symlinks=False) and not is_note(entry.name):
+                    with suppress(FileNotFoundError):
+                        attachments.append(_info(place, entry.stat(follow_symlinks=False)))
+    except CannotOpen as error:
+        if error.cause is Cause.OUTSIDE:
+            raise _error(error.cause) from None
+        raise missing from None
+    truncated = max(len(folders), len(attachments)) > MAX_LISTED
+    attachments.sort(key=attrgetter("path"))
+    return FolderContents(
+        path, tuple(sorted(folders)[:MAX_LISTED]), tuple(attachments[:MAX_LISTED]), truncated
+    )
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a name is hidden, or cannot be sent: it is not UTF-8."""
+    return name.startswith(".") or any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _open(root: VaultRoot, path: str) -> OpenedFile:

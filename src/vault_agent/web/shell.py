@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 _PLACEHOLDER = re.compile(r"\{\{([a-z]+)\}\}")
 
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'{nonce}; img-src 'self' blob:; "
+    "default-src 'none'; script-src 'self'; style-src 'self'{nonce}; "
+    "img-src 'self' blob:{pictures}; "
     "media-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'none'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types vault-agent"
@@ -29,11 +30,15 @@ _REFUSED = (
 """The powers of browsers that the page refuses. It keeps clipboard-write and fullscreen."""
 
 
-def page_headers(nonce: str | None = None) -> dict[str, str]:
-    """Return the headers of the page and its files. Inline styles need the nonce."""
+def page_headers(nonce: str | None = None, *, remote_pictures: bool = False) -> dict[str, str]:
+    """Return the headers of the page and its files. Inline styles need the nonce.
+
+    With `remote_pictures`, pictures of other servers may be loaded, by https.
+    """
     allowed = f" 'nonce-{nonce}'" if nonce is not None else ""
+    pictures = " https:" if remote_pictures else ""
     return {
-        "Content-Security-Policy": _POLICY.format(nonce=allowed),
+        "Content-Security-Policy": _POLICY.format(nonce=allowed, pictures=pictures),
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
         "Permissions-Policy": ", ".join(

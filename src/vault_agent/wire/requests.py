@@ -266,6 +266,14 @@ class AttachmentRequest(Model):
     path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 
 
+class FolderRequest(Model):
+    """A request for what is in a folder besides notes."""
+
+    folder: Annotated[str, StringConstraints(max_length=4096)] = Field(
+        default="", description="Its path; empty for the vault itself."
+    )
+
+
 class DownloadRequest(AttachmentRequest):
     """A request for an attachment's metadata or bytes."""
 

@@ -33,6 +33,8 @@ const OVERLAYS = /** @type {Record<string, () => Promise<any>>} */ ({
   create: () => import("./views/editor/create.js"),
   move: () => import("./views/files/move.js"),
   delete: () => import("./views/files/delete.js"),
+  file: () => import("./views/files/file.js"),
+  folder: () => import("./views/files/folder.js"),
   writes: () => import("./views/files/writes.js"),
 });
 
@@ -73,6 +75,7 @@ function App() {
 }
 
 elsewhere.tree = () => import("./views/files/tree.js");
+elsewhere.start = () => import("./views/notes/start.js");
 elsewhere.editor = () => import("./views/editor/editor.js");
 addEverywhere();
 addEventListener("keydown", onKey);

@@ -196,6 +196,8 @@ export const en = {
     unresolved: "No such note yet",
     copyCode: "Copy the code",
     copyAddress: "Copy the address",
+    star: "Star this note",
+    fold: "Show or hide what is below this heading",
     remote: (/** @type {string} */ text, /** @type {string} */ host) =>
       `${text ? `${text} · ` : ""}${host ? `not loaded from ${host}` : "not loaded"}`,
     remotes: (/** @type {number} */ n, /** @type {string} */ host) => `${n} pictures not loaded from ${host}`,
@@ -397,6 +399,7 @@ export const en = {
     edit: "Edit this note",
     newNote: "New note",
     files: "Show or hide the tree of files",
+    folder: "New folder",
     rename: "Rename or move",
     delete: "Delete",
     writes: "Show the last changes",

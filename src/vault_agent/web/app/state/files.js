@@ -10,11 +10,11 @@ import { revision } from "./vault.js";
 
 const PAGE = 200;
 
-/** A line of the tree. `rest` stands for the notes of a folder that are not asked for yet.
- * @typedef {{ kind: "folder" | "note" | "rest", key: string, path: string, name: string, depth: number,
+/** A line of the tree. `file` is an attachment, `rest` stands for the notes of a folder that are not asked for yet.
+ * @typedef {{ kind: "folder" | "note" | "file" | "rest", key: string, path: string, name: string, depth: number,
  *   open: boolean, count: number, id: string, at: number, of: number }} Line */
 
-/** @typedef {{ notes: Wire.ListedNote[], cursor: string | null }} Contents */
+/** @typedef {{ notes: Wire.ListedNote[], cursor: string | null, beside: Wire.FolderContents | null }} Contents */
 
 const folders = signal(/** @type {Wire.FolderBranch[]} */ ([]));
 /** What is in the folders that were opened, by path; "" is the vault itself. */
@@ -30,59 +30,47 @@ effect(() => {
 /** @param {string} path */
 export const folderOf = (path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
 
+/** The folders in a folder: those with notes, and those without. @param {Wire.FolderBranch[]} counted @param {string} path */
+function foldersIn(counted, path) {
+  const names = new Set(counted.map(({ folder }) => folder));
+  const others = (contents.value[path]?.beside?.folders ?? []).filter((folder) => !names.has(folder));
+  return [...counted, ...others.map((folder) => ({ folder, count: 0, total: 0, children: [] }))].sort((a, b) =>
+    collator.compare(a.folder, b.folder),
+  );
+}
+
 /** The lines of the tree, from the top. */
 export const lines = computed(() => {
   /** @type {Line[]} */
   const found = [];
   /** @param {string} path @param {Wire.FolderBranch[]} children @param {number} depth */
   const add = (path, children, depth) => {
-    const { notes = [], cursor = null } = contents.value[path] ?? {};
-    const of = children.length + notes.length + (cursor ? 1 : 0);
-    const sorted = [...children].sort((a, b) => collator.compare(a.folder, b.folder));
+    const { notes = [], cursor = null, beside = null } = contents.value[path] ?? {};
+    const inside = foldersIn(children, path);
+    const listed = new Set(notes.map((each) => each.path)); // attachments whose text is searched are notes here
+    const files = (cursor ? [] : (beside?.attachments ?? []))
+      .filter((each) => !listed.has(each.path))
+      .sort((a, b) => collator.compare(a.name, b.name));
+    const of = inside.length + notes.length + files.length + (cursor ? 1 : 0);
     let at = 0;
-    for (const each of sorted) {
-      const shown = open.value.includes(each.folder);
-      const { folder, total } = each;
-      found.push({
+    /** @param {Partial<Line> & { kind: Line["kind"], key: string, path: string, name: string }} line */
+    const push = (line) => found.push({ depth, open: false, count: 0, id: "", at: (at += 1), of, ...line });
+    for (const { folder, total, children: below } of inside) {
+      const shown = open.value.includes(folder);
+      push({
         kind: "folder",
         key: `${folder}/`,
         path: folder,
-        name: nameOf(folder),
-        depth,
+        name: folder.slice(folder.lastIndexOf("/") + 1),
         open: shown,
         count: total,
-        id: "",
-        at: (at += 1),
-        of,
       });
-      if (shown) add(folder, each.children, depth + 1);
+      if (shown) add(folder, below, depth + 1);
     }
     for (const { noteId, path: file } of notes)
-      found.push({
-        kind: "note",
-        key: noteId,
-        path: file,
-        name: nameOf(file),
-        depth,
-        open: false,
-        count: 0,
-        id: noteId,
-        at: (at += 1),
-        of,
-      });
-    if (cursor)
-      found.push({
-        kind: "rest",
-        key: `${path}?`,
-        path,
-        name: "",
-        depth,
-        open: false,
-        count: 0,
-        id: "",
-        at: at + 1,
-        of,
-      });
+      push({ kind: "note", key: noteId, path: file, name: nameOf(file), id: noteId });
+    for (const { path: file, name } of files) push({ kind: "file", key: file, path: file, name });
+    if (cursor) push({ kind: "rest", key: `${path}?`, path, name: "" });
   };
   add("", folders.value, 1);
   return found;
@@ -96,6 +84,8 @@ async function fetchNotes(path, anew = false) {
   const wanted = anew ? (contents.peek()[path]?.notes.length ?? 0) : (before?.notes.length ?? 0) + 1;
   let notes = before?.notes ?? [];
   let cursor = before?.cursor ?? null;
+  // A folder that has just gone has nothing beside its notes.
+  const asked = anew ? ask("GET", "/attachments", { query: { folder: path } }).then(({ data }) => data, () => null) : null;
   do {
     const { data } = await ask("GET", "/notes", {
       query: { path: path ? [path] : [], recursive: false, sort: "path", limit: PAGE, cursor },
@@ -103,7 +93,8 @@ async function fetchNotes(path, anew = false) {
     notes = [...notes, ...data.notes];
     cursor = data.nextCursor;
   } while (cursor && notes.length < wanted);
-  contents.value = { ...contents.peek(), [path]: { notes, cursor } };
+  const beside = asked ? await asked : (before?.beside ?? null);
+  contents.value = { ...contents.peek(), [path]: { notes, cursor, beside } };
 }
 
 /** Do something, and keep what went wrong to show it. @param {() => Promise<unknown>} work */
@@ -214,6 +205,10 @@ export const move = async (path, to, hash, key) =>
       })
     ).data,
   );
+
+/** Make a folder. @param {string} path @param {string} key */
+export const makeFolder = async (path, key) =>
+  (await ask("POST", "/write/folder", { body: { path, idempotencyKey: key } })).data;
 
 /** Say how many links lead to a note. @param {string} path */
 export const planRemoval = async (path) =>

@@ -48,13 +48,31 @@ export const readOfVault = (name, otherwise) => read(`va.${vaultId.peek()}.${nam
 /** @param {string} name @param {any} value */
 export const writeOfVault = (name, value) => write(`va.${vaultId.peek()}.${name}`, value);
 
+/** A note that is kept in mind. @typedef {{ id: string, title: string, path: string, type: string | null }} Kept */
+
 const RECENT = 30;
-export const recent = signal(/** @type {{ id: string, title: string, path: string, type: string | null }[]} */ ([]));
+export const recent = signal(/** @type {Kept[]} */ ([]));
+export const starred = signal(/** @type {Kept[]} */ ([]));
 effect(() => {
-  if (vaultId.value) recent.value = readOfVault("recent", []);
+  if (!vaultId.value) return;
+  recent.value = readOfVault("recent", []);
+  starred.value = readOfVault("starred", []);
 });
 
-/** Put a note first among the recent ones. @param {{ id: string, title: string, path: string, type: string | null }} note */
+/** Star a note, or take its star away. @param {Kept} note */
+export function star({ id, title, path, type }) {
+  const others = starred.peek().filter((each) => each.id !== id);
+  starred.value = others.length < starred.peek().length ? others : [...others, { id, title, path, type }];
+  writeOfVault("starred", starred.peek());
+}
+
+/** A starred note has another ID and path. @param {string} before @param {Kept} note */
+export function starMoved(before, { id, title, path, type }) {
+  starred.value = starred.peek().map((each) => (each.id === before ? { id, title, path, type } : each));
+  writeOfVault("starred", starred.peek());
+}
+
+/** Put a note first among the recent ones. @param {Kept} note */
 export function rememberNote(note) {
   recent.value = [note, ...recent.peek().filter((each) => each.id !== note.id)].slice(0, RECENT);
   writeOfVault("recent", recent.peek());

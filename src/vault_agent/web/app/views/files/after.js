@@ -5,10 +5,11 @@ import { toast } from "../../parts/say.js";
 import { address, go } from "../../state/address.js";
 import { undo } from "../../state/files.js";
 import { note, reopen } from "../../state/note.js";
+import { starMoved } from "../../state/settings.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 
-/** The open note had another ID before it was moved. @typedef {{ before: string, after: string }} Renamed */
+/** The open note had another ID before it was moved. @typedef {{ before: string, after: string, path: string }} Renamed `path`: the one before */
 
 /**
  * Show the open note at its new path, if it was moved. Return its IDs, for the way back.
@@ -24,7 +25,8 @@ export async function openMoved(from, to, { noteId }) {
   const after = found ? found.data.notes[0]?.noteId : noteId;
   if (!after) return null;
   go({ note: after }, { replace: true });
-  return { before: open.id, after };
+  starMoved(open.id, { ...open, id: after, path });
+  return { before: open.id, after, path: open.path };
 }
 
 /** Take a write back and say so. @param {string} writeId @param {Renamed | null} [moved] by this write */
@@ -35,6 +37,8 @@ export async function undone(writeId, moved = null) {
     toast(sentence(error));
     return false;
   }
+  const open = note.peek();
+  if (moved && open?.id === moved.after) starMoved(open.id, { ...open, id: moved.before, path: moved.path });
   if (moved && address.peek().note === moved.after) go({ note: moved.before }, { replace: true });
   else reopen();
   toast(later.files.undone);

@@ -11,7 +11,7 @@ import { planRemoval, remove } from "../../state/files.js";
 import { nameOf } from "../../state/query.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
-import { closeOverlay } from "../frame/overlay.js";
+import { closeDone, closeOverlay } from "../frame/overlay.js";
 import { undone } from "./after.js";
 
 /** @param {{ path: string }} given */
@@ -32,7 +32,7 @@ export function Overlay({ path }) {
     busy.value = true;
     try {
       const done = await remove(path, plan.value?.hashBefore ?? null);
-      closeOverlay();
+      closeDone("delete");
       if (done.noteId && done.noteId === address.peek().note) go({ note: "" }, { replace: true });
       toast(t.deleted(plain(nameOf(path), 60)), t.undo, () => void undone(done.writeId ?? ""));
     } catch (error) {

@@ -13,7 +13,7 @@ import { foldersLike } from "../../state/folders.js";
 import { newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
-import { closeOverlay } from "../frame/overlay.js";
+import { closeDone, closeOverlay } from "../frame/overlay.js";
 import { openMoved, undone } from "./after.js";
 
 const PAUSE = 150; // ms after a key, when the move is tried
@@ -60,7 +60,7 @@ export function Overlay({ path, folder: dragged }) {
     busy.value = true;
     try {
       const done = await move(path, to, plan.value.hash, key.current);
-      closeOverlay();
+      closeDone("move");
       const moved = await openMoved(path, to, done);
       toast(t.moved(to), done.writeId ? t.undo : undefined, () => void undone(done.writeId ?? "", moved));
     } catch (error) {

@@ -19,6 +19,10 @@ const DRAGGED = "application/x-vault-agent-path";
 
 /** @typedef {import("../../state/files.js").Line} Line */
 
+/** @param {string} name of an attachment */
+const signOf = (name) =>
+  /\.(png|jpe?g|gif|webp|avif|svg|bmp)$/i.test(name) ? "image" : /\.canvas$/i.test(name) ? "graph" : "file";
+
 export function Tree() {
   const styled = useSheet("files.css");
   const scroll = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -92,10 +96,18 @@ export function Tree() {
     const named = chosen?.path ?? note.peek()?.path;
     if (named && chosen?.kind !== "rest") overlay.value = { name: "move", path: named };
   };
+  /** A folder is made in the one that has the focus, or beside the file. */
+  const newFolder = () => {
+    const chosen = document.activeElement?.closest(".tree") ? line() : null;
+    overlay.value = { name: "folder", folder: chosen ? into(chosen) : folderOf(note.peek()?.path ?? "") };
+  };
   useCommands(
     () =>
-      hasRight("move") ? [{ id: "rename", name: words.commands.rename, keys: ["F2"], run: rename, icon: "edit" }] : [],
-    [hasRight("move"), focusAt],
+      [
+        { id: "rename", name: words.commands.rename, keys: ["F2"], run: rename, icon: "edit", right: "move" },
+        { id: "folder", name: words.commands.folder, run: newFolder, icon: "folder", right: "create" },
+      ].filter(({ right }) => hasRight(right)),
+    [hasRight("move"), hasRight("create"), focusAt],
   );
 
   /** @param {KeyboardEvent} event */
@@ -116,7 +128,8 @@ export function Tree() {
           : walk(shown.findIndex((each) => each.kind === "folder" && each.path === folderOf(at?.path ?? ""))),
       Enter: () => at && act(at),
       " ": () => at && act(at),
-      Delete: () => hasRight("delete") && at?.kind === "note" && (overlay.value = { name: "delete", path: at.path }),
+      Delete: () =>
+        hasRight("delete") && (at?.kind === "note" || at?.kind === "file") && (overlay.value = { name: "delete", path: at.path }),
     });
     const step = steps[event.key] ?? typedTo(event.key);
     if (!step) return;
@@ -135,6 +148,7 @@ export function Tree() {
     focused.value = chosen.key;
     if (chosen.kind === "folder") unfold(chosen.path, !chosen.open);
     else if (chosen.kind === "note") go({ note: chosen.id });
+    else if (chosen.kind === "file") overlay.value = { name: "file", path: chosen.path };
   };
   /** The folder that a file would be dropped into. @param {Line} target */
   const into = (target) => (target.kind === "folder" ? target.path : folderOf(target.path));
@@ -179,11 +193,13 @@ export function Tree() {
         drop(event, into(each));
       },
     };
-    const indent = html`<span aria-hidden="true" style=${{ inlineSize: `${each.depth - 1 + (each.kind === "note" ? 1 : 0)}em` }}></span>`;
+    const indent = html`<span aria-hidden="true" style=${{ inlineSize: `${each.depth - 1 + (each.kind === "note" || each.kind === "rest" ? 1 : 0)}em` }}></span>`;
     const name = html`<bdi class="cut">${plain(each.name, 120)}</bdi>`;
     if (each.kind === "rest") return html`<div ...${given}>${indent}<span class="cut mute">${words.more}</span></div>`;
     if (each.kind === "folder")
-      return html`<div ...${given} aria-expanded=${each.open} onClick=${() => act(each)}>${indent}<${Icon} name=${each.open ? "down" : "right"} small />${name}<span class="n num">${count(each.count)}</span></div>`;
+      return html`<div ...${given} aria-expanded=${each.open} onClick=${() => act(each)}>${indent}<${Icon} name=${each.open ? "down" : "right"} small />${name}<span class="n num">${each.count > 0 && count(each.count)}</span></div>`;
+    if (each.kind === "file")
+      return html`<div ...${given} aria-haspopup="dialog" onClick=${() => act(each)}>${indent}<${Icon} name=${signOf(each.name)} small />${name}</div>`;
     return html`<a ...${given} href=${changed({ note: each.id, at: "" })} aria-selected=${each.id === current} onClick=${() => (focused.value = each.key)}>${indent}${name}</a>`;
   };
   if (!styled) return null;

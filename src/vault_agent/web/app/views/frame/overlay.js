@@ -20,6 +20,9 @@ export const closeOverlay = () => {
   overlay.value = null;
 };
 
+/** Close a dialog that has done its work, unless another one has been opened meanwhile. @param {string} name */
+export const closeDone = (name) => overlay.peek()?.name === name && closeOverlay();
+
 /** What was typed while the dialog was loaded, and whether Enter was pressed. It can be taken once. */
 export function takeTyped() {
   const taken = { text: typed, entered };

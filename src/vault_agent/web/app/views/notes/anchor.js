@@ -36,6 +36,9 @@ export function showAnchor(scroller, id) {
   const target = scroller.querySelector(`#${CSS.escape(id.startsWith("n-") ? id : `n-${id}`)}`);
   if (!target) return;
   if (/** @type {HTMLElement} */ (target).hidden) return void (scroller.scrollTop = 0);
+  if (target.closest(".folded"))
+    for (const each of scroller.querySelectorAll(".fold[aria-expanded='false']"))
+      if (each.parentElement?.hasAttribute("data-folded")) /** @type {HTMLElement} */ (each).click();
   for (let each = target.closest("details:not([open])"); each; each = each.closest("details:not([open])"))
     /** @type {HTMLDetailsElement} */ (each).open = true;
   target.classList.add("flash");

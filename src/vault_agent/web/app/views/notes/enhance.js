@@ -5,6 +5,8 @@ import { address, changed, written } from "../../state/address.js";
 import { plain } from "../../parts/text.js";
 import { nameOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
+import { later } from "../../later.js";
+import { place as otherVault } from "../../wire.js";
 import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 import { colour } from "./code.js";
@@ -114,7 +116,32 @@ function headings(prose, note) {
     if (heading.closest(".embed")) continue;
     const name = nameOf(note.path);
     const text = (heading.textContent ?? "").trim();
+    if (heading.parentElement === prose) heading.prepend(folder(prose, heading));
     heading.append(button("anchor", words.note.copyHeading, "link", () => void copy(`[[${name}#${text}]]`)));
+  }
+}
+
+/** A button that folds what stands below a heading. @param {HTMLElement} prose @param {Element} heading */
+function folder(prose, heading) {
+  const made = button("fold", words.note.fold, "down", () => {
+    heading.toggleAttribute("data-folded");
+    showFolds(prose);
+  });
+  made.setAttribute("aria-expanded", "true");
+  return made;
+}
+
+/** Hide what is below folded headings, up to the next heading of their level. @param {HTMLElement} prose */
+function showFolds(prose) {
+  let level = Infinity; // of the heading that hides what follows
+  for (const each of prose.children) {
+    const own = /^H[1-6]$/.test(each.tagName) ? Number(each.tagName[1]) : Infinity;
+    if (own <= level) level = Infinity;
+    each.classList.toggle("folded", level < Infinity);
+    if (own === Infinity) continue;
+    const folded = each.hasAttribute("data-folded");
+    each.querySelector(":scope > .fold")?.setAttribute("aria-expanded", String(!folded));
+    if (folded && level === Infinity) level = own;
   }
 }
 
@@ -155,11 +182,26 @@ function besides(place) {
   return found;
 }
 
-/** What is on another server is never asked for: its place says where it is. @param {HTMLElement} prose */
+/** A picture of another server, which the settings allow to load. @param {HTMLElement} place */
+function loaded(place) {
+  const picture = document.createElement("img");
+  picture.referrerPolicy = "no-referrer";
+  picture.loading = "lazy";
+  picture.alt = plain(place.textContent, 300);
+  picture.src = place.dataset.url ?? "";
+  place.replaceWith(picture);
+}
+
+/** What is on another server is asked for only if the settings say so: else its place says where it is. @param {HTMLElement} prose */
 function remotes(prose) {
+  const loads = document.documentElement.dataset.remotePictures === "true" && !otherVault;
   for (const place of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".remote"))) {
     if (!prose.contains(place)) continue; // one of the same host speaks for it
     const { host = "" } = place.dataset;
+    if (loads && place.dataset.url?.startsWith("https:")) {
+      loaded(place);
+      continue;
+    }
     const all = [place, ...besides(place)];
     const texts = all.map((each) => plain(each.textContent, 80));
     const urls = all.flatMap((each) => each.dataset.url ?? []).join("\n");
@@ -220,7 +262,20 @@ function codes(prose) {
     pre.setAttribute("aria-label", words.note.code);
     frame.append(caption);
     colour(code, text, language);
+    queries(/** @type {HTMLElement} */ (frame), language);
   }
+}
+
+/** What only Obsidian and its plugins show is named, and its source is folded. @param {HTMLElement} frame @param {string} language */
+function queries(frame, language) {
+  const name = later.blocks[/** @type {"base"} */ (language.toLowerCase())];
+  if (!name) return;
+  const made = document.createElement("details");
+  made.className = "query";
+  const title = document.createElement("summary");
+  title.append(icon(language === "mermaid" ? "graph" : "table"), name);
+  frame.replaceWith(made);
+  made.append(title, frame);
 }
 
 const FORMULA = 5000; // characters

@@ -49,6 +49,7 @@ export function watchLinks(element) {
     );
     if (event.key === " " && link && target(link)) {
       event.preventDefault();
+      clearTimeout(timer); // of the pointer that has just left another one
       void show(link);
     }
   };

@@ -3,11 +3,13 @@
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { elsewhere, Later } from "../../parts/later.js";
+import { Icon } from "../../parts/sign.js";
 import { address } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
 import { filtered, searching } from "../../state/results.js";
-import { counted, mayWrite } from "../../state/vault.js";
+import { counted, hasRight, mayWrite } from "../../state/vault.js";
 import { words } from "../../words.js";
+import { overlay } from "../frame/overlay.js";
 import { Chips, Count, FilesToggle } from "./chips.js";
 import { Find } from "./find.js";
 import { List } from "./list.js";
@@ -52,6 +54,6 @@ export function Notes() {
     [],
   );
   return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note) && !writes)}>
-    <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && (tree ? html`<div class="count"><h2>${words.notes.files}</h2><${FilesToggle} /></div><${Later} load=${elsewhere.tree} name="Tree" />` : html`<${Chips} /><${Count} /><${List} />`)}</section>
+    <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && (tree ? html`<div class="count"><h2>${words.notes.files}</h2>${hasRight("create") && html`<button class="icon" aria-label=${words.commands.folder} title=${words.commands.folder} onClick=${() => (overlay.value = { name: "folder" })}><${Icon} name="plus" /></button>`}<${FilesToggle} /></div><${Later} load=${elsewhere.tree} name="Tree" />` : html`<${Chips} /><${Count} /><${List} />`)}</section>
     ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}</div>`;
 }

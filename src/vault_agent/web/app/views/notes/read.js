@@ -12,6 +12,7 @@ import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
 import { isNote, note, noteFault, readPiece, reopen } from "../../state/note.js";
 import { nameOf } from "../../state/query.js";
+import { star, starred } from "../../state/settings.js";
 import { health, mayWrite, typed } from "../../state/vault.js";
 import { count, fullDate, words } from "../../words.js";
 import { showAnchor, showLine, stayAt } from "./anchor.js";
@@ -80,6 +81,13 @@ function Reader({ drawer, onSide }) {
     () =>
       [
         { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href), hidden: !wanted },
+        {
+          id: "star",
+          name: words.note.star,
+          icon: "star",
+          run: () => note.peek() && star(/** @type {import("../../state/note.js").Note} */ (note.peek())),
+          hidden: !wanted,
+        },
         { id: "edit", name: words.commands.edit, icon: "edit", keys: ["e", "Mod+e"], run: edits, hidden: !wanted },
         {
           id: "local",
@@ -92,6 +100,7 @@ function Reader({ drawer, onSide }) {
     [wanted, writes, linked],
   );
 
+  const isStarred = starred.value.some(({ id }) => id === wanted);
   const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
   const title = plain(read?.title) || words.untitled;
   return html`<article class="read" tabindex="0" ref=${box} onScroll=${scrolled} aria-label=${read ? title : words.note.label} aria-busy=${read?.id !== wanted}>
@@ -100,6 +109,7 @@ function Reader({ drawer, onSide }) {
         ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
         <span class="cut" dir="auto" title=${read && plain(read.path)}>${read && plain(nameOf(read.path))}</span>
         <div class="acts">
+          ${read && html`<button class="icon" aria-pressed=${isStarred} aria-label=${words.note.star} title=${words.note.star} onClick=${() => star(read)}><${Icon} name="star" /></button>`}
           ${read && linked && html`<${Promote} read=${read} />`}
           <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
           ${linked && html`<a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>`}

@@ -1,0 +1,33 @@
+// Daily notes: those whose file is named after a day, such as 2026-11-23.
+
+import { ask } from "../wire.js";
+import { folderOf } from "./files.js";
+import { nameOf } from "./query.js";
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const MOST = 200;
+
+/** The name of the daily note of a day. @param {Date} day */
+export const dayName = (day) =>
+  [
+    String(day.getFullYear()).padStart(4, "0"),
+    String(day.getMonth() + 1).padStart(2, "0"),
+    String(day.getDate()).padStart(2, "0"),
+  ].join("-");
+
+/** The daily notes whose names begin so, by name. @param {string} start such as 2026-11 */
+export async function dailyNotes(start) {
+  const { data } = await ask("GET", "/notes", { query: { path: [`**/${start}-*`], sort: "path", limit: MOST } });
+  const found = new Map(/** @type {[string, { id: string, folder: string }][]} */ ([]));
+  for (const { noteId, path } of data.notes)
+    if (DAY.test(nameOf(path))) found.set(nameOf(path), { id: noteId, folder: folderOf(path) });
+  return found;
+}
+
+/** The path of a new daily note, without its ending: beside the others of that year. @param {string} name */
+export async function newDay(name) {
+  const others = await dailyNotes(name.slice(0, 4)).catch(() => new Map());
+  const last = [...others.keys()].sort().at(-1);
+  const folder = last === undefined ? "" : others.get(last).folder;
+  return folder ? `${folder}/${name}` : name;
+}

@@ -1,0 +1,49 @@
+// The dialog that shows an attachment: a picture, sound or film as notes show them, else a card to open it.
+
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { Dialog } from "../../parts/dialog.js";
+import { sentence } from "../../parts/fault.js";
+import { copy } from "../../parts/say.js";
+import { useSheet } from "../../parts/sheet.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { hasRight } from "../../state/vault.js";
+import { showRendered } from "../../trust.js";
+import { later } from "../../later.js";
+import { ask } from "../../wire.js";
+import { words } from "../../words.js";
+import { closeOverlay, overlay } from "../frame/overlay.js";
+import { enhance } from "../notes/enhance.js";
+
+/** Characters that would end the address of an embed. @param {string} letter */
+const escaped = (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+
+/** @param {{ path: string }} given */
+export function Overlay({ path }) {
+  const t = later.files;
+  const styled = useSheet("prose.css");
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const fault = useSignal(/** @type {any} */ (null));
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  useEffect(() => {
+    const text = `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;
+    ask("POST", "/render", { body: { text, path: "file.md" } }).then(
+      ({ data }) => {
+        if (!box.current) return;
+        showRendered(box.current, data.html);
+        enhance(box.current, { id: "", path, title: "" });
+      },
+      (error) => (fault.value = error),
+    );
+  }, [path]);
+  return html`<${Dialog} label=${plain(name, 120)} className="create" onClose=${closeOverlay}><div class="boxed">
+    <header><h1 class="cut"><bdi>${plain(name, 120)}</bdi></h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    <p class="will"><bdi>${plain(path, 300)}</bdi></p>
+    ${fault.value && html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`}
+    <div class="prose shown-file" ref=${box} hidden=${!styled}></div>
+    <div class="acts">
+      <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />${t.copyEmbed}</button>
+      ${hasRight("move") && html`<button class="quiet" onClick=${() => (overlay.value = { name: "move", path })}><${Icon} name="edit" />${t.rename}</button>`}
+      ${hasRight("delete") && html`<button class="quiet" onClick=${() => (overlay.value = { name: "delete", path })}><${Icon} name="x" />${t.delete}</button>`}
+    </div></div><//>`;
+}

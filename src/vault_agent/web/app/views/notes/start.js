@@ -1,0 +1,86 @@
+// Where a person begins while nothing is open: starred and recent notes, and the days with a daily note.
+
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { useSheet } from "../../parts/sheet.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { changed, go } from "../../state/address.js";
+import { dailyNotes, dayName, newDay } from "../../state/daily.js";
+import { recent, starred } from "../../state/settings.js";
+import { hasRight, revision } from "../../state/vault.js";
+import { later } from "../../later.js";
+import { locale, words } from "../../words.js";
+import { overlay } from "../frame/overlay.js";
+
+const SHOWN = 8; // recent notes
+
+/** @typedef {import("../../state/settings.js").Kept} Kept */
+
+export function Start() {
+  const styled = useSheet("files.css");
+  if (!styled) return null;
+  const t = later.start;
+  const others = recent.value.filter(({ id }) => !starred.value.some((each) => each.id === id));
+  return html`<div class="start">
+    ${starred.value.length > 0 && html`<section><h2>${t.starred}</h2><${Notes} list=${starred.value} icon="star" /></section>`}
+    ${others.length > 0 && html`<section><h2>${words.palette.recent}</h2><${Notes} list=${others.slice(0, SHOWN)} icon="notes" /></section>`}
+    <${Calendar} /></div>`;
+}
+
+/** @param {{ list: Kept[], icon: string }} given */
+const Notes = ({ list, icon }) =>
+  html`<ul>${list.map(({ id, title, path }) => html`<li key=${id}><a href=${changed({ note: id, at: "" })} data-peek=${id} title=${plain(path, 300)}><${Icon} name=${icon} small /><bdi class="cut">${plain(title, 120) || words.untitled}</bdi></a></li>`)}</ul>`;
+
+const monthName = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric" });
+const dayOfWeek = new Intl.DateTimeFormat(locale, { weekday: "narrow" });
+const wholeDay = new Intl.DateTimeFormat(locale, { dateStyle: "full" });
+
+/** The first day of the week here: 0 is Sunday. @returns {number} */
+function firstDay() {
+  const info = /** @type {any} */ (new Intl.Locale(locale));
+  return ((info.getWeekInfo?.() ?? info.weekInfo)?.firstDay ?? 1) % 7;
+}
+
+/** The days of a month with their daily notes. It is there if there are such notes, or one can be made. */
+function Calendar() {
+  const t = later.start;
+  const today = new Date();
+  const month = useSignal(new Date(today.getFullYear(), today.getMonth(), 1));
+  const notes = useSignal(/** @type {Map<string, { id: string, folder: string }>} */ (new Map()));
+  const any = useSignal(false);
+  const [year, at] = [month.value.getFullYear(), month.value.getMonth()];
+  useEffect(() => {
+    let gone = false;
+    void dailyNotes(dayName(month.value).slice(0, 7)).then(
+      (found) => {
+        if (gone) return;
+        notes.value = found;
+        if (found.size) any.value = true;
+      },
+      () => {},
+    );
+    return () => void (gone = true);
+  }, [month.value, revision.value]);
+  const makes = hasRight("create");
+  if (!any.value && !makes) return null;
+  const open = (/** @type {string} */ name) => {
+    const known = notes.peek().get(name);
+    if (known) go({ note: known.id });
+    else void newDay(name).then((title) => (overlay.value = { name: "create", title }));
+  };
+  const move = (/** @type {number} */ by) => (month.value = new Date(year, at + by, 1));
+  const begins = firstDay();
+  const blank = (month.value.getDay() - begins + 7) % 7;
+  const days = new Date(year, at + 1, 0).getDate();
+  const cells = [...Array(days).keys()].map((each) => new Date(year, at, each + 1));
+  const week = [...Array(7).keys()].map((each) => dayOfWeek.format(new Date(2023, 0, 1 + begins + each)));
+  return html`<section class="calendar"><h2>${t.daily}</h2>
+    <header><button class="icon" aria-label=${t.before} onClick=${() => move(-1)}><${Icon} name="left" /></button><span role="status">${monthName.format(month.value)}</span><button class="icon" aria-label=${t.after} onClick=${() => move(1)}><${Icon} name="right" /></button></header>
+    <div class="days"><div class="week" aria-hidden="true">${week.map((each, day) => html`<span key=${day}>${each}</span>`)}</div>
+      ${cells.map((each, day) => {
+        const name = dayName(each);
+        const has = notes.value.has(name);
+        return html`<button key=${name} class="day num" style=${day === 0 ? { gridColumnStart: blank + 1 } : {}} data-has=${has} aria-label=${`${wholeDay.format(each)}${has ? "" : `, ${t.none}`}`} aria-current=${name === dayName(today) ? "date" : undefined} disabled=${!has && !makes} onClick=${() => open(name)}>${day + 1}</button>`;
+      })}</div>
+    ${(makes || notes.value.has(dayName(today))) && html`<button class="quiet" onClick=${() => open(dayName(today))}><${Icon} name="date" />${t.today}</button>`}</section>`;
+}

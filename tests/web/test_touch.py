@@ -1,0 +1,89 @@
+"""A walk by touch alone, on a phone: find, open, edit, rename, move, delete, undo, graph, conflict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+from tests.product.written import Written
+from tests.web.desk import Desk
+from tests.web.vault import write_vault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+    from tests.web.watched import Places
+
+
+@pytest.fixture
+def desk(
+    tmp_path_factory: pytest.TempPathFactory, browser: Browser, places: Places
+) -> Iterator[Desk]:
+    """Serve a vault in which everything may be changed, and open pages of it."""
+    program = Written(tmp_path_factory.mktemp("touch"), allow="create,append,edit,move,delete")
+    program.variables |= {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_WATCH_ENABLED": "true"}
+    write_vault(program.vault, more=3)
+    program.write("plans/Roof.md", "# Roof\n\nSee [[Beams]].\n")
+    program.write("stock/Beams.md", "# Beams\n\nTwelve of them.\n")
+    program.start()
+    for job in program.call("GET", "/jobs").data["jobs"]:
+        program.finish(job["id"])
+    made = Desk(program, browser, places)
+    made.settle()
+    yield made
+    made.close()
+    program.close()
+
+
+def test_everything_by_touch_alone(desk: Desk):
+    page = desk.open("/notes", touch=True)
+    page.locator("#find").tap()
+    page.keyboard.insert_text("twelve")
+    page.locator(".row", has_text="Beams").tap()
+    title = page.locator(".doc > header h1")
+    expect(title).to_have_text("Beams")
+
+    page.get_by_role("button", name="More", exact=True).tap()
+    page.get_by_role("menuitem", name="Rename or move").tap()
+    dialog = page.get_by_role("dialog", name="Rename or move")
+    dialog.get_by_role("textbox", name="Name").fill("Oak beams")
+    dialog.get_by_role("combobox", name="Folder").fill("plans")
+    expect(dialog).to_contain_text("plans/Oak beams.md")
+    dialog.get_by_role("heading").tap()  # away from the suggestions
+    dialog.get_by_role("button", name="Move").tap()
+    desk.until("plans/Roof.md", "[[Oak beams]]")
+    page.locator(".toast button").tap()
+    desk.until("plans/Roof.md", "[[Beams]]")
+    expect(page.locator(".toast")).to_contain_text("Taken back")
+    expect(title).to_have_text("Beams")
+
+    page.get_by_role("button", name="Edit", exact=True).tap()
+    page.locator(".cm-line", has_text="Twelve").tap()
+    page.keyboard.press("End")
+    page.keyboard.insert_text(" Mine.")
+    desk.until("stock/Beams.md", "Twelve of them. Mine.")
+    page.keyboard.insert_text(" More.")
+    desk.program.write("stock/Beams.md", "# Beams\n\nTheirs.\n")
+    expect(page.locator(".conflict")).to_be_visible()
+    page.get_by_role("button", name="Save mine as a copy").tap()
+    expect(page.locator(".conflict")).to_have_count(0)
+    assert [each.name for each in desk.program.vault.glob("stock/Beams (conflict *).md")]
+
+    page.get_by_role("link", name="Graph", exact=True).tap()
+    canvas = page.locator(".graph > canvas")
+    expect(canvas).to_be_visible()
+    expect(canvas).not_to_have_attribute("data-drawn", "0")
+    canvas.tap(position={"x": 190, "y": 380})
+    page.get_by_role("link", name="Notes", exact=True).tap()
+    page.goto(page.url.split("#")[0] + f"#/notes/{desk.id_of('Roof')}")
+    expect(title).to_have_text("Roof")
+    page.get_by_role("button", name="More", exact=True).tap()
+    page.get_by_role("menuitem", name="Delete").tap()
+    page.get_by_role("dialog", name="Delete").get_by_role("button", name="Delete").tap()
+    deleted = page.locator(".toast", has_text="is in the trash")
+    expect(deleted).to_be_visible()
+    assert not (desk.program.vault / "plans/Roof.md").exists()
+    deleted.get_by_role("button").tap()
+    desk.until("plans/Roof.md", "# Roof")
