@@ -258,7 +258,7 @@ def test_a_relative_folder_is_stored_as_an_absolute_path(
         ("write.folders", "Notes,.obsidian", "do not begin with a dot"),
         ("write.folders", "../Other", "relative to it"),
         ("write.allow", "create,rename", "permanent"),
-        ("index.attachments", "pdf,pdfs", "must be one or more of 'pdf', 'html'"),
+        ("index.attachments", "pdf,pdfs", "must be one or more of 'pdf'"),
     ],
 )
 def test_a_bad_value_does_not_change_the_file(file: Path, name: str, text: str, rule: str):

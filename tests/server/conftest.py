@@ -124,6 +124,7 @@ class FakeEngine:
         self.config = config
         self.jobs = FakeJobs()
         self.events = EventStream()
+        self.reranker = None
         self.watch = FakeWatch()
         self.queries = []
         self.hits = (hit(),)
