@@ -23,6 +23,7 @@ NAMES = (
     "memory.followups",
     "memory.journals",
     "memory.prompts",
+    "memory.replay",
     "memory.hooks",
     "memory.speed",
     "harm",

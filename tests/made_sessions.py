@@ -53,8 +53,17 @@ def iso(at: float) -> str:
 class Writer:
     """Writes a session step by step, in the way of its agent."""
 
-    def __init__(self, agent: str, cwd: str, *, session_id: str = "", model: str = "m-1") -> None:
+    def __init__(
+        self,
+        agent: str,
+        cwd: str,
+        *,
+        session_id: str = "",
+        model: str = "m-1",
+        began: float = START,
+    ) -> None:
         self.made = Made(agent, session_id or "5b1f3c6e-1111-4222-8333-444455556666", cwd)
+        self.made.started_at = began
         self.model = model
         self._count = 0
         self._at = self.made.started_at

@@ -54,12 +54,7 @@ def read_session(path: Path) -> Session:
     """Return a session of a file."""
     head, told, judged = path.read_text("utf-8").split("---\n")
     facts = dict(line.split(": ", 1) for line in head.splitlines())
-    steps = []
-    for line in told.splitlines():
-        step = _STEP.match(line if not line.startswith("!") else f"! {line[1:]}")
-        if step is None:
-            raise SystemExit(f"{path.name}: no step: {line}")
-        steps.append((step[1], step[2] or ""))
+    steps = read_steps(told, path.name)
     made = Session(path.stem, facts["agent"], steps, facts.get("transcript") != "none")
     for line in judged.splitlines():
         mark, text = line[0], line[2:]
@@ -72,9 +67,22 @@ def read_session(path: Path) -> Session:
     return made
 
 
-def written(session: Session) -> Made:
+def read_steps(told: str, name: str) -> list[tuple[str, str]]:
+    """Return the steps of a session, each with its mark. `name` is for errors."""
+    steps = []
+    for line in told.splitlines():
+        step = _STEP.match(line if not line.startswith("!") else f"! {line[1:]}")
+        if step is None:
+            raise SystemExit(f"{name}: no step: {line}")
+        steps.append((step[1], step[2] or ""))
+    return steps
+
+
+def written(
+    session: Session, cwd: str = _CWD, session_id: str = "", *, began: float = START
+) -> Made:
     """Return a session as its agent would record it."""
-    writer = Writer(session.agent, _CWD)
+    writer = Writer(session.agent, cwd, session_id=session_id, began=began)
     steps = session.steps
     at = 0
     while at < len(steps):
@@ -104,12 +112,12 @@ def written(session: Session) -> Made:
 
 def _compact(made: Made, summary: str) -> None:
     if made.agent == "codex":
-        payload = {"message": summary}
-        made.lines.append({"timestamp": iso(START), "type": "compacted", "payload": payload})
+        compacted = {"type": "compacted", "payload": {"message": summary}}
+        made.lines.append({"timestamp": iso(made.started_at), **compacted})
     else:
         message = {"role": "user", "content": summary}
         compact = {"type": "user", "isCompactSummary": True, "message": message}
-        made.lines.append({"uuid": "c", "timestamp": iso(START), **compact})
+        made.lines.append({"uuid": "c", "timestamp": iso(made.started_at), **compact})
 
 
 def collected(session: Session) -> Collected:

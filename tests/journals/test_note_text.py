@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -101,6 +102,7 @@ def test_choices_and_open_questions_are_found_in_three_languages():
     assert dead_ends("Fraction doesn't work here. It is slow.") == ["Fraction doesn't work here."]
     assert left_open("Done. Is there anything else?") == []
     assert left_open("Retry-After is not returned yet.") == ["Retry-After is not returned yet."]
+    assert left_open("A search whose client has gone stops at the next step.") == []
     assert left_open("All good! Is it fast? TODO: measure.") == ["Is it fast?", "TODO: measure."]
     assert sentences("# Head\nFirst line\nsecond line.") == ["Head", "First line second line."]
 
@@ -135,6 +137,42 @@ def test_a_session_without_content_leaves_an_empty_journal():
     assert extract(session(prompts=("hi", "just testing"), last_message=closing)).is_empty
     answer = "Denied folders win over allowed parents, but shared links skip the walk entirely."
     assert not extract(session(last_message=answer)).is_empty
+
+
+def test_a_talk_in_which_the_agent_did_nothing_leaves_no_journal():
+    prompts = ("a name for my black cat, please", "miso sounds lovely to my ears")
+    answer = "Onyx, Miso, Inky, Bagheera, or the name of a planet? There are many nice ones."
+    told = Transcript(prompt_count=2, said=(Said(answer, 1),), lines=4)
+    talk = extract(session(prompts=prompts, last_message=answer, transcript=told))
+    assert talk.is_empty
+    told = replace(told, worked=frozenset({1}))
+    assert not extract(session(prompts=prompts, last_message=answer, transcript=told)).is_empty
+
+
+def test_an_aside_is_neither_a_decision_nor_the_outcome():
+    prompts = (
+        "refuse to start without the folder",
+        "queue quick changes of properties in the page",
+        "and write me a haiku about the slow pipeline on mondays",
+    )
+    told = Transcript(
+        prompt_count=3,
+        said=(Said("Reading.", 1), Said("The server refuses now.", 2), Said("Green dots.", 3)),
+        worked=frozenset({1, 2}),
+        lines=9,
+    )
+    collected = session(
+        prompts=prompts,
+        last_message="Green dots.",
+        transcript=told,
+        files=(Changed("a.py"),),
+    )
+    made = extract(collected).sections
+    assert made["Key Decisions"] == "- User: “queue quick changes of properties in the page”"
+    assert made["Outcome"] == "The server refuses now."
+    # What a person forbids in the end counts, also if the agent has nothing to do for it.
+    stopped = replace(collected, prompts=(*prompts[:2], "ok stop. never touch the old folder"))
+    assert "never touch" in extract(stopped).sections["Key Decisions"]
 
 
 def test_of_a_compaction_the_named_parts_are_used():

@@ -42,8 +42,8 @@ _DEAD_ENDS: Final = {
 }
 """What tells that something was tried for nothing, by language."""
 _OPEN: Final = {
-    "en": r"\?(?:\s|$)|\bTODO\b|\bfollow-?ups?\b|\bnext steps?\b|\bnot (?:\w+ )?yet\b"
-    r"|\bremains?\b|\byou may want\b"
+    "en": r"\?(?:\s|$)|\bTODO\b|\bfollow-?ups?\b|(?<!(?:at|to|in|on) the )\bnext steps?\b"
+    r"|\bnot (?:\w+ )?yet\b|\bremains?\b|\byou may want\b"
     r"|\bstill (?:has|have|needs?|uses?|rounds?|missing|open|fails?)\b"
     r"|\bneeds? to be\b|\b(?:for|until) (?:tomorrow|later)\b|\bleft to do\b",
     "de": r"\boffen\b|\bnoch nicht\b|\bfehlt noch\b|\bnächste Schritte?\b|\bsteht noch aus\b",

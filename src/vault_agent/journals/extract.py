@@ -57,10 +57,17 @@ class Draft(NamedTuple):
 
     title: str
     sections: Mapping[str, str]
+    only_talk: bool = False
+    """Whether the agent did nothing but answer."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing but what was asked for, or an answer without content."""
+        """Whether it says nothing but what was asked for, or an answer without content.
+
+        Nobody looks for answers for which the agent did not even look into a file.
+        """
+        if self.only_talk and DECISIONS not in self.sections:
+            return True
         if self.sections.keys() - {GOAL, OUTCOME}:
             return False
         outcome = self.sections.get(OUTCOME, "")
@@ -79,7 +86,10 @@ def extract(session: Collected) -> Draft:
         FILES: files_section(session.files),
         OPEN: _items(_left(session)),
     }
-    return Draft(title_of(session), {name: text for name, text in made.items() if text})
+    told = session.transcript
+    # Without a transcript nobody knows what the agent did.
+    only_talk = bool(told.lines) and not (told.worked or session.has_changes or session.lines)
+    return Draft(title_of(session), {name: text for name, text in made.items() if text}, only_talk)
 
 
 def title_of(session: Collected) -> str:
@@ -110,17 +120,31 @@ def _asked(session: Collected) -> tuple[str, list[str]]:
     """
     prompts = session.prompts
     at = next((at for at, each in enumerate(prompts) if content_words(each)), 0)
-    wishes = [" ".join(each.split()) for each in prompts[at + 1 :] if _is_wish(each)]
+    first = session.transcript.prompt_count - len(prompts) + 1
+    wishes = [
+        " ".join(each.split())
+        for turn, each in enumerate(prompts[at + 1 :], first + at + 1)
+        if _is_wish(each, session, turn)
+    ]
     long = (each for each in wishes if len(each) > _MAX_WISH)
     parts = {each: " … ".join(filter(corrects, sentences(each))) for each in long}
     wishes = [shortened(parts.get(each, each), _MAX_WISH) for each in wishes]
     return "".join(prompts[at : at + 1]), list(dict.fromkeys(wishes))[-_MAX_ASKED:]
 
 
-def _is_wish(prompt: str) -> bool:
+def _is_wish(prompt: str, session: Collected, turn: int) -> bool:
     """Whether a later prompt says more of what is wanted than to go on, or to answer a question."""
+    return corrects(prompt) or (_asks_for_work(prompt) and not _did_nothing(session, turn))
+
+
+def _asks_for_work(prompt: str) -> bool:
     is_question = prompt.rstrip().endswith(("?", "？"))
-    return corrects(prompt) or (not is_question and len(content_words(prompt)) > _FEW_WORDS)
+    return not is_question and len(content_words(prompt)) > _FEW_WORDS
+
+
+def _did_nothing(session: Collected, turn: int) -> bool:
+    """Whether the agent used no tool in a turn. Without a transcript nobody knows."""
+    return bool(session.transcript.lines) and turn not in session.transcript.worked
 
 
 def _quoted(prompt: str) -> str:
@@ -177,10 +201,10 @@ def _problems(session: Collected) -> str:
 
 def _outcome(session: Collected) -> str:
     parts = []
-    answers = [session.last_message or ""]
+    answers = _last_messages(session)
     if not session.has_changes:  # what came of it is what was said
         turns = {each.turn: each.text for each in session.transcript.said}
-        answers = [*list(turns.values())[:-1], *answers][-_MAX_ANSWERS:]
+        answers = [*list(turns.values())[:-1], session.last_message or ""][-_MAX_ANSWERS:]
     answers = [without_politeness(each) for each in answers]
     parts += [_paragraph(each) for each in answers if each]
     commits = [f"- {code(each.id)} {escaped(each.subject)}" for each in session.commits]
@@ -190,6 +214,21 @@ def _outcome(session: Collected) -> str:
     return "\n\n".join(each for each in (*parts, items) if each)
 
 
+def _last_messages(session: Collected) -> list[str]:
+    """Return the last message of the turn in which the agent worked last, and that of all.
+
+    The answer to an aside, such as "and write me a haiku", is not among them.
+    """
+    told, last = session.transcript, session.last_message or ""
+    turn = max(told.worked, default=0)
+    found = [each.text for each in told.said if each.turn == turn][-1:]
+    prompt = session.prompts[-1] if session.prompts else ""
+    is_aside = _asks_for_work(prompt) and not corrects(prompt)
+    if not (found and is_aside and _did_nothing(session, told.prompt_count)):
+        found.append(last)
+    return list(dict.fromkeys(found))
+
+
 def _left(session: Collected) -> list[str]:
     found = [each.text for each in session.transcript.todos if not each.done]
     last = session.last_message or ""
@@ -197,7 +236,8 @@ def _left(session: Collected) -> list[str]:
     # A short last message, such as "Stopped.", leaves what was said before it.
     if len(content_words(last)) < _MIN_ANSWER and messages[1:] == [last]:
         found += left_open(messages[0])
-    found += left_open(last)
+    for each in _last_messages(session):
+        found += left_open(each)
     return list(dict.fromkeys(found))[:_MAX_ITEMS]
 
 

@@ -120,6 +120,7 @@ class ClaudeCode:
                 if entry.get("isSidechain") is not True:
                     self._to.said(block["text"])
             elif block.get("type") == "tool_use":
+                self._to.works()
                 self._call(block)
 
     def _call(self, block: dict[str, Any]) -> None:

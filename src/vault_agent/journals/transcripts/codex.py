@@ -110,6 +110,8 @@ class Codex:
 
     def _item(self, payload: dict[str, Any]) -> None:
         kind, call_id = payload.get("type"), payload.get("call_id")
+        if isinstance(kind, str) and kind.endswith("_call"):
+            self._to.works()
         if kind == "message" and payload.get("role") in {"user", "assistant"}:
             text = text_of(payload.get("content"))
             if len(self._items) < 2_000:

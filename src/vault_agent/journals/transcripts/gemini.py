@@ -75,6 +75,7 @@ class Gemini:
         calls = message.get("toolCalls")
         for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict) and isinstance(call.get("id"), str):
+                self._to.works()
                 self._call(call, call["id"])
         return True
 

@@ -69,7 +69,8 @@ class Transcript:
     """What a transcript says about a session. Texts are without secrets.
 
     `edited` are paths as the agent gave them. `said` are the last messages of the agent, and those
-    before them that give a reason. Times are in seconds since 1970.
+    before them that give a reason. `worked` are the turns in which the agent used a tool, by the
+    number of prompts before it. Times are in seconds since 1970.
     """
 
     models: tuple[str, ...] = ()
@@ -80,6 +81,7 @@ class Transcript:
     prompts: tuple[str, ...] = ()
     prompt_count: int = 0
     said: tuple[Said, ...] = ()
+    worked: frozenset[int] = frozenset()
     edited: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     todos: tuple[ToDo, ...] = ()
@@ -125,6 +127,7 @@ class Recorder:
         self._cued: OrderedDict[object, Said] = OrderedDict()
         self._order = 0
         self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._worked: set[int] = set()
         self._edited: dict[str, None] = {}
         self._runs: OrderedDict[str, _Run] = OrderedDict()  # by kind of command
         self._tests_passed = False  # by the last run of tests
@@ -201,6 +204,10 @@ class Recorder:
         if isinstance(dollars, int | float) and not isinstance(dollars, bool) and dollars >= 0:
             self._cost = float(dollars)
 
+    def works(self) -> None:
+        """Report that the agent uses a tool, whichever it is."""
+        self._worked.add(self._prompt_count)
+
     def call(
         self,
         call_id: str,
@@ -275,6 +282,7 @@ class Recorder:
                 Said(clean(each.text), each.turn)
                 for each in (*self._cued.values(), *self._said.values())
             ),
+            worked=frozenset(self._worked),
             edited=tuple(self._edited),
             failures=tuple(
                 Failure(
