@@ -28,6 +28,8 @@ _SIGNED = re.compile(r"^[A-Z][a-z-]+-by: .*$", re.MULTILINE)
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
 _RECORD = "\x1e"
 _PART = "\x1f"
+DIGITS = 8
+"""Digits of a commit's hash in the name of its journal."""
 MAX_BLAMED = 6
 """Files of a commit whose removed lines are looked at."""
 
@@ -46,7 +48,7 @@ class Commit:
     @property
     def path(self) -> str:
         """Where its journal lies in a vault."""
-        return f"journals/{self.at:%Y}/{self.id}.md"
+        return f"journals/{self.at:%Y-%m-%d}-session-{self.id[:DIGITS]}.md"
 
     @property
     def note(self) -> str:

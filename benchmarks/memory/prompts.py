@@ -96,7 +96,7 @@ async def _measure(
     cells.append(f"{median(notes_):.0f}, {median(tokens):.0f}" if some else "")
     cells.append(_halves([not found.notes for _, _, found in mine]))
     cells.append(
-        _halves([any(Path(n.path).stem.startswith(c) for n in found.notes) for c, _, found in mine])
+        _halves([any(Path(n.path).stem.endswith(c) for n in found.notes) for c, _, found in mine])
     )
     print(f"| {' | '.join(cells)} |", flush=True)
 

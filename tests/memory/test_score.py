@@ -131,12 +131,16 @@ def test_more_words_need_a_smaller_share_and_more_passages_a_larger_one():
 
 def test_a_note_comes_unasked_only_with_two_words_of_the_subject_and_a_good_score():
     good = Match(0.5, 2)
-    assert is_about(good, 0.45, 0.4, bar=1.0)
-    assert not is_about(Match(0.5, 1), 0.9, 0.4, bar=1.0)
-    assert not is_about(Match(0.3, 3), 0.9, 0.4, bar=1.0)
-    assert not is_about(good, 0.3, 0.4, bar=1.0)
-    assert not is_about(good, 0.45, 0.4, bar=1.3)  # a later prompt
-    assert is_about(Match(0.3, 0), 0.1, 0.4, bar=None)
+    assert is_about(good, 0.45, 0.4, bar=1.0, named=True)
+    assert not is_about(good, 0.45, 0.4, bar=1.0, named=False)  # no word of it in the title
+    assert is_about(good, 0.55, 0.4, bar=1.0, named=False)
+    assert not is_about(Match(0.5, 1), 0.55, 0.4, bar=1.0, named=True)
+    assert is_about(Match(0.5, 1), 0.65, 0.4, bar=1.0, named=False)  # nearly the whole prompt
+    assert not is_about(Match(0.5, 0), 0.9, 0.4, bar=1.0, named=False)
+    assert not is_about(Match(0.3, 3), 0.9, 0.4, bar=1.0, named=True)
+    assert not is_about(good, 0.3, 0.4, bar=1.0, named=True)
+    assert not is_about(good, 0.45, 0.4, bar=1.3, named=True)  # a later prompt
+    assert is_about(Match(0.3, 0), 0.1, 0.4, bar=None, named=False)
 
 
 def test_a_global_note_counts_a_tenth_less_and_only_by_type():
@@ -157,7 +161,7 @@ def test_what_is_only_new_is_not_taken():
 
 def test_journals_do_not_crowd_out_other_notes():
     journals = [note(f"j{i}", type="journal", found=0.9 - i / 100) for i in range(6)]
-    others = [note(f"n{i}", found=0.5) for i in range(2)]
+    others = [note(f"n{i}", found=0.8) for i in range(2)]
     found = ranked(*journals, *others, signals=Signals(words=True))
     chosen, left = choose(found, least=0.3, most=5)
     assert names(chosen) == ["j0", "j1", "j2", "n0", "n1"]
@@ -170,7 +174,7 @@ def test_of_two_notes_with_almost_one_text_the_newer_is_taken():
     text = " ".join(f"word{i}" for i in range(100))
     old = note("old", found=0.9, text=text, updated=TODAY - timedelta(3))
     new = note("new", found=0.8, text=f"{text} end")
-    other = note("other", found=0.7, text="something else entirely, of five words")
+    other = note("other", found=0.75, text="something else entirely, of five words")
     chosen, left = choose(ranked(old, new, other, signals=Signals(words=True)), least=0.3, most=5)
     assert names(chosen) == ["new", "other"]
     assert [(each.scored.candidate.note_id, each.why) for each in left] == [("old", "duplicate")]

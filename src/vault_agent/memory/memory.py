@@ -42,9 +42,12 @@ from vault_agent.model.memory import Recalled, RecalledNote, RecallWeights, Word
 from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Coverage, Filters, SearchQuery
+from vault_agent.model.syntax import without_operators
 from vault_agent.redaction.redact import redact
 from vault_agent.store.index import notes as reading
 from vault_agent.system.git import Latest, latest
+from vault_agent.text.common_words import common_terms
+from vault_agent.text.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -196,15 +199,22 @@ class Memory:
         prompt = query.prompt or branch
         if not is_signal(prompt):
             return (), None, None, ()
-        text, within = prompt[:1_000], Filters(scope=query.scope)
+        text, within = without_operators(prompt)[:1_000], Filters(scope=query.scope)
         asked = SearchQuery(text, Mode.LEXICAL, _HITS, within, coverage=True)
         lexical = await self._ask(known, asked)
         covered = lexical.coverage or Coverage(0, 0, {})
         needed = needed_share(covered.words, covered.passages)
+        subject = {*terms(text)} - common_terms()
         about = {
             (hit.vault, hit.note_id)
             for hit in lexical.hits
-            if is_about(covered.notes[hit.vault, hit.note_id], hit.score, needed, query.bar)
+            if is_about(
+                covered.notes[hit.vault, hit.note_id],
+                hit.score,
+                needed,
+                query.bar,
+                named=not subject.isdisjoint(terms(hit.title)),
+            )
         }
         found = lexical
         if known[0].vault.embedder is not None and about:

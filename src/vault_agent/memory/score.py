@@ -31,12 +31,17 @@ MIN_IN_PASSAGE: Final = 2
 """Content words of a prompt that one passage of a note has which comes unasked."""
 MIN_FOUND: Final = 0.4
 """The score of such a note in a search by words for the prompt. It falls with a note's length."""
+MIN_UNNAMED: Final = 0.5
+"""The same for a note whose title has no content word of the prompt."""
+SURE: Final = 0.6
+"""The score of a note that may come with one content word, if its share is a tenth larger."""
 ASKED: Final = 0.6
 """The bar for notes that were asked for, as a part of the one for those that come unasked."""
 
 _FOLDER_OF_MODULE = 0.8
 _SAME_NAME_AND_PARENT = 0.8
 _ABOUT = 0.40  # as measured, see `needed_share`
+_SURELY = 1.1
 _FEW_PASSAGES = 30
 _FEW_NOTES = 50  # so few notes do not say whether a file is a rare one
 _SHINGLE = 5
@@ -124,14 +129,17 @@ def needed_share(words: int, passages: int) -> float:
     return _ABOUT * sqrt(log(max(passages, _FEW_PASSAGES)) / max(words, 1))
 
 
-def is_about(match: Match, score: float, needed: float, bar: float | None) -> bool:
+def is_about(match: Match, score: float, needed: float, bar: float | None, *, named: bool) -> bool:
     """Whether a note is about a prompt, by its best passage and its score in a search by words.
 
-    `bar` is as in `RecallQuery`.
+    `bar` is as in `RecallQuery`. `named`: whether its title has a content word of the prompt.
     """
     if bar is None:
         return match.share >= ASKED * needed
-    enough = match.share >= bar * needed and score >= bar * MIN_FOUND
+    share, score = match.share / bar, score / bar
+    if share >= _SURELY * needed and score >= SURE:
+        return match.content > 0
+    enough = share >= needed and score >= (MIN_FOUND if named else MIN_UNNAMED)
     return enough and match.content >= MIN_IN_PASSAGE
 
 
@@ -220,7 +228,7 @@ def _scored(
     tag, reason = _common(candidate, signals, frequencies)
     semantic = 0.0
     if signals.words and candidate.found is not None and best > 0:
-        semantic = _evidence(candidate.found) / _evidence(best)
+        semantic = (_evidence(candidate.found) / _evidence(best)) ** 2
     recency = 0.0
     if candidate.updated is not None:
         recency = 2.0 ** (-max((today - candidate.updated).days, 0) / recency_days)
@@ -243,7 +251,9 @@ def _scored(
 def _evidence(score: float) -> float:
     """Return the sum of evidence of which search makes a score from 0 to 1.
 
-    Its share of the best one is what counts, as with BM25. Scores are too near to each other.
+    Its share of the best one is what counts, as with BM25. Scores are too near to each other. Many
+    notes have half of the best one's evidence, so the square of the share counts: else these words
+    outweigh a file in common.
     """
     return -log1p(-min(score, 0.999_999))
 

@@ -17,6 +17,16 @@ PIECE = re.compile(
 """Matches one piece of a query, and never fails: what is no operator is `plain`."""
 
 
+_OPERATOR = re.compile(r"(?<!\S)(-?(?:tag|path|file)):")
+_EXCLUDED = re.compile(r"(?<!\S)-(?=\w)")
+
+
+def without_operators(text: str) -> str:
+    """Return a text as plain words: what looks like an operator in it is none."""
+    text = _OPERATOR.sub(r"\1 ", text.replace('"', " "))
+    return _EXCLUDED.sub("", text)
+
+
 def conditions(text: str) -> list[tuple[str, str]]:
     """Return the operators, excluded words and phrases of a query, each with the text without it.
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 
 _FEW_NOTES = 30
+_FEWEST = 3
+"""Fewer notes do not say what the vault is about."""
+_MOST = 0.78
 
 
 class Ranking(NamedTuple):
@@ -96,7 +99,8 @@ def coverage(
     """Return how much of a query one passage of each ranked note has.
 
     A word that is in no note counts as the rarest, also if similar words were searched instead.
-    Few notes do not say which words are rare, so rarity is that among at least 30.
+    Few notes do not say which words are rare, so rarity is that among at least 30. A word of more
+    than four fifths of the notes is no content: it says what the vault is about.
     """
     known, neighbours = ranking.candidates.information, ranking.candidates.neighbours
     searched = ranking.candidates.searched
@@ -110,7 +114,12 @@ def coverage(
         for term, weight in query.weights.items()
         if not is_unit(term)
     }
-    content = dict.fromkeys(words.keys() & known.keys() - neighbours - common_terms(), 1.0)
+    usual = math.log((searched + 1) / (_MOST * searched + 0.5))
+    content = {
+        term: 1.0
+        for term in words.keys() & known.keys() - neighbours - common_terms()
+        if searched < _FEWEST or known[term] / query.weights[term] >= usual
+    }
     rowids = {place.rowid for place in ranking.places}
     total = sum(words.values())
     most = snapshot.fulltext.most_in_one_chunk(words, rowids)
