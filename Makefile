@@ -89,8 +89,8 @@ docs: $(VENV)/.dev  ## Write the pages of the documentation that are made from t
 recording: $(VENV)/.dev  ## Record the demo for the README
 	$(BIN)/python docs/images/record.py
 
-screens: $(VENV)/.dev  ## Take the pictures of the web page for its documentation
-	$(BIN)/python docs/images/screens.py
+screens: $(VENV)/.dev  ## Take the pictures of the web page of VAULT, a clone of the Obsidian Hub
+	$(BIN)/python docs/images/screens.py $(VAULT)
 
 build: $(VENV)/.dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation

@@ -119,6 +119,15 @@ _GRAPH = (
   return await until(drawn, 30000) ? performance.now() - began : null;
 }"""
 )
+_TREE = (
+    """async () => {"""
+    + _UNTIL_PAINTED
+    + """
+  const began = performance.now();
+  document.querySelector(".count .icon").click();
+  return await until(() => document.querySelector("[role=treeitem]")) ? performance.now() - began : null;
+}"""
+)
 # Moves the pointer, or turns the wheel, in each frame of the page; returns the frames a second that
 # the worker drew. The pointer is down on the ground.
 _MOVE = """async ([how, milliseconds]) => {
@@ -268,6 +277,21 @@ def reading(page: Page, asset: str, long: dict[int, str], other: str, figures: F
         figures.add(f"note of {size} KB opened, p95, ms", p95(known) if known else None)
 
 
+def trees(page: Page, times: int, figures: Figures) -> None:
+    """Measure how the tree of files opens. The first time its modules are loaded too."""
+    page.evaluate("location.hash = '#/notes'")
+    taken: list[float | None] = []
+    for _ in range(times + 1):
+        page.wait_for_selector(".row h2")
+        taken.append(page.evaluate(_TREE))
+        page.locator(".count .icon").last.click()  # back to the list
+    known = [each for each in taken[1:] if each is not None]
+    figures.add("tree of files opened first, ms", taken[0])
+    figures.add(
+        "tree of files opened again, median, ms", statistics.median(known) if known else None
+    )
+
+
 def drawing(page: Page, seconds: float, figures: Figures) -> None:
     """Measure the graph."""
     figures.add("graph, first picture, ms", page.evaluate(_GRAPH))
@@ -340,6 +364,7 @@ def measure(browser: Browser, folder: Path, given: argparse.Namespace, figures: 
             using(page, asset, listed, figures)
             reading(page, asset, long, listed[-1]["noteId"], figures)
             walking(page, asset, [note["noteId"] for note in listed], figures)
+            trees(page, given.times, figures)
             drawing(page, given.seconds, figures)
             figures.add(
                 "search of another client beside it, times as long",

@@ -1,6 +1,9 @@
-"""Take the pictures of the web page: `make screens` writes web-notes.jpg and web-graph.jpg.
+"""Take the pictures of the web page: web-notes.jpg, web-graph.jpg and web-files.jpg.
 
-Serves the sample vault and opens the page in the machine's own Chromium.
+    make screens VAULT=~/obsidian-hub
+
+Serves a clone of the Obsidian Hub, a vault of thousands of public notes, and opens the page in the
+machine's own Chromium: https://github.com/obsidian-community/obsidian-hub
 """
 
 from __future__ import annotations
@@ -12,8 +15,12 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[2]
 PORT = 8798
@@ -40,13 +47,14 @@ def wait_for(path: str) -> None:
 
 
 def main() -> None:
-    """Take both pictures."""
+    """Take the pictures of the vault at the path that is given."""
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
     with tempfile.TemporaryDirectory() as index, sync_playwright() as playwright:
         program = str(Path(sys.executable).with_name("vault-agent"))
-        vault = str(ROOT / "fixtures" / "vault")
         server = subprocess.Popen(  # noqa: S603 - our own program
             (
-                *(program, "serve", "--web", "--vault-root", vault),
+                *(program, "serve", "--web", "--vault-root", sys.argv[1]),
                 *("--index-dir", index, "--port", str(PORT)),
             )
         )
@@ -54,23 +62,32 @@ def main() -> None:
             wait_for("/graph/layout")
             browser = playwright.chromium.launch(executable_path=find_browser(), headless=True)
             page = browser.new_page(viewport=SIZE, color_scheme="light")
-            page.goto(f"{ADDRESS}/ui/#/notes?q=frost")
-            page.locator(".row", has_text="Frost alarm").first.click()
+            page.goto(f"{ADDRESS}/ui/#/notes?q=digital+garden")
+            page.locator(".row").nth(1).click()
             page.locator(".back .ref").first.wait_for()
             page.wait_for_timeout(2000)  # the local graph is laid out
-            page.screenshot(path=Path(__file__).with_name("web-notes.jpg"), quality=QUALITY)
+            take(page, "web-notes.jpg")
+            page.goto(f"{ADDRESS}/ui/#/notes")
+            page.get_by_role("button", name="Show or hide the tree of files").click()
+            for name in ("04 - Guides, Workflows, & Courses", "Guides", "Markdown Syntax"):
+                text = page.get_by_text(name, exact=True)
+                page.get_by_role("treeitem").filter(has=text).first.click()
+            page.locator(".back").wait_for()
+            page.wait_for_timeout(2000)
+            take(page, "web-files.jpg")
             page.emulate_media(color_scheme="dark")
             page.goto(f"{ADDRESS}/ui/#/graph")
-            page.get_by_role("radio", name="Cluster").click()
-            page.locator("#find").fill("late frost")
-            page.locator("#find").press("Enter")
-            page.locator("#find").fill("")
-            page.wait_for_timeout(3000)  # the picture is drawn, with its groups
-            page.screenshot(path=Path(__file__).with_name("web-graph.jpg"), quality=QUALITY)
+            page.wait_for_timeout(4000)  # the picture is drawn, with its groups
+            take(page, "web-graph.jpg")
             browser.close()
         finally:
             server.terminate()
             server.wait()
+
+
+def take(page: Page, name: str) -> None:
+    """Write a picture beside this file."""
+    page.screenshot(path=Path(__file__).with_name(name), quality=QUALITY)
 
 
 if __name__ == "__main__":

@@ -132,7 +132,8 @@ export const en = {
     },
     empty: {
       title: "No notes yet",
-      text: "The server has no index of this folder, or the folder has no notes.",
+      text: "The server has no index of this folder yet.",
+      indexed: "The folder has no notes.",
       act: "Index now",
     },
     sort: {
@@ -172,7 +173,7 @@ export const en = {
     copyHeading: "Copy a link to this heading",
     side: "Side panel",
     edit: "Edit",
-    words: (/** @type {string} */ n) => `${n} words`,
+    words: (/** @type {string} */ n) => `${n} ${n === "1" ? "word" : "words"}`,
     gone: { title: "This note is gone", text: "It was deleted, renamed or moved after the list was made." },
     large: "This note is too large to render. This is its source.",
     more: "Show more",

@@ -208,6 +208,6 @@ export function Tree() {
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void readTree()} />`}
     <div role="tree" aria-label=${t.tree} style=${{ blockSize: `${shown.length * height.value}px` }}>${drawn.map(row)}</div>
     <div class="leaf visually-hidden" ref=${probe} aria-hidden="true"></div>
-    ${known.value && !shown.length && html`<${Empty} icon="folder" title=${words.notes.empty.title}><p>${words.notes.empty.text}</p><//>`}
+    ${known.value && !shown.length && html`<${Empty} icon="folder" title=${words.notes.empty.title}><p>${words.notes.empty.indexed}</p><//>`}
   </div>`;
 }

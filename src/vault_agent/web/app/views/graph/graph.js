@@ -217,7 +217,7 @@ export function View() {
     <${Canvas} label=${later.graph.label(count(shown))} stage=${stage} onMessage=${hear} onOpen=${openChosen} onEscape=${() => choose(-1)} />
     ${graphFault.value && html`<div class="wait"><${Trouble} fault=${graphFault.value} again=${() => loadGraph({ unresolved })} /></div>`}
     ${!now && !graphFault.value && html`<p class="wait" role="status">${later.graph.loading}</p>`}
-    ${now && shown === 0 && html`<div class="wait"><${Empty} icon="graph" title=${later.graph.none.noneAtAll} /></div>`}
+    ${now && shown === 0 && html`<div class="wait"><${Empty} icon="graph" title=${now.ids.length ? later.graph.none.noneAtAll : words.notes.empty.title} /></div>`}
     ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
     ${
       now &&

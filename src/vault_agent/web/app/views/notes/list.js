@@ -18,9 +18,10 @@ import {
   searching,
 } from "../../state/results.js";
 import { note } from "../../state/note.js";
-import { health, job } from "../../state/vault.js";
+import { health, job, mayWrite } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { agoWords, timeOf, words } from "../../words.js";
+import { overlay } from "../frame/overlay.js";
 import { Row } from "./row.js";
 
 const NEAR = 5; // rows beyond the view
@@ -169,7 +170,8 @@ function None() {
       ${indexedAt && ` ${words.notes.none.indexed(agoWords((Date.now() - timeOf(indexedAt)) / 1000))}`}</p>
       <button class="quiet" onClick=${clear}>${words.notes.none.clear}</button><//>`;
   }
+  const known = health.value?.index.available;
   const running = health.value?.runningJob || job.value?.state === "running";
-  return html`<${Empty} icon="notes" title=${words.notes.empty.title}><p>${words.notes.empty.text}</p>
-    ${running ? html`<p>${words.stats.indexing}</p>` : html`<button class="primary" onClick=${() => void ask("POST", "/index", { body: {} }).catch((error) => (fault.value = error))}>${words.notes.empty.act}</button>`}<//>`;
+  return html`<${Empty} icon="notes" title=${words.notes.empty.title}><p>${known ? words.notes.empty.indexed : words.notes.empty.text}</p>
+    ${running ? html`<p>${words.stats.indexing}</p>` : known && mayWrite.value ? html`<button class="primary" onClick=${() => (overlay.value = { name: "create" })}>${words.commands.newNote}</button>` : html`<button class="primary" onClick=${() => void ask("POST", "/index", { body: {} }).catch((error) => (fault.value = error))}>${words.notes.empty.act}</button>`}<//>`;
 }
