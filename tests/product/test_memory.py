@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.pdfs import pdf
 from tests.product.program import Program
 from tests.product.written import Written
 
@@ -51,6 +52,24 @@ def program(tmp_path: Path) -> Iterator[Program]:
     made.variables["VAULT_AGENT_MEMORY_ENABLED"] = "true"
     yield made
     made.close()
+
+
+def test_a_passage_of_an_attachment_is_recalled_by_its_words(program: Program):
+    program.variables["VAULT_AGENT_INDEX_ATTACHMENTS"] = "pdf"
+    filler = [f"Nothing about it on page {number}." for number in range(100)]
+    program.write("papers/frosting.pdf", pdf([*filler, "A wedding cake recipe with frosting"]))
+    program.start()
+    program.index()
+    told = program.call("POST", "/memory", {"prompt": FOREIGN}).data
+    [note] = told["notes"]
+    assert (note["path"], note["type"]) == ("papers/frosting.pdf", "attachment")
+    assert "A wedding cake recipe with frosting" in told["text"]
+    found = program.call("POST", "/memory", {"prompt": "streaming cost updates in the tracker"})
+    assert [each["path"] for each in found.data["notes"]] == ["journals/Session.md"]
+    program.stop()
+    program.variables["VAULT_AGENT_MEMORY_EXCLUDE_TYPES"] = "attachment"
+    program.start()
+    assert program.call("POST", "/memory", {"prompt": FOREIGN}).data["notes"] == []
 
 
 def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from vault_agent.memory.score import Candidate, Frequencies, file_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.note_types import type_of_folder
+from vault_agent.text.names import is_note
 from vault_agent.text.words import fold_words
 from vault_agent.writing.built_in import is_unfilled
 
@@ -65,8 +66,10 @@ class FactIndex:
                 self._names.setdefault(name, []).append(note.rowid)
             for tag in dict.fromkeys(map(fold_words, note.tags)):
                 self.tags.setdefault(tag, []).append(note.rowid)
-        self.newest = [note.rowid for note in newest[:NEWEST]]
-        self.size = len(self.notes)
+        # An attachment counts for its words alone.
+        written = [note.rowid for note in newest if is_note(note.path)]
+        self.newest = written[:NEWEST]
+        self.size = len(written)
         self.identifiers = {note.identifier for note in self.notes.values() if note.identifier}
 
     def near(self, files: Iterable[str], tags: Iterable[str]) -> set[int]:

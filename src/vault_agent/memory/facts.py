@@ -116,7 +116,10 @@ class Facts:
         async with vault.snapshot() as snapshot:
             kept = self._kept.get((vault.identity, every))
             if kept is None or kept.of != (snapshot.revision, brought):
-                rows = await snapshot.read(facts.read_facts)
+                rows = [
+                    *await snapshot.read(facts.read_facts),
+                    *await snapshot.read(facts.read_attachments),
+                ]
                 included = rows if every else self._included(vault, rows)
                 allowed = [
                     row for row in included if brought is not None and row.path not in brought

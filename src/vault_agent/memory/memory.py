@@ -47,6 +47,7 @@ from vault_agent.redaction.redact import redact
 from vault_agent.store.index import notes as reading
 from vault_agent.system.git import Latest, latest
 from vault_agent.text.common_words import common_terms
+from vault_agent.text.names import is_note
 from vault_agent.text.terms import terms
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ async def parts_of(
             for each in notes
             if each.candidate.vault == name
         }
-        for rowid, chunks in (await chunks_of(vault, index, rows)).items():
+        for rowid, chunks in (await chunks_of(vault, index, rows, places)).items():
             note = rows[rowid]
             address = (name, note.note_id)
             best = places.get(address)
@@ -371,14 +372,24 @@ def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str 
 
 
 async def chunks_of(
-    vault: OpenVault, index: FactIndex, rows: dict[int, Candidate]
+    vault: OpenVault,
+    index: FactIndex,
+    rows: dict[int, Candidate],
+    places: Mapping[Address, int],
 ) -> dict[int, list[StoredChunk]]:
-    """Return the first chunks of some notes."""
+    """Return the first chunks of some notes; of attachments only those that were found."""
+    attached = {
+        rowid: places.get((note.vault, note.note_id), 0)
+        for rowid, note in rows.items()
+        if not is_note(note.path)
+    }
     keys = [
         (rowid << CHUNK_BITS) + place
         for rowid in rows
+        if rowid not in attached
         for place in range(min(index.notes[rowid].chunk_count, _MAX_CHUNKS))
     ]
+    keys += [(rowid << CHUNK_BITS) + place for rowid, place in attached.items()]
     async with vault.snapshot() as snapshot:
         found = await snapshot.read(reading.chunks, keys)
     chunks: dict[int, list[StoredChunk]] = {rowid: [] for rowid in rows}

@@ -22,7 +22,7 @@ from vault_agent.search.related import related
 from vault_agent.search.search import search
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.fulltext.union import PREFIX
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import documents
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -207,7 +207,7 @@ async def _home(snapshot: CombinedSnapshot, identifier: str, identity: str) -> i
     if len(note_id) != 32:
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
     for place, part in enumerate(snapshot.parts):
-        if await part.snapshot.read(reading.note_by_id, note_id) is not None:
+        if await part.snapshot.read(documents.readable_by_id, note_id) is not None:
             return place
     raise NotFound("NOTE_NOT_FOUND", "None of these vaults has this note in its index.")
 

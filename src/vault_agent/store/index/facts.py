@@ -8,15 +8,23 @@ import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import translated
-from vault_agent.store.index.lists import UPDATED
+from vault_agent.store.index import documents
+from vault_agent.store.index.lists import FILE_TIME, UPDATED
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
 
 
+_ATTACHMENT: Final = "attachment"
+"""The type that attachments have in memory, by which their owner may leave them out."""
+
+
 class NoteFacts(NamedTuple):
-    """A note. `updated` is ISO 8601, `hash` that of its file; the others are of its frontmatter."""
+    """A note, or an attachment. `updated` is ISO 8601, `hash` that of its file.
+
+    The others are of its frontmatter.
+    """
 
     rowid: int
     path: str
@@ -65,6 +73,18 @@ def read_facts(connection: sqlite3.Connection) -> list[NoteFacts]:
     return found
 
 
+def read_attachments(connection: sqlite3.Connection) -> list[NoteFacts]:
+    """Return all attachments whose text is indexed, by path."""
+    if not documents.exist(connection):
+        return []
+    with translated():
+        rows = connection.execute(_DOCUMENTS).fetchall()
+    return [
+        NoteFacts(rowid, path, title, chunk_count, updated, _ATTACHMENT, (), hash=digest)
+        for rowid, path, title, chunk_count, digest, updated in rows
+    ]
+
+
 _SINGLE: Final[Mapping[str, Any]] = {  # field and property
     "identifier": "id",
     "status": "status",
@@ -74,6 +94,9 @@ _SINGLE: Final[Mapping[str, Any]] = {  # field and property
 }
 _NOTES = f"""
 SELECT rowid, path, title, chunk_count, metadata, hash, {UPDATED} FROM note ORDER BY path
+"""
+_DOCUMENTS = f"""
+SELECT rowid, path, title, chunk_count, hash, {FILE_TIME} FROM document ORDER BY path
 """
 _PROPERTIES = f"""
 SELECT key >> {CHUNK_BITS}, name, value FROM property

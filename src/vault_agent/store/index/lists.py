@@ -156,9 +156,9 @@ def tasks_with(
 
 
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
-_FILE_TIME = "strftime('%Y-%m-%dT%H:%M:%SZ', mtime_ns / 1000000000, 'unixepoch')"
+FILE_TIME = "strftime('%Y-%m-%dT%H:%M:%SZ', mtime_ns / 1000000000, 'unixepoch')"
 UPDATED = f"""CASE WHEN json_extract(metadata, '$.updated') GLOB {_DAY}
-    THEN substr(json_extract(metadata, '$.updated'), 1, 40) ELSE {_FILE_TIME} END"""
+    THEN substr(json_extract(metadata, '$.updated'), 1, 40) ELSE {FILE_TIME} END"""
 _CREATED = f"""CASE WHEN json_extract(metadata, '$.created') GLOB {_DAY}
     THEN substr(json_extract(metadata, '$.created'), 1, 40)
     WHEN json_extract(metadata, '$.date') GLOB {_DAY}
