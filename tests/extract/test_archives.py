@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import zipfile
+from io import BytesIO
+
 import pytest
 from tests.archives import archive, book, open_document, paragraph, sheet, slides, word
 
 from vault_agent.extract import archive as archives
+from vault_agent.extract import office
 from vault_agent.extract.book import read_book
 from vault_agent.extract.office import read_office
 from vault_agent.extract.parts import Part, Unreadable
@@ -81,6 +85,8 @@ FETCHED = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'
         (archive({"word/document.xml": LAUGHS}), "damaged"),
         (archive({"word/document.xml": FETCHED}), "damaged"),
         (archive({"else.txt": "nothing"}), "damaged"),
+        (archive({"word/document.xml": '<?xml version="1.0" encoding="klingon"?><a/>'}), "damaged"),
+        (archive({"word/document.xml": '<?xml version="1.0" encoding="utf-7"?><a/>'}), "damaged"),
     ],
 )
 def test_what_cannot_be_read_has_a_reason(data: bytes, reason: str):
@@ -119,3 +125,36 @@ def test_an_encrypted_entry_is_known():
 def test_a_book_without_its_package_is_damaged():
     with pytest.raises(Unreadable, match="damaged"):
         read_book(archive({"META-INF/container.xml": "<container/>"}))
+
+
+@pytest.mark.fault(
+    "Attachments",
+    "a zip archive is compressed by a method that unpacks a block to gigabytes",
+    "it is not unpacked",
+)
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_only_the_methods_of_the_formats_are_unpacked(method: int):
+    made = BytesIO()
+    with zipfile.ZipFile(made, "w", method) as archived:
+        archived.writestr("word/document.xml", "<w:p>text</w:p>")
+    with pytest.raises(Unreadable, match="damaged"):
+        read_office(made.getvalue())
+
+
+@pytest.mark.fault(
+    "Attachments",
+    "each cell of a sheet is the same long text",
+    "the sheet ends at the limit of characters",
+)
+def test_a_text_in_many_cells_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(office, "MAX_CHARACTERS", 10_000)
+    cells = "0</v></c></row>" + "<row><c t='s'><v>1</v></c></row>" * 50_000 + "<row><c><v>0"
+    found = read_office(sheet("Many", "x" * 1_000, "", cells))
+    assert found.cut == "characters"
+    assert sum(len(part.text) for part in found.parts) <= 10_100
+
+
+@pytest.mark.parametrize("count", ["²", "9" * 5_000, "-1", ""])
+def test_a_number_of_spaces_that_is_none_is_one_space(count: str):
+    body = f'<text:p>a<text:s text:c="{count}"/>b</text:p>'
+    assert read_office(open_document(body)).parts == (Part(None, "a b"),)

@@ -23,6 +23,8 @@ MAX_ENTRIES: Final = 20_000
 MAX_UNPACKED: Final = 256 << 20
 """Limit of all bytes that are unpacked of one archive."""
 _BLOCK: Final = 1 << 16
+_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Those that the formats allow. Others unpack a block to gigabytes at once."""
 _OLE: Final = b"\xd0\xcf\x11\xe0"
 """The first bytes of an office document with a password, which is no zip archive."""
 
@@ -60,6 +62,8 @@ class Archive:
             return
         if info.flag_bits & 0x1:
             raise Unreadable("encrypted")
+        if info.compress_type not in _METHODS:
+            raise Unreadable("damaged")
         try:
             with self._zip.open(info) as entry:
                 while not self._found.is_full and (block := entry.read(_BLOCK)):
@@ -101,7 +105,7 @@ class Archive:
                 parser.Parse(block)
             if name in self.names and not self._found.is_full:
                 parser.Parse(b"", True)
-        except expat.ExpatError:
+        except (expat.ExpatError, LookupError, ValueError):  # the last two: its encoding is unknown
             raise Unreadable("damaged") from None
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.extract.archive import Archive
-from vault_agent.extract.parts import Collected, Unreadable
+from vault_agent.extract.parts import MAX_CHARACTERS, Collected, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _HEADING: Final = re.compile(r"(?:Heading|heading |berschrift|Titre)\s?[1-3]\Z|Title\Z")
 """The styles of Word whose paragraphs begin a part."""
 _SLIDE: Final = re.compile(r"ppt/slides/slide([0-9]{1,6})\.xml")
+_COUNT: Final = re.compile(r"[0-9]{1,9}")
 _MAX_LABEL: Final = 200
 _MAX_SPACES: Final = 100
 _LAST_LEVEL: Final = 3
@@ -133,8 +134,10 @@ def _read_slides(archive: Archive, found: Collected) -> None:
 class _Table:
     """The cells of a sheet of Excel, or its list of shared texts."""
 
-    def __init__(self, shared: list[str]) -> None:
+    def __init__(self, shared: list[str], found: Collected) -> None:
         self.shared = shared
+        self._found = found
+        self._room = MAX_CHARACTERS  # any number of cells may have the same long text
         self.rows: list[str] = []
         self._cells: list[str] = []
         self._kind = ""
@@ -159,7 +162,7 @@ class _Table:
         elif tag == "si":
             self.shared.append("".join(self._pieces))
         elif tag == "c":
-            self._cells.append(self._value("".join(self._pieces)))
+            self._add(self._value("".join(self._pieces)))
         elif tag == "row" and any(self._cells):
             self.rows.append("\t".join(self._cells))
         elif tag == "rPh":
@@ -169,6 +172,13 @@ class _Table:
         """Add a text."""
         if self._takes and self._kind != "rPh":
             self._pieces.append(text)
+
+    def _add(self, value: str) -> None:
+        self._room -= len(value)
+        if self._room >= 0:
+            self._cells.append(value)
+        else:
+            self._found.cut = "characters"
 
     def _value(self, text: str) -> str:
         if self._kind != "s":
@@ -191,12 +201,12 @@ def _read_sheets(archive: Archive, found: Collected) -> None:
 
     archive.xml("xl/workbook.xml", start=sheet)
     archive.xml("xl/_rels/workbook.xml.rels", start=place)
-    texts = _Table([])
+    texts = _Table([], found)
     archive.xml("xl/sharedStrings.xml", start=texts.start, end=texts.end, text=texts.text)
     for name, identifier in sheets:
         if found.is_full:
             return
-        table = _Table(texts.shared)
+        table = _Table(texts.shared, found)
         path = f"xl/{places.get(identifier, '')}"
         archive.xml(path, start=table.start, end=table.end, text=table.text)
         found.add(" ".join(name.split())[:_MAX_LABEL] or None, "\n".join(table.rows))
@@ -227,7 +237,7 @@ class _OpenDocument(_Lines):
             self.begin(given["name"])
         elif tag == "s":
             count = given.get("c", "1")
-            self.add(" " * (min(int(count), _MAX_SPACES) if count.isdigit() else 1))
+            self.add(" " * (min(int(count), _MAX_SPACES) if _COUNT.fullmatch(count) else 1))
         elif tag in ("tab", "line-break"):
             self.add("\t" if tag == "tab" else "\n")
 

@@ -35,7 +35,9 @@ def read_page(text: str) -> Extracted:
             break
         reader.feed(text[start : start + _BLOCK])
     else:
-        reader.close()
+        # What has no end, such as a comment, is read anew from each of its characters.
+        if len(reader.rawdata) <= _BLOCK:
+            reader.close()
     reader.end_part()
     return reader.found.extracted()
 
@@ -48,6 +50,10 @@ class _Reader(HTMLParser):
         self._heading: list[str] | None = None  # the text of the heading that is open
         self._pieces: list[str] = []
         self._hidden: list[str] = []
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        # A comment to browsers. The base class takes only those of Word.
+        return self.parse_bogus_comment(i, report)
 
     def handle_starttag(self, tag: str, _attributes: object) -> None:
         if tag in _HIDDEN:
