@@ -87,10 +87,14 @@ def _through_the_server(
     taken: list[float] = []
     with ExitStack() as stack:
         if rerank:
-            url = stack.enter_context(serving(judge)) if rerank in KINDS else rerank
+            ours = rerank in KINDS
             settings = settings | {
                 "VAULT_AGENT_RERANK_ENABLED": "true",
-                "VAULT_AGENT_RERANK_ENDPOINT": url,
+                "VAULT_AGENT_RERANK_ENDPOINT": (
+                    stack.enter_context(serving(judge)) if ours else rerank
+                ),
+                # How good a model is does not depend on how slow this computer is.
+                "VAULT_AGENT_RERANK_TIMEOUT_SECONDS": "2" if ours else "60",
             }
         home = stack.enter_context(tempfile.TemporaryDirectory())
         server = stack.enter_context(Server(collection.vault, Path(home), **settings))
