@@ -33,7 +33,7 @@ const OVERLAYS = /** @type {Record<string, () => Promise<any>>} */ ({
   create: () => import("./views/editor/create.js"),
   move: () => import("./views/files/move.js"),
   delete: () => import("./views/files/delete.js"),
-  file: () => import("./views/files/file.js"),
+  file: () => import("./views/notes/file.js"),
   folder: () => import("./views/files/folder.js"),
   writes: () => import("./views/files/writes.js"),
 });

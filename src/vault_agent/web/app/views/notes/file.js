@@ -13,7 +13,7 @@ import { later } from "../../later.js";
 import { ask } from "../../wire.js";
 import { words } from "../../words.js";
 import { closeOverlay, overlay } from "../frame/overlay.js";
-import { enhance } from "../notes/enhance.js";
+import { enhance } from "./enhance.js";
 
 /** Characters that would end the address of an embed. @param {string} letter */
 const escaped = (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
