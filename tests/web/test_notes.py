@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Error, expect
+from tests.web.conftest import serve
+from tests.web.vault import PICTURE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Browser, Page, Request, Route
     from tests.product.program import Program
 
 FROST = "Frost alarm fires on two sensors"
@@ -124,6 +126,31 @@ def test_headings_and_queries_fold(visit: Callable[..., Page], note_id: Callable
     expect(query.locator("pre")).to_be_hidden()
     query.locator("summary").click()
     expect(query.locator("pre")).to_contain_text("LIST FROM")
+
+
+@pytest.fixture
+def pictured(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
+    """Serve a vault whose owner wants pictures of other servers."""
+    folder = tmp_path_factory.mktemp("pictured")
+    yield from serve(folder, more=3, VAULT_AGENT_WEB_REMOTE_PICTURES="true")
+
+
+def test_pictures_of_other_servers_load_where_the_owner_wants_it(
+    visit: Callable[..., Page], note_id: Callable[..., str], pictured: Program
+):
+    asked: list[Request] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request)
+        route.fulfill(body=PICTURE, content_type="image/png")
+
+    page = visit("/notes", program=pictured)
+    page.route("https://tracker.example/**", answer)
+    page.evaluate("hash => location.hash = hash", f"#/notes/{note_id('Frost alarm', pictured)}")
+    picture = page.locator(".prose img[alt=remote]")
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("naturalWidth", 1)
+    assert [each.headers.get("referer") for each in asked] == [None]
 
 
 def test_links_outline_and_history(visit: Callable[..., Page], note_id: Callable[..., str]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -105,6 +106,11 @@ NOTES = {
     "garden/Lonely.md": "# Nobody links here\n\nAnd it links nowhere.\n",
     "Empty.md": "",
 }
+
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""A PNG of one pixel."""
 
 
 def write_vault(folder: Path, *, more: int = 0) -> None:

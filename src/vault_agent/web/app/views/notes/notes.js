@@ -6,7 +6,7 @@ import { elsewhere, Later } from "../../parts/later.js";
 import { Icon } from "../../parts/sign.js";
 import { address } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
-import { filtered, searching } from "../../state/results.js";
+import { filtered, results, searching } from "../../state/results.js";
 import { counted, hasRight, mayWrite } from "../../state/vault.js";
 import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
@@ -16,7 +16,7 @@ import { List } from "./list.js";
 import { Nothing } from "./nothing.js";
 
 const READ = () => import("./read.js");
-const AFTER = 1500; // ms, when what reads notes is fetched before it is asked for
+const AFTER = 1500; // ms after the list, when what reads notes is fetched before it is asked for
 
 export function Notes() {
   const { note, edit } = address.value;
@@ -24,11 +24,12 @@ export function Notes() {
   const { side, list, files } = settings.value;
   const tree = files && !searching.value && !filtered.value; // what is sought is a list
   const drawer = useSignal(false);
+  const listed = Boolean(results.value.key);
   useEffect(() => void (drawer.value = false), [note]);
   useEffect(() => {
-    const timer = setTimeout(READ, AFTER);
-    return () => clearTimeout(timer);
-  }, []);
+    const timer = listed && setTimeout(READ, AFTER);
+    return () => void (timer && clearTimeout(timer));
+  }, [listed]);
   const toggleSide = () => {
     if (matchMedia("(max-width: 1240px)").matches) drawer.value = !drawer.peek();
     else set({ side: !settings.peek().side });
