@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_agent.model.search import Filters
+from vault_agent.model.syntax import without_operators
 from vault_agent.ranking.query import MAX_TERMS, compile_query
 
 
@@ -82,3 +83,12 @@ def test_text_without_words_is_an_empty_query(text: str):
 @given(st.text(max_size=300))
 def test_any_text_compiles(text: str):
     compile_query(text)
+
+
+def test_nothing_in_a_prompt_is_an_operator():
+    prompt = 'show "Big Map" with -draft --flag tag:x path:"a b" ["status":open] first'
+    query = compile_query(without_operators(prompt))
+    assert not query.phrases
+    assert not query.excluded
+    assert (query.filters, query.without) == (Filters(), Filters())
+    assert {"big", "map", "draft", "flag", "x", "status", "open"} <= query.weights.keys()
