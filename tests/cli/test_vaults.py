@@ -254,8 +254,12 @@ async def test_a_search_names_the_vaults_of_the_project(
     assert searched(server) == ("/search", ("default", "project:shop", "global"))
     assert (await run("search", "flour", "--all-vaults", "--vault", "global")).code == 2
     twice = await run("search", "flour", "--vault", "global", "--vault", "default")
-    assert (twice.code, searched(server)) == (2, ("/search", ("default", "project:shop", "global")))
-    assert "--vault is given twice" in twice.err
+    assert (twice.code, searched(server)) == (0, ("/search", ("global", "default")))
+    both = await run("search", "flour", "--all-vaults", "--vault", "global", "--vault", "default")
+    assert both.code == 2
+    of_one = await run("list", "--vault", "global", "--vault", "default")
+    assert (of_one.code, searched(server)) == (2, ("/search", ("global", "default")))
+    assert "--vault is given twice" in of_one.err
     await run("search", "flour", "--vault", "project:shop")
     assert searched(server) == ("/vaults/project%3Ashop/search", ())
     await run("search", "flour", VAULT_AGENT_VAULTS_ENABLED="false")

@@ -262,3 +262,20 @@ async def test_an_agent_knows_one_vault(world: World):
             await perform(SEARCH, CallContext(app, app.vaults.default, agent), body)
         found = await perform(SEARCH, CallContext(app, app.vaults.default, OWNER), body)
         assert [each.path for each in found.reply.data.hits] == ["a.md"]
+
+
+async def test_words_of_nearly_all_notes_are_no_content(world: World):
+    """The path of each file has the name of the project's package."""
+    for number in range(5):
+        text = f"# Part {number}\n\nsrc/vault_agent/part{number}.py, a folder of quinces\n"
+        world.write(world.default, {f"{number}.md": text if number else f"{text}\nwalnut\n"})
+    async with world.app() as app:
+        await indexed(app.vaults.default)
+        asked = SearchQuery("vault agent quinces walnut", Mode.LEXICAL, coverage=True)
+        answer = await app.vaults.default.search(asked)
+    assert answer.coverage is not None
+    contents = {
+        hit.path: answer.coverage.notes[hit.vault, hit.note_id].content for hit in answer.hits
+    }
+    assert contents["0.md"] == 1
+    assert contents["1.md"] == 0

@@ -38,6 +38,8 @@ class Invocation:
     api_key: str | None = field(default=None, repr=False)
     json: bool = False
     vault: str | None = None
+    vaults: tuple[str, ...] = ()
+    """Several vaults that are named, if the command may be about several. Then `vault` is None."""
     here: tuple[str, ...] | None = field(default=None, repr=False)
     """The vaults of the project, as `cli.here` found them."""
 
@@ -136,8 +138,8 @@ class GlobalOption(click.Option):
     """An option that belongs to the program and may follow any command."""
 
 
-class NamedOnce(GlobalOption):
-    """An option that is refused if it is given twice with different values."""
+class Repeated(GlobalOption):
+    """An option that some commands take several times."""
 
 
 def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
@@ -146,12 +148,16 @@ def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
         setattr(context.obj, option.name, value)
 
 
-def _keep_one(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> None:
-    if len(set(values)) > 1:
+def _keep_vaults(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> None:
+    named = tuple(dict.fromkeys(values))
+    if len(named) > 1 and all(each.name != "all_vaults" for each in context.command.params):
         raise click.UsageError(
-            "--vault is given twice: name one vault, or use --all-vaults", context
+            "--vault is given twice, and only `search` and `related` take several", context
         )
-    _keep(context, option, values[0] if values else None)
+    if len(named) > 1:
+        context.obj.vault, context.obj.vaults = None, named
+    else:
+        _keep(context, option, named[0] if named else None)
 
 
 def _print_version(context: click.Context, option: click.Parameter, value: bool) -> None:
@@ -185,13 +191,14 @@ def _global_options() -> list[GlobalOption]:
             help="Key for the server. Prefer VAULT_AGENT_SERVER_API_KEY: other users can see"
             " arguments.",
         ),
-        NamedOnce(
+        Repeated(
             ["--vault"],
             metavar="NAME",
             multiple=True,
             expose_value=False,
-            callback=_keep_one,
-            help="Another vault of the server: project:NAME, global, default, or one of `vaults`.",
+            callback=_keep_vaults,
+            help="Another vault of the server: project:NAME, global, default, or one of `vaults`."
+            " `search` and `related` take several.",
         ),
         GlobalOption(
             ["--json"],

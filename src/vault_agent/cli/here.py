@@ -79,7 +79,7 @@ def _vaults_here(invocation: Invocation, *, only_trusted: bool) -> tuple[str, ..
 
 def scope(invocation: Invocation) -> tuple[str | None, ...]:
     """Return the vaults whose notes a command lists, in order. None is the server's own."""
-    return vaults_here(invocation) or (invocation.vault,)
+    return invocation.vaults or vaults_here(invocation) or (invocation.vault,)
 
 
 def others(invocation: Invocation, vaults: Iterable[str | None]) -> tuple[str, ...]:

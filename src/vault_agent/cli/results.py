@@ -68,13 +68,16 @@ def ranking(*, mode: str | None, limit: int, explain: bool, **filters: Any) -> R
 
 
 def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
-    """Return the vaults that are searched as one: all, or those of this project. () for one."""
+    """Return the vaults that are searched as one: all, those named, or those of this project.
+
+    () for one.
+    """
     from vault_agent.cli.here import all_vaults as every
     from vault_agent.cli.here import vaults_here
 
-    if all_vaults and invocation.vault is not None:
+    if all_vaults and (invocation.vault is not None or invocation.vaults):
         raise click.UsageError("--vault and --all-vaults exclude each other")
-    return every() if all_vaults else vaults_here(invocation)
+    return every() if all_vaults else invocation.vaults or vaults_here(invocation)
 
 
 def show(

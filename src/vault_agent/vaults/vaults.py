@@ -50,11 +50,13 @@ class Vaults:
         self._on_closed.append(listener)
 
     @asynccontextmanager
-    async def open(self, name: str | None = None) -> AsyncIterator[OpenVault]:
+    async def open(
+        self, name: str | None = None, *, beyond: bool = False
+    ) -> AsyncIterator[OpenVault]:
         """Lend a vault, opened if it was not. It stays open while it is lent.
 
         `name` is `project:NAME`, `global`, a registered name, an identity, or None for the default
-        vault.
+        vault. With `beyond`, it is also opened while as many as `vaults.max_open` are in use.
 
         Raises:
             Misconfigured: `FEATURE_DISABLED` if a name is given and several vaults are off;
@@ -77,7 +79,7 @@ class Vaults:
         if entry.identity == self.default.identity:
             yield self.default
             return
-        hosted = await self._open(entry)
+        hosted = await self._open(entry, beyond=beyond)
         with hosted.in_use():
             yield await hosted.opened()
 
@@ -144,8 +146,11 @@ class Vaults:
                 await self._closing_idle
         await asyncio.gather(*(each.close() for each in tuple(self._hosted.values())))
 
-    async def _open(self, entry: Registered) -> HostedVault:
-        """Return a vault that is open or being opened."""
+    async def _open(self, entry: Registered, *, beyond: bool) -> HostedVault:
+        """Return a vault that is open or being opened.
+
+        With `beyond`, it is also opened while as many as may be are in use.
+        """
         identity = entry.identity
         if identity not in self._hosted:
             await in_thread(self.known.require_trust, entry)
@@ -154,7 +159,12 @@ class Vaults:
             if hosted is None:
                 if len(self._hosted) < self._config.vaults.max_open:
                     break
-                await self._make_room()
+                if not await self._make_room():
+                    if beyond:
+                        break
+                    raise Busy(
+                        "SERVER_BUSY", "As many vaults as vaults.max_open allows are in use."
+                    )
             elif hosted.is_closing:
                 await hosted.close()  # by another; then it is opened again
             else:
@@ -179,16 +189,13 @@ class Vaults:
         for listener in self._on_closed:
             listener(identity)
 
-    async def _make_room(self) -> None:
-        """Close the vault that was not used for the longest time.
-
-        Raises:
-            Busy: `SERVER_BUSY` if all are in use.
-        """
+    async def _make_room(self) -> bool:
+        """Close the vault that was not used for the longest time, unless all are in use."""
         unused = [each for each in self._hosted.values() if not each.is_busy]
         if not unused:
-            raise Busy("SERVER_BUSY", "As many vaults as vaults.max_open allows are in use.")
+            return False
         await min(unused, key=lambda each: each.used_at).close()
+        return True
 
     async def _close_idle(self) -> None:
         while True:
@@ -199,6 +206,9 @@ class Vaults:
                     idle = hosted.idle_seconds > IDLE_SECONDS or identity not in known
                     if idle and not hosted.is_busy:
                         await hosted.close()
+                while len(self._hosted) > self._config.vaults.max_open:
+                    if not await self._make_room():  # one search was over more
+                        break
 
 
 @asynccontextmanager

@@ -153,8 +153,8 @@ class FiltersBody(Model):
 
 
 _VaultName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-MAX_VAULTS = 65
-"""Vaults of one search: the default one, and as many others as `vaults.max_open` allows at most."""
+MAX_VAULTS = 256
+"""Vaults of one search. All of them are open at once."""
 VaultNames = Annotated[tuple[_VaultName, ...], Field(max_length=MAX_VAULTS)]
 
 
