@@ -183,6 +183,7 @@ async def test_a_damaged_kept_text_is_read_again(tmp_path: Path):
         (b"%PDF-1.7\nnothing", "damaged"),
         (b"", "damaged"),
         (pdf(PAGES)[:200], "damaged"),
+        (pdf(["x"]).replace(b"/Kids [5 0 R]", b"/Kids [2 0 R]"), "damaged"),
     ],
 )
 async def test_a_pdf_that_cannot_be_read_is_found_by_its_name(

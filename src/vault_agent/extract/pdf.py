@@ -31,6 +31,7 @@ def read_pdf(data: bytes) -> Extracted:
     found = Collected()
     try:
         count = len(document)
+        opened = 0
         for index in range(min(count, MAX_PAGES)):
             if found.is_full:
                 break
@@ -38,6 +39,7 @@ def read_pdf(data: bytes) -> Extracted:
                 page = document[index]
             except pdfium.PdfiumError:
                 continue
+            opened += 1
             try:
                 text = page.get_textpage()
                 try:
@@ -50,6 +52,8 @@ def read_pdf(data: bytes) -> Extracted:
                 page.close()
     finally:
         document.close()
+    if not opened and found.cut is None:
+        raise Unreadable("damaged")  # such as a list of pages that contains itself
     if count > MAX_PAGES and found.cut is None:
         found.cut = "pages"
     return found.extracted()
