@@ -236,6 +236,7 @@ def test_a_note_is_renamed_moved_deleted_and_brought_back_by_keys_alone(desk: De
     page.keyboard.press("Enter")
     desk.until("plans/Rain.md", "[[Zinc gutter]]")
     expect(page.locator(".toast")).to_contain_text("Moved to stock/Zinc gutter.md")
+    expect(page.locator(".crumb")).to_contain_text("Zinc gutter")
     page.keyboard.press("Control+k")
     page.keyboard.type(">delete")
     expect(page.get_by_role("option", name="Delete")).to_be_visible()

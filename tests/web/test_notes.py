@@ -373,7 +373,7 @@ def test_a_server_that_is_gone_and_comes_back(
 def test_another_vault_at_the_same_address(visit: Callable[..., Page], own_site: Program):
     page = visit(program=own_site)
     page.route(
-        "**/notes?*",
+        "**/notes?*tasks=open*",
         lambda route: route.fulfill(status=200, headers={"X-Vault-Id": "0" * 32}, json={}),
     )
     page.get_by_role("button", name="Open tasks").click()
