@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.endpoint import status
 from tests.rerank_endpoint import RerankEndpoint
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,3 +60,23 @@ def test_a_search_is_reranked_and_goes_on_without(program: Program, takes: str):
     reply = program.search("quinces two")
     assert paths(reply.data)[0] == "two.md"
     assert reply.warnings == ["RERANK_UNAVAILABLE"]
+
+
+def test_pages_of_a_search_that_began_without_the_reranker_go_on_without(program: Program):
+    for number in range(8):
+        (program.vault / f"n{number}.md").write_text(f"quinces{' more' * number}\n")
+    with running(RerankEndpoint()) as endpoint:
+        endpoint.relevance = lambda _query, text: len(text)
+        endpoint.always = status(500)
+        program.variables = {
+            "VAULT_AGENT_RERANK_ENABLED": "true",
+            "VAULT_AGENT_RERANK_ENDPOINT": endpoint.url,
+        }
+        program.start()
+        program.index()
+        first = program.search("quinces", limit=4)
+        assert first.warnings == ["RERANK_UNAVAILABLE"]
+        endpoint.always = None
+        eventually(lambda: program.search("quinces", limit=4).warnings == [])
+        second = program.search("quinces", limit=4, cursor=first.data["nextCursor"])
+        assert len({*paths(first.data), *paths(second.data)}) == 8

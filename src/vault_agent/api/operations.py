@@ -84,14 +84,18 @@ async def _search(call: CallContext, sent: SearchBody) -> Found:
     query = replace(sent.to_query(call.scope), weights=weights, rerank=rerank)
     several = several_of(call, sent.vaults)
     if sent.cursor is not None:
-        (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity)
-        if not (revision and 0 < int(offset) <= MAX_RANKED):
+        position, revision = decode_cursor(sent, sent.cursor, int, int, vault=call.vault.identity)
+        offset, reranked = map(int, position)
+        if not (revision and 0 < offset <= MAX_RANKED):
             raise invalid_cursor()
-        query = replace(query, offset=int(offset), revision=revision)
+        # In another order than that of the first page, results would be repeated or missing.
+        rerank = rerank and reranked == 1
+        query = replace(query, offset=offset, revision=revision, rerank=rerank)
     answer = await (several.search(sent.vaults, query) if several else call.vault.search(query))
     following = None
     if answer.has_more:
-        position = (query.offset + len(answer.hits),)
+        failed = any(each.code == "RERANK_UNAVAILABLE" for each in answer.warnings)
+        position = (query.offset + len(answer.hits), int(query.rerank and not failed))
         following = encode_cursor(
             sent, position, vault=call.vault.identity, revision=answer.revision
         )
