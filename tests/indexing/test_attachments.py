@@ -165,6 +165,29 @@ async def test_each_content_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
         assert [hit.page for hit in await hits(snapshot, "marmalade")] == [3]
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_the_text_of_a_file_that_is_gone_is_not_kept(tmp_path: Path, replaced: bool):
+    vault = made(tmp_path)
+    await vault.index()
+    [kept] = vault.directory.texts.glob("*/*")
+    if replaced:
+        vault.write("Papers/manual.pdf", "not a PDF any more")
+    else:
+        (vault.root / "Papers/manual.pdf").unlink()
+    await vault.index(paths=("Papers",))  # as the watcher does
+    assert not kept.exists()
+
+
+async def test_a_run_succeeds_if_an_old_text_cannot_be_removed(tmp_path: Path):
+    vault = made(tmp_path)
+    await vault.index()
+    (stuck,) = vault.directory.texts.glob("*/*")
+    (stuck.parent / "folder").mkdir()  # nobody can unlink it
+    (vault.root / "Papers/manual.pdf").unlink()
+    await vault.index()
+    assert not stuck.exists()
+
+
 async def test_a_damaged_kept_text_is_read_again(tmp_path: Path):
     vault = made(tmp_path)
     await vault.index()

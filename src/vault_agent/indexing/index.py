@@ -148,7 +148,8 @@ class _Run:
         self._names_before: dict[str, set[str]] = {}
         self._affected: set[str] = set()  # names whose links must be resolved again
         self._fresh: list[int] = []  # rowids of notes read in this run
-        self._contents: set[bytes] | None = None  # hashes of all documents, after a whole run
+        self._loses_documents = False
+        self._contents: set[bytes] | None = None  # hashes of all documents, if some may be gone
         self._added = self._changed = self._renamed = self._gone = 0
 
     async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
@@ -260,7 +261,7 @@ class _Run:
                 await create_indexes(target.connection)
         finally:
             await committed
-        if self._task.paths is None:  # all files were looked at
+        if self._task.paths is None or self._loses_documents:
             stored = await within(target.connection, documents.files)
             self._contents = {file.hash for file in stored}
         totals = writer.totals
@@ -371,6 +372,7 @@ class _Run:
 
     async def _forget(self, target: _Target, paths: Sequence[str]) -> None:
         self._touched += filter(is_note, paths)
+        self._loses_documents = self._loses_documents or not all(map(is_note, paths))
         rowids = [self._known[path].rowid for path in paths]
         names: list[tuple[int, int]] = []
         known = await within(target.connection, reading.by_rowid, rowids)

@@ -1,7 +1,7 @@
 """Texts of attachments, kept by the hash of the file, so that each content is read once.
 
-A rename or a rebuild of the index takes the text from here. Workers write the files; a run over the
-whole vault removes those whose content the index no longer has.
+A rename or a rebuild of the index takes the text from here. Workers write the files; a run that
+removes or replaces an attachment removes those whose content the index no longer has.
 """
 
 from __future__ import annotations
@@ -50,12 +50,16 @@ class KeptTexts:
             replace_file(path, data, durable=False)
 
     def sweep(self, digests: Collection[bytes]) -> None:
-        """Remove all texts but those of these contents."""
+        """Remove all texts but those of these contents.
+
+        The run is complete when this is called, so one that cannot be removed stays.
+        """
         kept = {digest.hex() for digest in digests}
         for path in self._folder.glob("*/*"):
             name, _, kind = path.name.partition(".")
             if name not in kept or not kind.endswith(_VERSION):
-                path.unlink(missing_ok=True)
+                with suppress(OSError):
+                    path.unlink()
 
     def _path(self, kind: str, digest: bytes) -> Path:
         name = digest.hex()
