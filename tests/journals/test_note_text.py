@@ -158,7 +158,7 @@ def test_an_aside_is_neither_a_decision_nor_the_outcome():
     told = Transcript(
         prompt_count=3,
         said=(Said("Reading.", 1), Said("The server refuses now.", 2), Said("Green dots.", 3)),
-        worked=frozenset({1, 2}),
+        worked=frozenset({2}),
         lines=9,
     )
     collected = session(
@@ -170,6 +170,9 @@ def test_an_aside_is_neither_a_decision_nor_the_outcome():
     made = extract(collected).sections
     assert made["Key Decisions"] == "- User: “queue quick changes of properties in the page”"
     assert made["Outcome"] == "The server refuses now."
+    # What is planned while the agent only answers counts: the work comes later.
+    early = replace(collected, transcript=replace(told, worked=frozenset({3})))
+    assert "queue quick changes" in extract(early).sections["Key Decisions"]
     # What a person forbids in the end counts, also if the agent has nothing to do for it.
     stopped = replace(collected, prompts=(*prompts[:2], "ok stop. never touch the old folder"))
     assert "never touch" in extract(stopped).sections["Key Decisions"]

@@ -143,8 +143,12 @@ def _asks_for_work(prompt: str) -> bool:
 
 
 def _did_nothing(session: Collected, turn: int) -> bool:
-    """Whether the agent used no tool in a turn. Without a transcript nobody knows."""
-    return bool(session.transcript.lines) and turn not in session.transcript.worked
+    """Whether the agent used no tool in a turn, nor later. Without a transcript nobody knows.
+
+    A plan is talked about in turns without tools, and carried out after them.
+    """
+    told = session.transcript
+    return bool(told.lines) and turn > max(told.worked, default=0)
 
 
 def _quoted(prompt: str) -> str:

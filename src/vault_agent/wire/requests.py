@@ -167,7 +167,7 @@ class _RankingBody(Model):
     explain: bool = Field(default=False, description="Show how each score is made.")
     vaults: VaultNames = Field(
         default=(),
-        description="Vaults to search as one, such as `project:NAME` and `global`; 1 to 65. If"
+        description="Vaults to search as one, such as `project:NAME` and `global`. If"
         " omitted, that of the path.",
     )
     fields: ResultFields = Field(
