@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -104,6 +106,21 @@ async def test_every_misbehaviour_is_a_known_fault(endpoint: RerankEndpoint):
     for misbehave in (slow(30), dripping()):
         endpoint.always = misbehave
         assert await reason_of(endpoint.url, seconds=0.5) == "timed_out"
+
+
+async def test_a_search_that_only_waited_for_others_stops_no_later_one(endpoint: RerankEndpoint):
+    endpoint.always = slow(30)
+    async with Reranker(RerankSettings(endpoint.url, timeout=PATIENCE)) as reranker:
+        others = asyncio.ensure_future(reranker.scores("frost", TEXTS))
+        await eventually_async(lambda: endpoint.requests)
+        reranker._timeout = 0.1
+        with pytest.raises(Unavailable) as caught:
+            await reranker.scores("snow", TEXTS)
+        assert caught.value.details["reason"] == "busy"
+        assert not reranker.is_down
+        others.cancel()
+        with suppress(asyncio.CancelledError):
+            await others
 
 
 @pytest.mark.parametrize("score", ["1e999", "NaN", '"high"'])

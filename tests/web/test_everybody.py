@@ -23,6 +23,8 @@ def violations(page: Page, rules: list[str]) -> list[str]:
     """Return what axe-core finds. It is evaluated by the browser's tools, which no policy hinders."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text("utf-8") + "; 0")
+    # It takes a dialog for a modal one only once that is painted.
+    page.evaluate("() => new Promise((then) => requestAnimationFrame(() => setTimeout(then)))")
     found = page.evaluate(
         "rules => axe.run(document, {runOnly: rules, resultTypes: ['violations']})", rules
     )

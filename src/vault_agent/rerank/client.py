@@ -25,7 +25,7 @@ _SHORTEST: Final = 100
 """A passage of fewer characters is not cut."""
 _LOADING_SECONDS: Final = 60.0
 # Faults of one request; another one may succeed.
-_OF_THE_REQUEST: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
+_OF_THE_REQUEST: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG, Kind.BUSY})
 
 
 @dataclass(frozen=True, slots=True)
