@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 _MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
 
 
+class _Rights(click.Choice[str]):
+    """One right, or several separated by commas."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the rights, each checked."""
+        return ",".join(
+            super(_Rights, self).convert(each.strip(), param, ctx) for each in value.split(",")
+        )
+
+
 @click.command("enable", cls=Command)
 @click.argument("feature", metavar="[FEATURE]", required=False, type=click.Choice(tuple(FEATURES)))
 @click.option(
@@ -40,8 +50,9 @@ _MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
     "--allow",
     metavar="RIGHT",
     multiple=True,
-    type=click.Choice(tuple(each.value for each in Right)),
-    help="What may be done there, too.",
+    type=_Rights(tuple(each.value for each in Right)),
+    callback=lambda _context, _option, given: tuple(",".join(given).split(",")) if given else (),
+    help="What may be done there, too, such as move,delete.",
 )
 @click.option("--model", metavar="NAME", help="The model, for embedding and chat.")
 @click.option("--model-url", metavar="URL", help="Its address. Default: that of Ollama here.")
