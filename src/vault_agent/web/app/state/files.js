@@ -85,7 +85,12 @@ async function fetchNotes(path, anew = false) {
   let notes = before?.notes ?? [];
   let cursor = before?.cursor ?? null;
   // A folder that has just gone has nothing beside its notes.
-  const asked = anew ? ask("GET", "/attachments", { query: { folder: path } }).then(({ data }) => data, () => null) : null;
+  const asked = anew
+    ? ask("GET", "/attachments", { query: { folder: path } }).then(
+        ({ data }) => data,
+        () => null,
+      )
+    : null;
   do {
     const { data } = await ask("GET", "/notes", {
       query: { path: path ? [path] : [], recursive: false, sort: "path", limit: PAGE, cursor },

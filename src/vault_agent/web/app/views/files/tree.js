@@ -129,7 +129,9 @@ export function Tree() {
       Enter: () => at && act(at),
       " ": () => at && act(at),
       Delete: () =>
-        hasRight("delete") && (at?.kind === "note" || at?.kind === "file") && (overlay.value = { name: "delete", path: at.path }),
+        hasRight("delete") &&
+        (at?.kind === "note" || at?.kind === "file") &&
+        (overlay.value = { name: "delete", path: at.path }),
     });
     const step = steps[event.key] ?? typedTo(event.key);
     if (!step) return;
