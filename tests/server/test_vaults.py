@@ -14,6 +14,7 @@ from tests.vaults.world import World, indexed
 from vault_agent.app import open_app
 from vault_agent.config.registry import Role
 from vault_agent.model.identifiers import identify
+from vault_agent.wire.requests import MAX_VAULTS
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.routes import OF_THE_SERVER, ROUTES
 from vault_agent.server.serve import listening
@@ -154,7 +155,7 @@ async def test_a_search_may_name_several_vaults(world: World):
             (["project:shop", "x"], "VAULT_UNKNOWN"),
             ([str(world.default)], "VAULT_UNKNOWN"),
             ([""], "INVALID_REQUEST"),
-            ([*names, *map(str, range(64))], "INVALID_REQUEST"),
+            ([*names, *map(str, range(MAX_VAULTS))], "INVALID_REQUEST"),
         ):
             asked = {"query": "flour", "vaults": wrong}
             assert (await server.code("POST", "/search", asked))[1] == code
