@@ -14,11 +14,11 @@ from tests.vaults.world import World, indexed
 from vault_agent.app import open_app
 from vault_agent.config.registry import Role
 from vault_agent.model.identifiers import identify
-from vault_agent.wire.requests import MAX_VAULTS
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.routes import OF_THE_SERVER, ROUTES
 from vault_agent.server.serve import listening
 from vault_agent.vaults.known import KnownVaults
+from vault_agent.wire.requests import MAX_VAULTS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
