@@ -299,13 +299,14 @@ class _Active:
         if self.job.phase != name:
             self._rate, self._character_rate = _Rate(), _Rate()
         self._phases[name] = PhaseProgress(name, done, total)
-        rate = self._rate.observe(done)
+        now = time.monotonic()
+        rate = self._rate.observe(now, done)
         remaining = None if total is None or not rate else max(total - done, 0) / rate
         self.update(
             phase=name,
             phases=tuple(self._phases.values()),
             rate=rate,
-            character_rate=self._character_rate.observe(characters) or None,
+            character_rate=self._character_rate.observe(now, characters) or None,
             eta_seconds=remaining,
         )
 
@@ -341,8 +342,7 @@ class _Rate:
     def __init__(self) -> None:
         self._seen: list[tuple[float, int]] = []
 
-    def observe(self, done: int) -> float | None:
-        now = time.monotonic()
+    def observe(self, now: float, done: int) -> float | None:
         self._seen.append((now, done))
         while len(self._seen) > 2 and now - self._seen[0][0] > _RATE_WINDOW_SECONDS:
             self._seen.pop(0)
