@@ -34,14 +34,12 @@ from vault_agent.search.lists import list_notes
 from vault_agent.search.resolve import resolve
 from vault_agent.search.tasks import list_tasks
 from vault_agent.wire.base import Model
-from vault_agent.wire.queries import CursorText, Texts, whole
+from vault_agent.wire.queries import CursorText, Text, Texts, whole
 from vault_agent.wire.requests import CalendarDate, FiltersBody, Flag, NoteId
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
     from vault_agent.vaults.open_vault import OpenVault
-
-_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
 class ContextQueryBody(Model):
@@ -52,11 +50,11 @@ class ContextQueryBody(Model):
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)
     ] = Field(description="A search's text, or a note's path, name, title or link.")
     limit: Annotated[int, Field(ge=1, le=20)] = Field(default=5, description="Results of a search.")
-    path: _Text | None = Field(default=None, description="A folder or glob, for a search.")
-    tags: Annotated[tuple[_Text, ...], Field(max_length=50)] = Field(
+    path: Text | None = Field(default=None, description="A folder or glob, for a search.")
+    tags: Annotated[tuple[Text, ...], Field(max_length=50)] = Field(
         default=(), description="All must match, for a search."
     )
-    section: _Text | None = Field(
+    section: Text | None = Field(
         default=None, description="A heading, or headings as `A > B`, of a note that is read."
     )
 

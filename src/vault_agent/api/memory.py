@@ -15,6 +15,7 @@ from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.errors import NotFound
 from vault_agent.model.memory import RecallQuery, RecallReply, RecallSignals, WordMatch
 from vault_agent.wire.base import Model
+from vault_agent.wire.queries import Text
 from vault_agent.wire.requests import SessionId
 
 if TYPE_CHECKING:
@@ -24,20 +25,18 @@ if TYPE_CHECKING:
     from vault_agent.model.memory import Recalled
     from vault_agent.model.scope import Scope
 
-_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
-
 
 class MemoryBody(Model):
     """What a task is about."""
 
-    project: _Name | None = Field(
+    project: Text | None = Field(
         default=None, description="A project's name. By default the vault that the request is to."
     )
     prompt: Annotated[str, Field(max_length=20_000)] = ""
-    files: Annotated[tuple[_Name, ...], Field(max_length=20)] = Field(
+    files: Annotated[tuple[Text, ...], Field(max_length=20)] = Field(
         default=(), description="Paths of files, relative to the project."
     )
-    tags: Annotated[tuple[_Name, ...], Field(max_length=20)] = ()
+    tags: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
     max_notes: Annotated[int, Field(ge=1, le=20)] | None = None
     max_tokens: Annotated[int, Field(ge=100, le=2_000)] | None = None
     explain: bool = Field(default=False, description="Whether to say what was left out, and why.")

@@ -16,23 +16,22 @@ from vault_agent.errors import NotFound
 from vault_agent.memory.note_search import search_notes
 from vault_agent.model.memory import FoundNotes, NoteQuery
 from vault_agent.wire.base import Model
+from vault_agent.wire.queries import Text
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
     from vault_agent.model.scope import Scope
-
-_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
 class NoteSearchBody(Model):
     """A search for notes."""
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
-    files: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
-    tags: Annotated[tuple[_Name, ...], Field(max_length=200)] = ()
+    files: Annotated[tuple[Text, ...], Field(max_length=200)] = ()
+    tags: Annotated[tuple[Text, ...], Field(max_length=200)] = ()
     limit: Annotated[int, Field(ge=1, le=50)] = 5
     recency_days: Annotated[float, Field(gt=0, le=36_500)] | None = None
-    project: _Name | None = Field(default=None, description="Only the notes of this project.")
+    project: Text | None = Field(default=None, description="Only the notes of this project.")
     alone: bool = Field(default=False, description="Whether to leave out the global vault.")
 
     def to_query(self, scope: Scope) -> NoteQuery:
