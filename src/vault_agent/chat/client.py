@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import anyio
 import orjson
 
 from vault_agent.chat.unavailable import unavailable
 from vault_agent.endpoint.address import check_model
-from vault_agent.endpoint.breaker import Breaker
+from vault_agent.endpoint.client import ModelClient
 from vault_agent.endpoint.faults import Fault, Kind
-from vault_agent.endpoint.post import Poster, utf8
+from vault_agent.endpoint.post import utf8
 from vault_agent.errors import Misconfigured
 
 MAX_TOKENS: Final = 1_200
@@ -35,7 +35,7 @@ class ChatSettings:
     timeout: float = 120.0
 
 
-class ChatClient:
+class ChatClient(ModelClient):
     """A model behind an OpenAI-compatible endpoint. An asynchronous context manager.
 
     One question at a time. After a fault of the endpoint, questions fail at once until a small one
@@ -54,22 +54,9 @@ class ChatClient:
         check_model("chat", model, sends="the text of sessions")
         self.model = model
         self._timeout = settings.timeout
-        self._poster = Poster("chat", settings.url, allow_private=settings.allow_private)
-        self._breaker = Breaker(self._recover)
-        self._turn = anyio.Lock()
-
-    async def __aenter__(self) -> Self:
-        await self._poster.__aenter__()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._breaker.aclose()
-        await self._poster.__aexit__()
-
-    @property
-    def is_down(self) -> bool:
-        """Whether the endpoint is known not to work now."""
-        return self._breaker.open
+        super().__init__(
+            "chat", settings.url, allow_private=settings.allow_private, recover=self._recover
+        )
 
     async def ask(self, instructions: str, question: str) -> str:
         """Return the model's answer.

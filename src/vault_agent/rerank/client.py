@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
 from vault_agent.endpoint.address import check_model
-from vault_agent.endpoint.breaker import Breaker
+from vault_agent.endpoint.client import ModelClient
 from vault_agent.endpoint.faults import Fault, Kind
-from vault_agent.endpoint.post import Poster
 from vault_agent.rerank.replies import Form, request_of, scores_of
 from vault_agent.rerank.unavailable import unavailable
 
@@ -38,7 +37,7 @@ class RerankSettings:
     timeout: float = 2.0
 
 
-class Reranker:
+class Reranker(ModelClient):
     """A reranker behind an endpoint of a known form. An asynchronous context manager.
 
     One request at a time, since most servers work on one. After a fault of the endpoint, requests
@@ -54,24 +53,11 @@ class Reranker:
         self._model = settings.model.strip()
         check_model("rerank", self._model, sends="the notes' text")
         self._timeout = settings.timeout
-        self._poster = Poster("rerank", settings.url, allow_private=settings.allow_private)
-        self._breaker = Breaker(self._recover)
-        self._turn = anyio.Lock()
+        super().__init__(
+            "rerank", settings.url, allow_private=settings.allow_private, recover=self._recover
+        )
         self._form = Form.JINA
         self._kept: OrderedDict[bytes, tuple[float, ...]] = OrderedDict()
-
-    async def __aenter__(self) -> Self:
-        await self._poster.__aenter__()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._breaker.aclose()
-        await self._poster.__aexit__()
-
-    @property
-    def is_down(self) -> bool:
-        """Whether the endpoint is known not to work now."""
-        return self._breaker.open
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         """Return how relevant each text is to the query, on the model's scale, in their order.
