@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_agent.extract.parts import Collected, Unreadable
+from vault_agent.extract.parts import MAX_LABEL, Collected, Unreadable
 
 if TYPE_CHECKING:
     from vault_agent.extract.parts import Extracted
-
-_MAX_LABEL = 200
 
 
 def read_canvas(data: bytes) -> Extracted:
@@ -29,11 +27,12 @@ def read_canvas(data: bytes) -> Extracted:
     found = Collected()
     for node in _objects(canvas.get("nodes")):
         text = "\n".join(_texts(node, ("text", "label", "file", "url")))
-        first = text.strip().partition("\n")[0].strip("#*_- \t")[:_MAX_LABEL]
+        first = text.strip().partition("\n")[0].strip("#*_- \t")[:MAX_LABEL]
         found.add(first or None, text)
         if found.is_full:
             break
-    labels = "\n".join(text for edge in _objects(canvas.get("edges")) for text in _label(edge))
+    edges = _objects(canvas.get("edges"))
+    labels = "\n".join(text for edge in edges for text in _texts(edge, ("label",)))
     found.add(None, labels)
     return found.extracted()
 
@@ -44,7 +43,3 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 def _texts(node: dict[str, Any], names: tuple[str, ...]) -> list[str]:
     return [text for name in names if isinstance(text := node.get(name), str) and text]
-
-
-def _label(edge: dict[str, Any]) -> list[str]:
-    return _texts(edge, ("label",))

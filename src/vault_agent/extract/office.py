@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.extract.archive import Archive
-from vault_agent.extract.parts import MAX_CHARACTERS, Collected, Unreadable
+from vault_agent.extract.parts import MAX_CHARACTERS, Collected, Unreadable, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,6 @@ _HEADING: Final = re.compile(r"(?:Heading|heading |berschrift|Titre)\s?[1-3]\Z|T
 """The styles of Word whose paragraphs begin a part."""
 _SLIDE: Final = re.compile(r"ppt/slides/slide([0-9]{1,6})\.xml")
 _COUNT: Final = re.compile(r"[0-9]{1,9}")
-_MAX_LABEL: Final = 200
 _MAX_SPACES: Final = 100
 _LAST_LEVEL: Final = 3
 
@@ -58,7 +57,7 @@ class _Lines:
         """End the part and begin the next one."""
         self._found.add(self._label, "\n".join(self._lines))
         self._lines.clear()
-        self._label = " ".join(label.split())[:_MAX_LABEL] or None if label else None
+        self._label = label_of(label or "")
 
     def add(self, text: str) -> None:
         """Add to the innermost paragraph. Text outside of paragraphs is no text."""
@@ -209,7 +208,7 @@ def _read_sheets(archive: Archive, found: Collected) -> None:
         table = _Table(texts.shared, found)
         path = f"xl/{places.get(identifier, '')}"
         archive.xml(path, start=table.start, end=table.end, text=table.text)
-        found.add(" ".join(name.split())[:_MAX_LABEL] or None, "\n".join(table.rows))
+        found.add(label_of(name), "\n".join(table.rows))
 
 
 class _OpenDocument(_Lines):

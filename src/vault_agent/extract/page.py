@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.extract.parts import Collected
+from vault_agent.extract.parts import Collected, label_of
 
 if TYPE_CHECKING:
     from vault_agent.extract.parts import Extracted
@@ -23,7 +23,6 @@ _LINES: Final = frozenset(
 )
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _BLANK_LINES: Final = re.compile(r"\s*\n\s*")
-_MAX_LABEL: Final = 200
 _BLOCK: Final = 1 << 16
 
 
@@ -74,7 +73,7 @@ class _Reader(HTMLParser):
         if self._hidden and tag == self._hidden[-1]:
             self._hidden.pop()
         elif tag in _HEADINGS and self._heading is not None:
-            self._label = " ".join("".join(self._heading).split())[:_MAX_LABEL] or None
+            self._label = label_of("".join(self._heading))
             self._heading = None
         if tag in _LINES:
             self._pieces.append("\n")

@@ -8,6 +8,8 @@ from typing import Final, NamedTuple
 MAX_CHARACTERS: Final = 8_000_000
 """Limit of the text of one attachment."""
 MAX_PAGES: Final = 5_000
+MAX_LABEL: Final = 200
+"""Limit of the characters of a label."""
 CPU_SECONDS: Final = 20.0
 """Processor time after which reading ends at a page. A page that takes longer ends its worker."""
 
@@ -24,6 +26,11 @@ class Extracted(NamedTuple):
 
     parts: tuple[Part, ...]
     cut: str | None = None
+
+
+def label_of(text: str) -> str | None:
+    """Return a heading as the label of a part, in one line. None for a blank one."""
+    return " ".join(text.split())[:MAX_LABEL] or None
 
 
 class Unreadable(Exception):
