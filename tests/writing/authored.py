@@ -26,6 +26,7 @@ class OpenedVault:
         journal.prepare()
         self.writing = Writing(journal, vault.follow, vault.allowance)
         self.writing._refusal = None  # there is nothing to recover
+        self.writing._ready.set()
 
     def root(self) -> VaultRoot:
         return VaultRoot.open(self.folder)
