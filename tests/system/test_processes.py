@@ -8,10 +8,12 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
+from contextlib import suppress
 
 import anyio
 import pytest
 from tests.clocks import PATIENCE
+from tests.systems import linux
 
 from vault_agent.system.processes import ChildProcess, end_process, start_process
 
@@ -62,6 +64,26 @@ async def test_ending_an_ended_process_is_not_an_error():
 @posix
 async def test_a_cancelled_caller_leaves_no_process():
     process = await start(DEAF + READY + "import time; time.sleep(600)", piped=True)
+    ending = asyncio.create_task(end_process(process, PATIENCE))
+    await asyncio.sleep(0)
+    ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert await process.wait() == -signal.SIGKILL
+
+
+@linux("waits for a child without taking its exit status")
+async def test_a_killed_process_keeps_its_exit_status_if_it_ends_at_once():
+    """To close its transport reads the status too, and asyncio would say that it was 255."""
+    process = await start(DEAF + READY + "import time; time.sleep(600)", piped=True)
+    kill = process.transport.kill
+
+    def killed_at_once() -> None:
+        kill()
+        with suppress(ChildProcessError):  # a thread of asyncio has taken it already
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+
+    process.transport.kill = killed_at_once  # type: ignore[method-assign]
     ending = asyncio.create_task(end_process(process, PATIENCE))
     await asyncio.sleep(0)
     ending.cancel()

@@ -72,9 +72,7 @@ async def start_process(
         return await to_its_end(starting)
     except asyncio.CancelledError:
         with anyio.CancelScope(shield=True), suppress(OSError):
-            process = starting.result()
-            _kill(process)
-            await end_process(process, 1.0)
+            await _end_now(starting.result(), 1.0)
         raise
 
 
@@ -91,19 +89,32 @@ async def end_process(process: ChildProcess, seconds: float) -> None:
     """
     try:
         await _ask(process, seconds)
-        if process.returncode is None:
-            _kill(process)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await process.wait()
-    except BaseException:
-        _kill(process)
+    except asyncio.CancelledError:
+        await _end_now(process, seconds)
         raise
-    finally:
-        # A child of the process may hold its output open. Then nothing else closes our end of the
-        # pipe, and the loop warns about it when the loop ends.
-        process.transport.close()
+    await _end_now(process, seconds)
     await asyncio.sleep(0)  # the loop closes the pipes in its next iteration
+
+
+async def _end_now(process: ChildProcess, seconds: float) -> None:
+    """Kill a process unless it has ended, close its pipes, and wait for its end, even if cancelled.
+
+    The transport is closed only then. To close it looks for the exit status too, and asyncio, which
+    waits for the status, would miss it: the process would seem to have ended with 255.
+    """
+    try:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            # A child of the process may hold its output open. Then nothing else closes our ends,
+            # and asyncio waits for these too.
+            for number in range(3):
+                if (pipe := process.transport.get_pipe_transport(number)) is not None:
+                    pipe.close()
+            with anyio.move_on_after(seconds, shield=True):
+                await process.wait()
+    finally:
+        process.transport.close()
 
 
 async def _ask(process: ChildProcess, seconds: float) -> None:
@@ -120,12 +131,6 @@ async def _ask(process: ChildProcess, seconds: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await process.wait()
-
-
-def _kill(process: ChildProcess) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            process.kill()
 
 
 def start_detached(
