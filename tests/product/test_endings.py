@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from tests.clocks import PATIENCE
@@ -13,7 +15,11 @@ from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.product.program import is_served
 from tests.waiting import eventually
 
+from vault_agent.system.address import live_address
+
 if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
     from tests.product.program import Program
 
 
@@ -52,6 +58,31 @@ def test_sigterm_during_a_job_ends_all_processes(program: Program):
     code, seconds = program.stop()
     print(f"\n{len(running)} processes at work, gone {seconds:.1f} s after SIGTERM")
     assert (code, wait_until_gone(running, PATIENCE)) == (0, [])
+
+
+def test_a_server_that_stops_is_not_found_any_more(program: Program):
+    """It keeps the index until its requests have ended. A client would be refused by it."""
+    program.start()
+    program.index()
+    folder = next(program.indexes.rglob("server.address")).parent
+    where = urlsplit(program.endpoint)
+    with socket.create_connection((where.hostname, where.port)) as half:
+        half.sendall(b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
+        assert is_served(program.call("GET", "/health"))  # so this was read before
+        assert program.server is not None
+        program.server.send_signal(signal.SIGTERM)
+        eventually(lambda: refuses(where))
+        assert live_address(folder) is None
+        assert program.wait() == 0
+
+
+def refuses(where: SplitResult) -> bool:
+    """Whether nobody listens there."""
+    try:
+        socket.create_connection((where.hostname, where.port)).close()
+    except ConnectionError:
+        return True
+    return False
 
 
 def test_a_killed_idle_server_leaves_no_process(program: Program):

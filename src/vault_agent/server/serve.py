@@ -93,11 +93,11 @@ async def serve(
             opening = partial(open_app, on_crash=partial(report_crash, log))
             async with listening(config, open_app=opening, log=log) as server:
                 await asyncio.to_thread(before_found)
-                await server.app.vaults.default.listening_at(
-                    endpoint_of(server.host, server.port), until_idle=until_idle
-                )
-                await server.app.vaults.default.watch.settled(WATCH_START_SECONDS)
-                announce(server, await server.app.vaults.default.health())
+                vault = server.app.vaults.default
+                endpoint = endpoint_of(server.host, server.port)
+                await vault.listening_at(endpoint, until_idle=until_idle)
+                await vault.watch.settled(WATCH_START_SECONDS)
+                announce(server, await vault.health())
 
                 def tend() -> None:
                     look()
@@ -105,6 +105,8 @@ async def serve(
 
                 idle_seconds = config.mcp.idle_minutes * 60 if until_idle else math.inf
                 await _wait(stopped, server, idle_seconds, tend)
+                # It keeps the index until all is closed. A client that found it would be refused.
+                await vault.listening_at(None)
                 log.emit(Level.INFO, "stopping")
 
 

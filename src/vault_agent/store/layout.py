@@ -135,9 +135,12 @@ class IndexDirectory:
         """Forget which generation is the current one, so that the index is built again."""
         (self.path / _CURRENT).unlink(missing_ok=True)
 
-    def note_address(self, endpoint: str, *, until_idle: bool = False) -> None:
+    def note_address(self, endpoint: str | None, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
-        note_address(self.path, endpoint, until_idle=until_idle)
+        if endpoint is None:
+            forget_address(self.path)
+        else:
+            note_address(self.path, endpoint, until_idle=until_idle)
 
     def writing(self, *, wait: bool = True) -> AbstractContextManager[None]:
         """Hold the writer's lock.

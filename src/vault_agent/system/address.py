@@ -2,8 +2,8 @@
 
 `vault.path` holds the folder of the notes. `server.address` has three lines: the server's URL, its
 process ID, and its version, with `until-idle` behind it if it ends by itself. It is written when
-the server accepts requests and removed at its end. A server that is killed leaves it behind. So it
-counts only while the server's lock is held.
+the server accepts requests and removed when it stops. A server that is killed leaves it behind. So
+it counts only while the server's lock is held.
 
 Every command reads the address. So what only writing needs is imported there.
 """

@@ -283,7 +283,10 @@ class OpenVault:
         if index.has_other_exclusions or (index.meta is not None and at_start):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
-    async def listening_at(self, address: str, *, until_idle: bool = False) -> None:
-        """Record the server's address for clients and for the error of a second server."""
+    async def listening_at(self, address: str | None, *, until_idle: bool = False) -> None:
+        """Record the server's address for clients and for the error of a second server.
+
+        None: it stops, so no client shall find it any more.
+        """
         directory = self._vault.directory
         await asyncio.to_thread(directory.note_address, address, until_idle=until_idle)
