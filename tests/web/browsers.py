@@ -89,6 +89,26 @@ class Elsewhere:
         self._server.server_close()
 
 
+# A browser draws the pages of its address bar for each context, which takes more than a small page.
+_OMNIBOX = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup")
+# Chromium takes the last list only.
+_OFF_BY_PLAYWRIGHT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+)
+
+
 @contextmanager
 def started_browser(path: str) -> Iterator[tuple[Browser, Elsewhere]]:
     """Start a browser with a new profile. Yield it and the proxy of what it asks by itself.
@@ -109,6 +129,7 @@ def started_browser(path: str) -> Iterator[tuple[Browser, Elsewhere]]:
                     # It would ask how to fill in the forms of a page, and as if the page had asked.
                     "--autofill-server-url=http://127.0.0.1:9/",
                     "--process-per-site",  # a page takes over the process of the one before
+                    f"--disable-features={','.join((*_OFF_BY_PLAYWRIGHT, *_OMNIBOX))}",
                 ],
             )
             yield browser, itself
