@@ -18,7 +18,10 @@ KEY = "canary-key-0123456789-0123456789-01"
 async def test_a_setting_is_set_read_and_removed(run: Run):
     assert (await run("config", "set", "server.port", "9000")).code == 0
     assert (await run("config", "get", "server.port")).out == "9000\n"
-    assert (await run("config", "set", "server.port", "")).out == "server.port removed\n"
+    refused = await run("config", "set", "server.port", "")
+    assert refused.code == 2
+    assert "`vault-agent config unset server.port`" in refused.err
+    assert (await run("config", "unset", "server.port")).out == "server.port removed\n"
     assert (await run("config", "get", "server.port")).out == "8787\n"
 
 
@@ -147,8 +150,8 @@ async def test_config_set_accepts_a_private_endpoint_if_allowed(run: Run):
     assert (await run(*private)).code == 2
     assert (await run("config", "set", allow, "true")).code == 0
     assert (await run(*private)).code == 0
-    assert (await run("config", "set", "embedding.endpoint", "")).code == 0
-    assert (await run("config", "set", allow, "")).code == 0
+    assert (await run("config", "unset", "embedding.endpoint")).code == 0
+    assert (await run("config", "unset", allow)).code == 0
     assert (await run(*private, VAULT_AGENT_EMBEDDING_ALLOW_PRIVATE_NETWORK_ENDPOINT="1")).code == 0
 
 

@@ -92,7 +92,7 @@ async def test_a_restart_applies_a_setting_and_keeps_the_options_of_the_start(
     # A flag of the start gives way to the file if that says something else since.
     await run("config", "set", "watch.enabled", "false")
     assert "watch.enabled; apply it" in (await run("status")).out
-    await run("config", "set", "web.enabled", "")
+    await run("config", "unset", "web.enabled")
     await started(run, "--restart")
     assert "none switched on" in (await run("status")).out
 
@@ -250,7 +250,7 @@ async def test_a_server_of_an_agent_is_kept_on_request(run: Run, notes: Path):
 async def test_a_second_vault_is_served_beside_the_first_and_the_way_to_stop_is_named(
     environment: dict[str, str], run: Run, notes: Path
 ):
-    await run("config", "set", "server.port", "")
+    await run("config", "unset", "server.port")
     if not (await started(run, "--background"))["endpoint"].endswith(f":{DEFAULT_PORT}"):
         pytest.skip("another program has the default port")
     other = vault_named("Other", environment)

@@ -230,7 +230,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
     assert config.embedding.query_prefix == "q: "
     assert config.cors.allowed_origins == ("https://a.example",)
     for name in reversed(values):
-        set_value(file, name, "")
+        set_value(file, name, None)
     assert load_config(None, file, {}) == load_config(environ={})
 
 

@@ -167,6 +167,8 @@ READING = {
         run("config reveal-api-key"),
         run("config set", "search.regex_seconds", "3"),
         run("config set", "search.regex_seconds", "x", what="no number"),
+        run("config set", "search.regex_seconds", "", what="empty"),
+        run("config unset", "search.regex_seconds"),
         run("agents list"),
         run("agents add", "new", "--folder", "claude", keep={"agent key": "reply.data.key"}),
         run("agents rotate", "new", keep={"new agent key": "reply.data.key"}),

@@ -109,20 +109,37 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
 
     The file keeps its comments.
 
-    Separate the items of a list by commas. An empty VALUE removes the setting, so that its default
-    applies. With VALUE -, the value is read from stdin, which keeps a key out of the shell's
-    history.
+    Separate the items of a list by commas. With VALUE -, the value is read from stdin, which
+    keeps a key out of the shell's history.
     """
-    from vault_agent.cli.applying import after_change, settings_now, waits_in_background
-    from vault_agent.config.edit import in_full, set_value
-    from vault_agent.config.layers import config_path
+    from vault_agent.config.edit import in_full
 
     key = known_key(name)
     if value == "-":
         value = _from_stdin(key)
-    value = in_full(key, value)
+    if not value.strip():
+        what = f"VALUE is empty. `vault-agent config unset {name}` removes the setting"
+        raise InvalidRequest("INVALID_REQUEST", what)
+    await _change(invocation, key, in_full(key, value))
+
+
+@command.command("unset")
+@click.argument("name", metavar="KEY", shell_complete=_complete)
+@click.pass_obj
+async def unset(invocation: Invocation, name: str) -> None:
+    """Remove one setting from the config file, so that its default applies."""
+    await _change(invocation, known_key(name), None)
+
+
+async def _change(invocation: Invocation, key: Key, value: str | None) -> None:
+    """Write a setting, or remove it with None, and say what follows from that."""
+    from vault_agent.cli.applying import after_change, settings_now, waits_in_background
+    from vault_agent.config.edit import set_value
+    from vault_agent.config.layers import config_path
+
+    name = key.name
     before = settings_now(invocation)
-    if name in _ENDPOINTS and value.strip():
+    if name in _ENDPOINTS and value is not None:
         check_address(before, name, value)
     try:
         problems = set_value(config_path(invocation.config), name, value)
@@ -131,14 +148,14 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
             raise
         what = f"{error.message} `vault-agent enable {key.section}` sets all that it needs."
         raise Misconfigured(error.code, what, error.details) from None
-    shown = "removed" if not value.strip() else "set" if key.secret else value
+    shown = "set" if key.secret and value is not None else value
     if invocation.json:
         envelope(
-            {"key": name, "value": None if not value.strip() else shown},
+            {"key": name, "value": shown},
             [{"code": "CONFIG_INVALID", "message": f"{each}.", "details": {}} for each in problems],
         )
         return
-    say(f"{name} = {clean(shown)}" if value.strip() else f"{name} removed")
+    say(f"{name} removed" if shown is None else f"{name} = {clean(shown)}")
     for problem in problems:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
     lines = list(after_change(invocation, before, [name]))

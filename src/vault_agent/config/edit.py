@@ -26,15 +26,15 @@ def in_full(key: Key, text: str) -> str:
     return str(absolute(text))
 
 
-def set_value(path: Path, name: str, text: str) -> list[Problem]:
+def set_value(path: Path, name: str, text: str | None) -> list[Problem]:
     """Write one setting to the file, which is created if it does not exist.
 
-    An empty text removes the setting, so that its default applies. An invalid value raises
+    None removes the setting, so that its default applies. An invalid value raises
     CONFIG_INVALID. Other problems of the file are returned, so that a file can be repaired step
     by step.
     """
     key = known_key(name)
-    value = _typed(key, text) if text.strip() else None
+    value = None if text is None else _typed(key, text)
     problems: list[Problem] = []
 
     def change(before: str) -> str:
