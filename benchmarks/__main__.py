@@ -30,6 +30,7 @@ NAMES = (
     "attachments",
     "versus",
     "exactness",
+    "learn",
     "vault",
 )
 

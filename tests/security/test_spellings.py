@@ -96,6 +96,7 @@ def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
         ("/writes/{writeId}", "GET", f"/writes/{once}", None),
         ("/ui/files/{path}", "GET", f"/ui/files/{once}?k=1", None),
         ("/ui/assets/{path}", "GET", f"/ui/assets/{once}", None),
+        ("/notes/{noteId}/opened", "POST", f"/notes/{once}/opened", None),
         ("/notes/{noteId}/promote", "POST", f"/notes/{once}/promote", None),
         ("/notes/{noteId}/promote", "DELETE", f"/notes/{once}/promote", None),
         ("/journals/{sessionId}/draft", "GET", f"/journals/{once}/draft", None),

@@ -45,6 +45,7 @@ CONTRACT = {
     "GET /memory/sessions", "GET /memory/sessions/{sessionId}",
     "POST /memory/sessions/{sessionId}/refresh", "POST /memory/sessions/{sessionId}/notes",
     "DELETE /memory/sessions/{sessionId}/notes/{noteVault}/{noteId}", "POST /memory/forget",
+    "POST /notes/{noteId}/opened", "POST /search/forget",
     "GET /journals", "POST /journals", "POST /journals/{sessionId}/entries",
     "POST /journals/{sessionId}/review", "GET /journals/{sessionId}/draft",
     "POST /sessions/events",

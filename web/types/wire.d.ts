@@ -549,6 +549,9 @@ declare namespace Wire {
     hasMore: boolean;
     nextCursor: string | null;
   }
+  interface NoteOpened {
+    learned: boolean;
+  }
   interface NoteOutline {
     noteId: string;
     path: string;
@@ -669,6 +672,9 @@ declare namespace Wire {
     p50: number;
     p99: number;
     count: number;
+  }
+  interface SearchesForgotten {
+    forgotten: number;
   }
   interface ServedVault {
     id: string;
@@ -981,6 +987,7 @@ declare namespace Wire {
     Asked extends `POST /notes/${string}/promote` ? Promoted :
     Asked extends `DELETE /notes/${string}/promote` ? Demoted :
     Asked extends `GET /memory/sessions/${string}` ? OneSession :
+    Asked extends `POST /notes/${string}/opened` ? NoteOpened :
     Asked extends `POST /journals/${string}/entries` ? OneJournal :
     Asked extends `POST /journals/${string}/review` ? OneJournal :
     Asked extends `GET /journals/${string}/draft` ? JournalDraft :
@@ -996,6 +1003,7 @@ declare namespace Wire {
     Asked extends `GET /graph/communities` ? CommunitiesPage :
     Asked extends `GET /memory/sessions` ? SessionsPage :
     Asked extends `POST /memory/forget` ? SessionsForgotten :
+    Asked extends `POST /search/forget` ? SearchesForgotten :
     Asked extends `POST /sessions/events` ? Delivered :
     Asked extends `GET /graph/layout` ? ArrayBuffer :
     Asked extends `POST /write/note` ? Written :

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,9 @@ from vault_agent.cli.names import find, look_up, whole_text
 from vault_agent.cli.terminal import clean, envelope, tell
 from vault_agent.client import calls
 from vault_agent.codes import FILE_GONE_REMEDY
-from vault_agent.config.connection import open_in
+from vault_agent.config.connection import learns, open_in
 from vault_agent.config.keys import OPENERS
-from vault_agent.errors import Failed, Misconfigured, NotFound
+from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
 
 if TYPE_CHECKING:
     from vault_agent.cli.names import Place
@@ -76,6 +77,9 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
             way = "ui"
         page = place_of("notes", place._replace(line=line))
         address = await new_address(client, page) if way == "ui" else ""
+        if learns(layers) and way != "ui":  # the page says so itself
+            with suppress(VaultAgentError):  # the note opens all the same
+                await client.call(calls.OPENED, note_id=place.note_id)
     if way == "ui":
         open_in_browser(address)
     else:

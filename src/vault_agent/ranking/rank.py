@@ -69,6 +69,10 @@ class Ranked(NamedTuple):
     """What its folder and its age multiply the sum with, if the owner has chosen that."""
     reranked: Mapping[str, float] = {}
     """Its relevance, and its place before, if a reranker has given it another one."""
+    fit: int = 0
+    """2 if a name of the note is the query, 1 if the chunk has all words of the query, else 0."""
+    learned: Mapping[str, float] = {}
+    """Why it is raised, if it was opened after similar searches."""
 
 
 _Votes = tuple[float, ...]
@@ -143,15 +147,18 @@ def rank(
         votes = chosen.texts.get(rowid, _NO_VOTES) + votes
         scored.append(_scored(votes, own_names.path, first, rowid))
     scored.sort(key=itemgetter(0))
-    return [
-        Ranked(each.rowid, each.key, _bounded(each.total, weigh.ceiling), _named(each.votes))
-        for each in scored[:limit]
-    ]
+    return [_ranked(each, weigh.ceiling) for each in scored[:limit]]
 
 
 def _scored(votes: _Votes, path: str, key: int | None, rowid: int) -> _Scored:
     total = sum(votes)
     return _Scored((-round(total, 5), path, key or 0), total, key, rowid, votes)
+
+
+def _ranked(each: _Scored, ceiling: float) -> Ranked:
+    votes = _named(each.votes)
+    fit = 2 if "exactName" in votes else int("whole" in votes)
+    return Ranked(each.rowid, each.key, _bounded(each.total, ceiling), votes, fit=fit)
 
 
 def attainable(compiled: LexicalQuery, candidates: Candidates) -> float:

@@ -214,7 +214,7 @@ def _hit(
 
 
 def _explanation(place: Ranked) -> dict[str, Any]:
-    parts = {"weights": place.weights, "reranked": place.reranked}
+    parts = {"weights": place.weights, "reranked": place.reranked, "learned": place.learned}
     return {"votes": place.votes, **{name: dict(part) for name, part in parts.items() if part}}
 
 

@@ -21,12 +21,14 @@ from vault_agent.indexing.protocol import Cluster, LayOut
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.related import related
 from vault_agent.search.search import search
+from vault_agent.store.openings.record import OpeningStore
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
 from vault_agent.vaults.files import LinksOfVault
 from vault_agent.vaults.graph_layout import GraphLayout
 from vault_agent.vaults.health import health
 from vault_agent.vaults.links import Links
+from vault_agent.vaults.openings import Openings
 from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.reading import Reading
 from vault_agent.vaults.secret import Secret
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
+    from vault_agent.model.writing import LoggedWrite
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.vault.attachments import OpenAttachment
@@ -100,7 +103,10 @@ class OpenVault:
         self.read, self.answer, self.snapshot = reading.read, reading.answer, reading.snapshot
         self.warnings = reading.warnings
         links = LinksOfVault(self.runs, reading)
-        self.writes = Writes(vault, following, links, shared.texts, config.write)
+        self.openings = Openings(OpeningStore(vault.directory.openings), reading, config.search)
+        self.writes = Writes(
+            vault, following, links, shared.texts, config.write, on_written=self._announce_write
+        )
         self.links = Links(self.read, partial(vault.ask, Cluster(vault.task)), self.checks.warnings)
         self.layout = GraphLayout(
             vault.directory.positions,
@@ -188,6 +194,9 @@ class OpenVault:
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
+        if query.learning is not None:
+            opened = await self.openings.similar(query)
+            query = replace(query, learned={(None, path): opened[path] for path in opened})
         answer = await self.read(
             search,
             query,
@@ -196,6 +205,7 @@ class OpenVault:
             warnings=self.warnings(),
             indexing=self.jobs.is_indexing,
         )
+        self.openings.searched(query, (hit.path for hit in answer.hits))
         if answer.hits or self.watch.is_live:
             return answer
         return replace(answer, indexed_at=self.runs.indexed_at)
@@ -253,6 +263,10 @@ class OpenVault:
         return await self.jobs.submit(
             kind, lambda progress: self.runs.job(kind, chosen, progress, accept), trigger
         )
+
+    def _announce_write(self, logged: LoggedWrite) -> None:
+        self._vault.events.add(logged)
+        self._vault.background.spawn(self.openings.follow, logged)
 
     def _forget_older(self) -> None:
         """Drop what is kept of other revisions than the one that is served."""

@@ -19,12 +19,13 @@ from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from vault_agent.config.sections import WriteSettings
     from vault_agent.freshness.following import Following
     from vault_agent.freshness.runs import IndexedVault
     from vault_agent.model.warning import Warning
+    from vault_agent.model.writing import LoggedWrite
     from vault_agent.system.allowance import Allowance
     from vault_agent.writing.files import Index
 
@@ -53,8 +54,11 @@ class Writes:
         links: Index,
         allowance: Allowance,
         settings: WriteSettings,
+        *,
+        on_written: Callable[[LoggedWrite], object],
     ) -> None:
         """Make it of its parts. `allowance` is for work on notes of any content."""
+        self._on_written = on_written
         self._vault = vault
         self._following = following
         self._links = links
@@ -145,6 +149,6 @@ class Writes:
             self._following,
             self._allowance,
             knows=self._links.knows,
-            on_written=self._vault.events.add,
+            on_written=self._on_written,
             on_crash=partial(self._vault.on_crash, "server"),
         )

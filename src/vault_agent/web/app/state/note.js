@@ -5,7 +5,7 @@ import { ask, newestOnly } from "../wire.js";
 import { address } from "./address.js";
 import { results } from "./results.js";
 import { rememberNote } from "./settings.js";
-import { health, revision, touched } from "./vault.js";
+import { health, revision, switchedOn, touched } from "./vault.js";
 
 /** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
  *   html: string, source: string | null, pieces: number, outline: { level: number, text: string, id: string }[], properties: Wire.ShownProperty[], tag: string | null }} Note */
@@ -110,8 +110,11 @@ export function followNote() {
     const { note: id } = address.value;
     if (!health.value || id === shown) return;
     shown = id;
-    if (id) void open(id);
-    else {
+    if (id) {
+      void open(id);
+      // Whether a search has shown it is known to the server.
+      if (switchedOn("search.learn")) ask("POST", `/notes/${id}/opened`).catch(() => {});
+    } else {
       open.stop();
       note.value = null;
       noteFault.value = null;

@@ -1,0 +1,1 @@
+"""Which notes were opened after which searches."""
