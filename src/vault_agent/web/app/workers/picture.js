@@ -6,7 +6,7 @@ import { GROUPS, radius, shape } from "../parts/shapes.js";
  *   mask: Uint8Array, bright: Uint8Array | null, ranked: Uint32Array, titles: string[], names: { group: number, name: string, size: number }[], clusters: boolean, grouped: boolean }} Scene */
 /** @typedef {{ k: number, x: number, y: number }} View  screen = world * k + (x, y) */
 
-const EDGES_OUT = 20_000; // links drawn while zoomed out
+export const EDGES_OUT = 20_000; // links drawn while zoomed out
 const CHUNK = 1500;
 const WIDE = 420; // px
 const SOFT = 0.13; // what does not match

@@ -16,8 +16,8 @@ import { collator, count, words } from "../../words.js";
 import { Panel } from "./panel.js";
 import { AsList, Preview } from "./preview.js";
 import { Canvas } from "./stage.js";
+import { EDGES_OUT } from "../../workers/picture.js";
 
-const EDGES_OUT = 20_000;
 const PREVIEW = 340; // px
 const NAMED = 400; // folders and tags to choose from
 
@@ -83,13 +83,6 @@ export function View() {
     for (const each of found) made[each] = 1;
     return made;
   }, [found]);
-  const ranked = useMemo(
-    () =>
-      now
-        ? Uint32Array.from([...now.ids.keys()].sort((a, b) => now.degree[b] - now.degree[a] || a - b))
-        : new Uint32Array(),
-    [now],
-  );
 
   const coloured = colour !== "type";
   const scene = () => {
@@ -109,11 +102,11 @@ export function View() {
         kind,
         kinds: KINDS,
         degree: now.degree,
-        edges: strongest(now),
+        edges: now.edges,
         group: colour === "folder" ? now.folderGroup : now.group,
         mask,
         bright,
-        ranked,
+        ranked: now.ranked,
         titles: now.titles.map((title) => plain(title, 60)),
         names: clusterNames(now, colour),
         clusters: clusters && middle < 0,
@@ -239,22 +232,6 @@ function branches(each) {
     .sort((a, b) => b[1] - a[1])
     .slice(0, NAMED)
     .sort((a, b) => collator.compare(a[0], b[0]));
-}
-
-/** Links with the strongest first, so that the first ones stay when there are too many. @param {import("../../state/graph.js").Graph} of */
-function strongest(of) {
-  if (of.weights.length <= EDGES_OUT) return of.edges;
-  const order = [...of.weights.keys()].sort(
-    (a, b) =>
-      of.weights[b] - of.weights[a] ||
-      of.degree[of.edges[2 * b]] +
-        of.degree[of.edges[2 * b + 1]] -
-        of.degree[of.edges[2 * a]] -
-        of.degree[of.edges[2 * a + 1]],
-  );
-  const made = new Uint32Array(of.edges.length);
-  order.forEach((each, rank) => made.set([of.edges[2 * each], of.edges[2 * each + 1]], rank * 2));
-  return made;
 }
 
 /** Names of the groups that colours and grounds show. @param {import("../../state/graph.js").Graph} of @param {string} colour */

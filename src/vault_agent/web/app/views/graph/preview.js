@@ -59,9 +59,7 @@ const LISTED = 200;
 /** The graph as a list: notes by connections, with their neighbours. @param {{ graph: import("../../state/graph.js").Graph, mask: Uint8Array, at: number, onChoose: (at: number) => void }} given */
 export function AsList({ graph, mask, at, onChoose }) {
   const pages = useSignal(1);
-  const ranked = [...graph.ids.keys()]
-    .filter((each) => mask[each])
-    .sort((a, b) => graph.degree[b] - graph.degree[a] || a - b);
+  const ranked = [...graph.ranked].filter((each) => mask[each]);
   return html`<section class="graph-list" aria-label=${t.listHead} tabindex="0"><h2>${t.listHead}</h2><ol>
     ${ranked.slice(0, pages.value * LISTED).map(
       (
