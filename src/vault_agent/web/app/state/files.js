@@ -115,9 +115,11 @@ async function tried(work) {
 /** Ask for the tree, and for what is shown of it. */
 export const readTree = () =>
   tried(async () => {
-    folders.value = (await ask("GET", "/folders")).data.folders.filter((each) => each.folder !== "");
-    known.value = true;
-    await Promise.all(["", ...open.peek()].map((path) => fetchNotes(path, true)));
+    const tree = ask("GET", "/folders").then(({ data }) => {
+      folders.value = data.folders.filter((each) => each.folder !== "");
+      known.value = true;
+    });
+    await Promise.all([tree, ...["", ...open.peek()].map((path) => fetchNotes(path, true))]);
   });
 
 /** @param {string} path */
