@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vault_agent.model.graph import FolderBranch, FolderTree, TagBranch, TagTree
 from vault_agent.model.scope import EVERYTHING
@@ -33,7 +33,7 @@ async def tags(snapshot: Snapshot, query: TreeQuery) -> TagTree:
             seen = {rowid for rowid, path in reading.order(connection) if scope.contains(path)}
             rows = [row for row in rows if row[2] in seen]
             count = len(seen)
-        tags, covered, truncated = _tree(TagBranch, rows, query)
+        tags, covered, truncated = _tree(TagBranch, _counted(rows), query)
         return TagTree(snapshot.revision, tags, count - covered, truncated)
 
     return await snapshot.read_unchanged(read)
@@ -44,35 +44,28 @@ async def folders(snapshot: Snapshot, query: TreeQuery) -> FolderTree:
     scope = query.scope
 
     def read(connection: Connection) -> FolderTree:
-        notes = [
-            (rowid, scope.inner(path))
-            for rowid, path in reading.order(connection)
-            if scope.contains(path)
-        ]
-        rows = [
-            (fold(folder), folder, rowid)
-            for rowid, path in notes
-            if (folder := path.rpartition("/")[0])
-        ]
-        folders, covered, truncated = _tree(FolderBranch, rows, query)
-        return FolderTree(snapshot.revision, folders, len(notes) - covered, truncated)
+        paths = [scope.inner(path) for _, path in reading.order(connection) if scope.contains(path)]
+        written = Counter(path.rpartition("/")[0] for path in paths)
+        outside = written.pop("", 0)
+        folders, _, truncated = _tree(FolderBranch, _summed(written), query)
+        return FolderTree(snapshot.revision, folders, outside, truncated)
 
     return await snapshot.read_unchanged(read)
 
 
-def _tree(
-    make: Callable[[str, int, int, tuple[Any, ...]], Entry],
-    rows: Iterable[tuple[str, str, int]],
-    query: TreeQuery,
-) -> tuple[tuple[Entry, ...], int, bool]:
-    """Return the tree of (folded name, spelling, note), how many notes, and whether it is cut.
+class _Counts(NamedTuple):
+    """How many notes have each name. Names are folded."""
 
-    The upper levels are kept first, and on one level the first by name or by number. There may be
-    hundreds of thousands of names, so only the kept ones get objects of their own.
-    """
+    own: dict[str, int]
+    notes: dict[str, int]  # with those of the names below it; "" is all notes
+    written: Counter[tuple[str, str]]  # by name and spelling
+
+
+def _counted(rows: Iterable[tuple[str, str, int]]) -> _Counts:
+    """Count (folded name, spelling, note). A note may have several names."""
     rows = sorted(rows, key=itemgetter(2))
-    own: dict[str, int] = {}
-    notes: dict[str, int] = {}  # of each name, with those of the names below it
+    counts = _Counts({}, {}, Counter((name, written) for name, written, _ in rows))
+    own, notes = counts.own, counts.notes
     last: dict[str, int] = {}  # the last note that was counted: rows are in their order
     for name, _, note in rows:
         own[name] = own.get(name, 0) + 1
@@ -80,11 +73,38 @@ def _tree(
             if last.get(each) != note:
                 last[each] = note
                 notes[each] = notes.get(each, 0) + 1
+    return counts
+
+
+def _summed(written: Mapping[str, int]) -> _Counts:
+    """Sum the notes of spellings. Each note has one name, so no note is counted twice."""
+    counts = _Counts({}, {}, Counter())
+    own, notes = counts.own, counts.notes
+    for spelled, count in written.items():
+        name = fold(spelled)
+        counts.written[name, spelled] = count
+        own[name] = own.get(name, 0) + count
+        for each in ("", *_levels(name)):
+            notes[each] = notes.get(each, 0) + count
+    return counts
+
+
+def _tree(
+    make: Callable[[str, int, int, tuple[Any, ...]], Entry],
+    counts: _Counts,
+    query: TreeQuery,
+) -> tuple[tuple[Entry, ...], int, bool]:
+    """Return the tree of the counted names, how many notes, and whether it is cut.
+
+    The upper levels are kept first, and on one level the first by name or by number. There may be
+    hundreds of thousands of names, so only the kept ones get objects of their own.
+    """
+    own, notes = counts.own, dict(counts.notes)
     whole = notes.pop("", 0)
     children, truncated = _kept(
         notes, fold(query.prefix), query.depth, query.limit, by_count=query.by_count
     )
-    written = _spellings(rows, {name for names in children.values() for name in names})
+    written = _spellings(counts.written, {name for names in children.values() for name in names})
 
     def branch(name: str) -> Entry:
         below = tuple(branch(child) for child in children.get(name, ()))
@@ -142,13 +162,13 @@ def _kept(
     return children, truncated
 
 
-def _spellings(rows: Iterable[tuple[str, str, int]], names: Collection[str]) -> dict[str, str]:
+def _spellings(spelled: Mapping[tuple[str, str], int], names: Collection[str]) -> dict[str, str]:
     """Return the most frequent spelling of each of some names."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for name, written, _ in rows:
-        for each, spelled in zip(_levels(name), _levels(written), strict=False):
+    for (name, written), count in spelled.items():
+        for each, level in zip(_levels(name), _levels(written), strict=False):
             if each in counts:
-                counts[each][spelled] += 1
+                counts[each][level] += count
     return {
         name: min(found, key=lambda each: (-found[each], each)) for name, found in counts.items()
     }
