@@ -14,10 +14,14 @@ from tests.web.watched import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, FloatRect, Page, Route
     from tests.product.program import Program
 
 KEY = "a-key-of-the-browser-tests-0123456789"
+
+
+BESIDE: FloatRect = {"x": 320, "y": 60, "width": 900, "height": 660}
+"""What no panel covers."""
 
 
 def picture(page: Page, other_than: bytes = b"") -> bytes:
@@ -25,7 +29,7 @@ def picture(page: Page, other_than: bytes = b"") -> bytes:
     taken = [other_than]
 
     def next_one() -> bytes:
-        taken.append(page.locator(".graph > canvas").screenshot())
+        taken.append(page.screenshot(clip=BESIDE))
         return taken[-1]
 
     return eventually(next_one, lambda now: now not in (other_than, b"") and now == taken[-2])
@@ -86,6 +90,75 @@ def test_dates_and_notes_without_links(visit: Callable[..., Page]):
     expect(label).not_to_have_attribute(
         "aria-label", "Graph of 243 notes. The list beside it says the same."
     )
+
+
+def test_a_search_filters_the_graph(visit: Callable[..., Page]):
+    page = visit("/graph")
+    label = page.locator(".graph > canvas")
+    query = page.get_by_role("textbox", name="Only what a search finds")
+    for text, notes in (
+        ("tag:frost", 2),
+        ('path:garden "初霜"', 1),
+        ("sensor scr", 1),  # a part of a word, in a title
+        ("beds fires", 1),  # in the text, where they are not together
+        ("qqqqqq", 0),
+    ):
+        query.fill(text)
+        expect(label).to_have_attribute(
+            "aria-label", f"Graph of {notes} notes. The list beside it says the same."
+        )
+    page.reload()
+    expect(query).to_have_value("qqqqqq")
+    query.fill("")
+    expect(label).to_have_attribute(
+        "aria-label", "Graph of 239 notes. The list beside it says the same."
+    )
+
+
+def test_groups_by_keys_alone(visit: Callable[..., Page]):
+    page = visit("/graph")
+    plain = picture(page)
+    page.get_by_text("Groups", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Add a group").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("path:more")
+    found = page.locator(".group .mode")
+    expect(found).to_have_text("230")
+    teal = picture(page, other_than=plain)
+    page.get_by_role("button", name="Colour of group 1: Teal").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Colour of group 1: Orange")).to_be_focused()
+    orange = picture(page, other_than=teal)
+    # The first group that finds a note colours it.
+    page.get_by_role("button", name="Add a group").click()
+    page.keyboard.type("path:more")
+    expect(found).to_have_text(["230", "230"])
+    assert picture(page) == orange
+    page.reload()
+    page.get_by_text("Groups", exact=True).click()
+    expect(page.get_by_role("textbox", name="What group 2 finds")).to_have_value("path:more")
+    page.get_by_role("button", name="Remove group 1").click()
+    expect(found).to_have_count(1)
+    expect(page.get_by_role("button", name="Add a group")).to_be_focused()
+
+
+def test_how_the_graph_is_drawn_and_its_defaults(visit: Callable[..., Page]):
+    page = visit("/graph")
+    before = picture(page)
+    page.get_by_text("Drawing", exact=True).click()
+    page.get_by_role("switch", name="Arrows").click()
+    arrows = picture(page, other_than=before)
+    for name in ("Size of notes", "Width of links", "Names"):
+        page.get_by_role("slider", name=name).focus()
+        page.keyboard.press("End")
+        arrows = picture(page, other_than=arrows)
+    page.get_by_role("button", name="Restore the defaults").click()
+    expect(page.get_by_role("switch", name="Arrows")).to_have_attribute("aria-checked", "false")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("switch", name="Arrows")).to_have_attribute("aria-checked", "true")
 
 
 @pytest.mark.fault(
@@ -286,6 +359,7 @@ def test_names_lie_over_no_other_name_and_over_no_node(visit: Callable[..., Page
         titles: of((at) => `A title of note ${at}`),
         names: of((at) => ({ group: at, name: `Cluster ${at}`, size: 20 })).slice(0, 3),
         clusters: true,
+        drawing: { names: 1 },
       };
       const to = new OffscreenCanvas(9, 9).getContext("2d");
       const view = { k: 1.2, x: -40, y: -40 };

@@ -236,7 +236,7 @@ function hit(px, py) {
 function positionsChanged() {
   if (!scene) return;
   grid = new Grid(scene.x, scene.y, scene.mask);
-  expect(grid.count);
+  expect(grid.count, scene.drawing.nodes);
   small.dirty = true;
 }
 
@@ -285,6 +285,7 @@ const acts = {
   paint(given) {
     if (!scene) return;
     Object.assign(scene, given.changes);
+    if (grid) expect(grid.count, scene.drawing.nodes);
     small.dirty = true;
     redraw(0);
   },

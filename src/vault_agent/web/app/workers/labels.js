@@ -85,14 +85,15 @@ export function placed(to, scene, view, within, colours, focus = null) {
     }
   }
   const most = inView < FEW ? 44 : 30;
+  const { names } = scene.drawing;
   let shown = 0;
   for (const at of scene.ranked) {
-    if (shown >= MOST) break;
+    if (shown >= MOST * names) break;
     if (!scene.mask[at]) continue;
     if (focus ? at === focus.chosen || !focus.near.has(at) : scene.bright && !scene.bright[at]) continue;
     const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
     if (px < within[0] || py < within[1] || px > within[2] || py > within[3]) continue;
-    if (drawnRadius(scene.degree[at], view.k) < LEGIBLE && !scene.bright && !focus) break;
+    if (drawnRadius(scene.degree[at], view.k) < LEGIBLE / names && !scene.bright && !focus) break;
     const name = cut(scene.titles[at], most);
     const half = halfOf(to, isolated(name), 11, 500, colours);
     if (put(name, around(at, half), 11, 500, shown < FIRST)) shown += 1;

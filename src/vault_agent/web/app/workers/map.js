@@ -1,5 +1,7 @@
 // The small map of the graph: its dots are drawn when positions change, the frame with each move.
 
+import { colourOf } from "./picture.js";
+
 export class SmallMap {
   constructor() {
     /** @type {OffscreenCanvas | null} */
@@ -68,7 +70,7 @@ export class SmallMap {
     to.globalAlpha = 0.75;
     for (let at = 0; at < scene.x.length; at += 1) {
       if (!scene.mask[at]) continue;
-      to.fillStyle = colours[scene.kinds[scene.kind[at]]];
+      to.fillStyle = colours[colourOf(scene, at)];
       to.fillRect(scene.x[at] * k + x - 0.7, scene.y[at] * k + y - 0.7, 1.4, 1.4);
     }
     this.dirty = false;

@@ -3,25 +3,29 @@
 import { GROUPS, radius, shape } from "../parts/shapes.js";
 
 /** @typedef {{ x: Float32Array, y: Float32Array, kind: Uint8Array, kinds: string[], degree: Uint32Array, edges: Uint32Array, group: Int32Array,
- *   mask: Uint8Array, bright: Uint8Array | null, ranked: Uint32Array, titles: string[], names: { group: number, name: string, size: number }[], clusters: boolean, grouped: boolean }} Scene */
+ *   mask: Uint8Array, bright: Uint8Array | null, ranked: Uint32Array, titles: string[], names: { group: number, name: string, size: number }[], clusters: boolean, grouped: boolean,
+ *   own: Int8Array, drawing: import("../state/look.js").Drawing }} Scene  `own`: the colour that a person gave, or -1 */
 /** @typedef {{ k: number, x: number, y: number }} View  screen = world * k + (x, y) */
 
 export const EDGES_OUT = 20_000; // links drawn while zoomed out
 const CHUNK = 1500;
+const HEAD = 5; // px, the length of an arrow's head
 const WIDE = 420; // px
 const SOFT = 0.13; // what does not match
 const BESIDE = 0.4; // what is not linked with the chosen note
 
-/** How much smaller nodes are drawn where there are many. */
-let crowd = 1;
-/** @param {number} nodes */
-export const expect = (nodes) => (crowd = Math.min(1, Math.max(0.5, Math.sqrt(1800 / nodes))));
+/** How much smaller nodes are drawn where there are many, and how large a person wants them. */
+let [crowd, wanted] = [1, 1];
+/** @param {number} nodes @param {number} [size] */
+export const expect = (nodes, size = 1) =>
+  ([crowd, wanted] = [Math.min(1, Math.max(0.5, Math.sqrt(1800 / nodes))), size]);
 
 /** The radius of a node on the screen. @param {number} degree @param {number} k */
 export const drawnRadius = (degree, k) =>
   Math.max(
     1.2,
     radius(degree) *
+      wanted *
       Math.min(1.5, Math.max(0.45, 0.55 + k * 0.28) * (k < 1 ? crowd : crowd + (1 - crowd) * Math.min(1, k - 1))),
   );
 
@@ -66,9 +70,15 @@ export function newAtlas(colours, ratio) {
   atlas = new Atlas(colours, ratio);
 }
 
-/** The colour of a node: of its type, or of its group. @param {Scene} scene @param {number} at */
+/** The colour of a node: the one that a person gave, or of its type, or of its group. @param {Scene} scene @param {number} at */
 export const colourOf = (scene, at) =>
-  !scene.grouped ? scene.kinds[scene.kind[at]] : scene.group[at] < 0 ? "note" : `group-${scene.group[at] % GROUPS}`;
+  scene.own[at] >= 0
+    ? `group-${scene.own[at]}`
+    : !scene.grouped
+      ? scene.kinds[scene.kind[at]]
+      : scene.group[at] < 0
+        ? "note"
+        : `group-${scene.group[at] % GROUPS}`;
 
 /**
  * Draw into a canvas of some size. Yields between slices. Returns how many links were left out.
@@ -92,11 +102,13 @@ export function* draw(to, scene, view, width, height, colours, ratio, near = nul
   let drawn = 0;
   let left = 0;
   to.strokeStyle = colours.edge;
-  to.lineWidth = Math.min(1.2, Math.max(0.5, 0.55 + k * 0.12));
+  to.fillStyle = colours["ink-3"];
+  to.lineWidth = Math.min(1.2, Math.max(0.5, 0.55 + k * 0.12)) * scene.drawing.links;
   to.globalAlpha =
     (scene.bright ? SOFT * 2 : near ? BESIDE : 1) *
     Math.min(1, Math.max(0.16, Math.sqrt((1600 * Math.max(1, k)) / (edges.length / 2 + 1))));
   to.beginPath();
+  let heads = new Path2D();
   for (let at = 0; at < edges.length; at += 2) {
     const [a, b] = [edges[at], edges[at + 1]];
     if (!mask[a] || !mask[b]) continue;
@@ -109,14 +121,18 @@ export function* draw(to, scene, view, width, height, colours, ratio, near = nul
     }
     to.moveTo(x1, y1);
     to.lineTo(x2, y2);
+    if (scene.drawing.arrows) arrow(heads, x1, y1, x2, y2, drawnRadius(scene.degree[b], k));
     drawn += 1;
     if (drawn % CHUNK === 0) {
       to.stroke();
+      to.fill(heads);
+      heads = new Path2D();
       yield;
       to.beginPath();
     }
   }
   to.stroke();
+  to.fill(heads);
   yield;
 
   // Nodes: the best connected last, so that they are on top.
@@ -143,6 +159,19 @@ export function* draw(to, scene, view, width, height, colours, ratio, near = nul
   }
   to.globalAlpha = 1;
   return left;
+}
+
+/** The head of an arrow, before the node that a link leads to. A short link has no room for it.
+ * @param {Path2D} to @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 @param {number} r of the node */
+function arrow(to, x1, y1, x2, y2, r) {
+  const far = Math.hypot(x2 - x1, y2 - y1);
+  if (far < r + 3 * HEAD) return;
+  const [ux, uy] = [(x2 - x1) / far, (y2 - y1) / far];
+  const [px, py] = [x2 - ux * (r + 1), y2 - uy * (r + 1)];
+  to.moveTo(px, py);
+  to.lineTo(px - HEAD * (ux + uy / 2), py - HEAD * (uy - ux / 2));
+  to.lineTo(px - HEAD * (ux - uy / 2), py - HEAD * (uy + ux / 2));
+  to.closePath();
 }
 
 /** Soft ground under each cluster. @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {Record<string, string>} colours */

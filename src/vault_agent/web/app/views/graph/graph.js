@@ -9,6 +9,7 @@ import { KINDS, kindOf } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { graph, graphFault, grouped, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
+import { drawingOf, look, match, matches } from "../../state/look.js";
 import { filtered, results, searching } from "../../state/results.js";
 import { revision } from "../../state/vault.js";
 import { later } from "../../later.js";
@@ -20,6 +21,7 @@ import { EDGES_OUT } from "../../workers/picture.js";
 
 const PREVIEW = 340; // px
 const NAMED = 400; // folders and tags to choose from
+const WAIT = 300; // ms after the last key of a query
 
 const NO_FILTER = {
   hidden: /** @type {string[]} */ ([]),
@@ -60,16 +62,40 @@ export function View() {
   const colour = filter.value.colour || (counts.size > 1 ? "type" : "folder");
   const middle = now && middleId ? now.ids.indexOf(middleId) : -1;
   const ids = filter.value.search && (searching.value || filtered.value) ? results.value.rows : null;
+  const { query, groups } = look.value;
+  const queries = [query, ...groups.map((each) => each.query)].map((each) => each.trim()).filter(Boolean);
+  const asked = useRef(false);
+  useEffect(() => {
+    if (!now) return;
+    const timer = setTimeout(() => void match(now, queries), asked.current ? WAIT : 0);
+    asked.current = true;
+    return () => clearTimeout(timer);
+  }, [now?.ids, queries.join("\n")]);
+  // While a query is typed and asked for, what the one before found stays.
+  const kept = useRef(/** @type {Uint8Array | null} */ (null));
+  const matched = matches.value.get(query.trim());
+  kept.current = query.trim() ? (matched && !matched.fault ? matched.mask : kept.current) : null;
+  const within = kept.current?.length === now?.ids.length ? kept.current : null;
+  const own = useMemo(() => {
+    const made = new Int8Array(now?.ids.length ?? 0).fill(-1);
+    for (const each of groups) {
+      const found = matches.value.get(each.query.trim())?.mask;
+      if (found?.length === made.length)
+        for (let at = 0; at < made.length; at += 1) if (found[at] && made[at] < 0) made[at] = each.colour;
+    }
+    return made;
+  }, [now, groups, matches.value]);
   const mask = useMemo(() => {
     if (!now) return new Uint8Array();
     const made = passing(now, { ...filter.value, ids: ids && new Set(ids.map((row) => row.id)) }, kindOf);
+    if (within) for (let each = 0; each < made.length; each += 1) made[each] &= within[each];
     if (middle >= 0) {
       const distance = near(now, middle, Number(depth) || 1);
       for (let each = 0; each < made.length; each += 1) if (!distance.has(each)) made[each] = 0;
       made[middle] = 1;
     }
     return made;
-  }, [now, filter.value, middle, depth, ids]);
+  }, [now, filter.value, middle, depth, ids, within]);
   const sought = find.value.trim().toLocaleLowerCase();
   const found = useMemo(() => {
     if (!now || !sought) return null;
@@ -111,6 +137,8 @@ export function View() {
         names: clusterNames(now, colour),
         clusters: clusters && middle < 0,
         grouped: coloured,
+        own,
+        drawing: drawingOf(look.peek()),
       },
     });
   };
@@ -127,9 +155,11 @@ export function View() {
           clusters: clusters && middle < 0,
           group: colour === "folder" ? now.folderGroup : now.group,
           names: clusterNames(now, colour),
+          own,
+          drawing: drawingOf(look.value),
         },
       });
-  }, [clusters, colour, grouped.value]);
+  }, [clusters, colour, grouped.value, own, look.value]);
 
   /** @param {number} next */
   const choose = (next) => {
@@ -215,7 +245,7 @@ export function View() {
     ${
       now &&
       html`<${Panel} counts=${counts} colour=${colour} names=${names} filter=${filter.value} span=${span} found=${found ? found.length : null} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
-      notes=${notes} list=${list.value} onList=${() => (list.value = !list.peek())} searched=${searching.value || filtered.value} />`
+      notes=${notes} list=${list.value} onList=${() => (list.value = !list.peek())} onReset=${() => (filter.value = NO_FILTER)} searched=${searching.value || filtered.value} />`
     }
     ${now && at.value >= 0 && at.value < now.ids.length && html`<${Preview} graph=${now} at=${at.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`}
   </div>`;
@@ -240,6 +270,7 @@ function clusterNames(of, colour) {
   /** @type {Map<number, number>} */
   const sizes = new Map();
   for (const group of of.folderGroup) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  if (sizes.size < 2) return [];
   const first = new Map([...of.folderGroup].map((group, each) => [group, of.folders[each]]));
   return [...sizes]
     .filter(([group]) => group >= 0)

@@ -5,13 +5,15 @@ import { Icon, KINDS, Shape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { later } from "../../later.js";
+import { look, setLook } from "../../state/look.js";
 import { count, locale, words } from "../../words.js";
+import { Drawing, Groups, Query } from "./look.js";
 
 const DAY = 86_400_000;
 const months = new Intl.DateTimeFormat(locale, { month: "short", year: "numeric" });
 const t = later.graph;
 
-/** @param {{ counts: Map<string, number>, colour: string, names: Record<"folders" | "tags", [string, number][]>, filter: any, span: [number, number], found: number | null, find: { value: string }, onFind: (step: number) => void, onFilter: (changes: any) => void, notes: string[], list: boolean, onList: () => void, searched: boolean }} given */
+/** @param {{ counts: Map<string, number>, colour: string, names: Record<"folders" | "tags", [string, number][]>, filter: any, span: [number, number], found: number | null, find: { value: string }, onFind: (step: number) => void, onFilter: (changes: any) => void, notes: string[], list: boolean, onList: () => void, onReset: () => void, searched: boolean }} given */
 export function Panel({
   counts,
   colour,
@@ -25,6 +27,7 @@ export function Panel({
   notes,
   list,
   onList,
+  onReset,
   searched,
 }) {
   const folded = useSignal(true);
@@ -64,6 +67,7 @@ export function Panel({
       ${!near && searched && tab(filter.search, t.results, () => onFilter({ search: true }))}</span></div>`
     }
     ${kinds.length > 1 && html`<div class="big"><h2>${t.types}</h2><div class="types">${kinds.map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet />${words.kinds[kind]}<span class="n num">${count(counts.get(kind) ?? 0)}</span></button>`)}</div></div>`}
+    <div class="big"><${Query} label=${t.query} hint=${t.filterHint} value=${look.value.query} onInput=${(/** @type {string} */ query) => setLook({ query })} /></div>
     ${
       (names.folders.length > 0 || names.tags.length > 0) &&
       html`<div class="big among">
@@ -84,6 +88,7 @@ export function Panel({
     <div class="big by"><h2>${t.colour}</h2><span class="tabs" role="radiogroup" aria-label=${t.colour}>${/** @type {const} */ (["type", "folder", "cluster"]).filter((each) => each !== "type" || kinds.length > 1).map((each) => tab(colour === each, t.colours[each], () => onFilter({ colour: each })))}</span></div>
     <div class="big">${/** @type {const} */ (["clusters", "orphans", "unresolved"]).map((each) => html`<button key=${each} class="opt" role="switch" aria-checked=${filter[each]} onClick=${() => onFilter({ [each]: !filter[each] })}>${t[each]}<span class="switch"></span></button>`)}
       <button class="opt" role="switch" aria-checked=${list} onClick=${onList}>${t.list}<span class="switch"></span></button></div>
+    <${Groups} /><${Drawing} onReset=${onReset} />
     ${notes.map((each) => html`<p class="note-line big" key=${each}>${each}</p>`)}
   </section>`;
 }

@@ -1,0 +1,106 @@
+// How the graph is shown in this browser, kept for each vault: its filter, its groups, and how it is drawn.
+
+import { effect, signal } from "../../vendor/preact.js";
+import { ask, newestOnly, vaultId } from "../wire.js";
+import { split } from "./query.js";
+import { readOfVault, writeOfVault } from "./settings.js";
+
+/** Notes of one colour: those that a query finds. `colour` is the number of a token. @typedef {{ query: string, colour: number }} Group */
+/** What the drawing worker needs of it. Sizes are shares of the usual ones. @typedef {{ arrows: boolean, nodes: number, links: number, names: number }} Drawing */
+/** @typedef {Drawing & { query: string, groups: Group[] }} Look */
+
+/** @type {Drawing} */
+const DRAWING = { arrows: false, nodes: 1, links: 1, names: 1 };
+/** @type {Look} */
+export const USUAL = { ...DRAWING, query: "", groups: [] };
+export const look = signal(USUAL);
+effect(() => {
+  if (vaultId.value) look.value = { ...USUAL, ...readOfVault("graph", {}) };
+});
+
+/** @param {Partial<Look>} changes */
+export function setLook(changes) {
+  look.value = { ...look.peek(), ...changes };
+  writeOfVault("graph", look.peek());
+}
+
+/** @param {Look} of @returns {Drawing} */
+export const drawingOf = ({ arrows, nodes, links, names }) => ({ arrows, nodes, links, names });
+
+/** What a query finds among the nodes of a graph. `cut`: only the best results of its words are known.
+ * @typedef {{ ids: import("./graph.js").Graph["ids"], mask: Uint8Array, count: number, cut: boolean, fault: any }} Match */
+
+/** What each query found. */
+export const matches = signal(/** @type {Map<string, Match>} */ (new Map()));
+
+const PAGE = 50;
+const MOST = 200; // results of a search
+
+/** The notes that pass filters, as the server understands them. @param {import("./query.js").Filters} by @param {AbortSignal} signal */
+async function passing({ type, tag, path, after, before }, signal) {
+  const query = { types: type, tags: tag, paths: path, after, before };
+  const { data } = await ask("GET", "/graph", { query, signal, patience: 30_000 });
+  return new Set(/** @type {Wire.WholeGraph} */ (data).nodes.id);
+}
+
+/** The notes with all words of a text, as far as the server lists them. @param {string} text @param {import("./query.js").Filters} by @param {AbortSignal} signal */
+async function having(text, { type, tag, path, after, before }, signal) {
+  /** @type {Record<string, any>} */
+  const filters = { types: type, tags: tag, paths: path, ...(after && { after }), ...(before && { before }) };
+  const ids = new Set(/** @type {string[]} */ ([]));
+  let cursor = /** @type {string | null} */ (null);
+  do {
+    const body = { query: text, match: "all", limit: PAGE, filters, ...(cursor && { cursor }) };
+    const { data } = await ask("POST", "/search", { body, signal });
+    for (const each of /** @type {Wire.Answer} */ (data).results) ids.add(each.noteId);
+    cursor = data.hasMore ? data.nextCursor : null;
+  } while (cursor);
+  return ids;
+}
+
+/**
+ * The nodes that pass the filters of a query and have its words in the title or in the text.
+ * @param {import("./graph.js").Graph} of @param {string} query @param {AbortSignal} signal @returns {Promise<Match>}
+ */
+async function found({ ids, titles }, query, signal) {
+  const { rest, found: by } = split(query);
+  const text = rest.trim();
+  const filtered = Boolean(by.type.length || by.tag.length || by.path.length || by.after || by.before);
+  const [inside, hits] = await Promise.all([
+    filtered ? passing(by, signal) : null,
+    text ? having(text.slice(0, 1000), by, signal) : null,
+  ]);
+  // A part of a word is found in titles only. What the server takes for more than words is left to it.
+  const parts = /["[(]|(^|\s)-/.test(text) ? null : text.toLocaleLowerCase().split(/\s+/);
+  const mask = new Uint8Array(ids.length);
+  let count = 0;
+  ids.forEach((id, at) => {
+    if (id === null || (inside && !inside.has(id))) return;
+    const title = titles[at].toLocaleLowerCase();
+    if (hits && !hits.has(id) && !parts?.every((part) => title.includes(part))) return;
+    mask[at] = 1;
+    count += 1;
+  });
+  return { ids, mask, count, cut: Boolean(hits && hits.size >= MOST), fault: null };
+}
+
+/** Ask what queries find in a graph, one after another; what is known of it already is kept. */
+export const match = newestOnly(
+  async (abort, /** @type {import("./graph.js").Graph} */ of, /** @type {string[]} */ queries) => {
+    const known = [...matches.peek()].filter(([query, { ids }]) => queries.includes(query) && ids === of.ids);
+    matches.value = new Map(known);
+    for (const query of new Set(queries)) {
+      if (matches.peek().has(query)) continue;
+      /** @type {Match} */
+      let next;
+      try {
+        next = await found(of, query, abort);
+      } catch (fault) {
+        if (abort.aborted) return;
+        next = { ids: of.ids, mask: new Uint8Array(of.ids.length), count: 0, cut: false, fault };
+      }
+      if (abort.aborted) return;
+      matches.value = new Map(matches.peek()).set(query, next);
+    }
+  },
+);
