@@ -61,9 +61,14 @@ def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
 
         return go
 
+    def why() -> None:
+        page.locator(".row").first.focus()
+        press("w", ".why-card .votes")()
+
     return [
         ("list", at("/notes", ".row")),
         ("results", at("/notes?q=frost", ".row mark")),
+        ("why a result is here", why),
         ("nothing found", at("/notes?q=qqqqqq", ".list .empty")),
         *(
             (f"the menu {name}", opened(name))

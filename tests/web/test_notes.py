@@ -57,6 +57,82 @@ def test_enter_while_composing_is_no_command(visit: Callable[..., Page]):
     expect(page.locator(".row h2").first).to_contain_text("庭の霜")
 
 
+def test_why_a_result_is_where_it_is(visit: Callable[..., Page]):
+    page = visit()
+    bodies: list[dict[str, object]] = []
+    page.on(
+        "request",
+        lambda each: bodies.append(each.post_data_json) if each.url.endswith("/search") else None,
+    )
+    page.evaluate("location.hash = '#/notes?q=two sensors&tag=frost'")
+    expect(page.locator(".count span").first).to_contain_text("results")
+    before = boxes_of(page)
+    why = page.get_by_role("button", name=f"Why? {FROST}")
+    page.locator(".row", has_text=FROST).first.hover()
+    why.click()
+    card = page.get_by_role("dialog", name=f"Why? {FROST}")
+    expect(card).to_contain_text("Place 1 of the results")
+    expect(card).to_contain_text("In the title: two, sensors")
+    expect(card).to_contain_text("In an alias: two, sensors")
+    expect(card.locator("dt").first).to_have_text("The note is named exactly so")
+    expect(card).to_be_focused()
+    assert boxes_of(page) == before, "nothing else moves"
+    shown, explained = (
+        {key: value for key, value in body.items() if key != "explain"} for body in bodies
+    )
+    assert shown == explained, "the same search"
+    assert [bool(body.get("explain")) for body in bodies] == [False, True]
+    page.keyboard.press("Escape")
+    expect(why).to_be_focused()
+    expect(card).to_have_count(0)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("w")
+    expect(page.locator(".why-card .num").first).to_contain_text("Place 2")
+    assert len(bodies) == 2, "one reply explains all results"
+    page.locator("#find").click()
+    expect(page.locator(".why-card")).to_have_count(0)
+
+
+def boxes_of(page: Page) -> object:
+    return page.locator(".row").evaluate_all(
+        "rows => rows.map(each => [each.dataset.note, each.getBoundingClientRect().toJSON()])"
+    )
+
+
+def test_what_changed_the_order_is_said(visit: Callable[..., Page]):
+    """Also a factor that the page does not know yet."""
+
+    def answer(route: Route) -> None:
+        reply = route.fetch()
+        body = reply.json()
+        for hit in body["data"]["results"]:
+            hit["explanation"] = {
+                "votes": {"meaning": 0.75, "words": 0.25},
+                "weights": {"folder": 1, "recency": 0.8, "<b>new</b>": 1.5},
+                "reranked": {"relevance": 0.931, "placeBefore": 4},
+                "later": {"times": 3},
+            }
+        route.fulfill(json=body)
+
+    page = visit()
+    page.route("**/search", answer)
+    page.evaluate("location.hash = '#/notes?q=frost'")
+    page.locator(".row").first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    card = page.locator(".why-card")
+    expect(card.locator("dt")).to_have_text(["Meaning of the search", "Words of the search"])
+    expect(card.locator("dd")).to_have_text(["75 %", "25 %"])
+    expect(card.locator("ul").last.locator("li")).to_have_text(
+        [
+            "Its age: counts 0.8 times",
+            "<b>new</b>: counts 1.5 times",
+            "The reranker gave it a relevance of 0.931. It was at place 4 before.",
+            "later: times 3",
+        ]
+    )
+
+
 def test_words_become_chips_and_text_again(visit: Callable[..., Page]):
     page = visit()
     page.locator("#find").fill("tag:alerting type:decision ")

@@ -78,6 +78,40 @@ export const enLater = {
     query: "A search, which Obsidian shows",
     mermaid: "A diagram of Mermaid, which Obsidian draws",
   },
+  /** Why a result is where it is. The names are those of the server. */
+  why: {
+    place: (/** @type {string} */ n, /** @type {string} */ score) =>
+      `Place ${n} of the results, with a score of ${score}`,
+    places: {
+      title: "In the title",
+      alias: "In an alias",
+      file: "In the file name",
+      heading: "In the heading",
+      tag: "In a tag",
+      text: "In the text",
+    },
+    made: "What the score is made of",
+    votes: {
+      exactName: "The note is named exactly so",
+      name: "The note is named similarly",
+      names: "Words in title, aliases and file name",
+      heading: "The heading is similar",
+      body: "Words in the whole note",
+      chunk: "Words in the passage shown",
+      pairs: "Words side by side",
+      whole: "All words in one passage",
+      words: "Words of the search",
+      meaning: "Meaning of the search",
+      cosine: "Meaning of the search",
+    },
+    underHeading: (/** @type {string} */ heading) => `The heading “${heading}” is similar`,
+    after: "What changed the order",
+    weight: (/** @type {string} */ what, /** @type {string} */ factor) => `${what}: counts ${factor} times`,
+    weights: { folder: "Its folder", recency: "Its age" },
+    reranked: (/** @type {string} */ relevance, /** @type {string} */ place) =>
+      `The reranker gave it a relevance of ${relevance}. It was at place ${place} before.`,
+    gone: "The results have changed since. Search again to see why.",
+  },
   start: {
     starred: "Starred",
     daily: "Daily notes",

@@ -95,6 +95,16 @@ function once(rows) {
 const sameTime = (notes) =>
   notes.length >= MANY && notes[0].updated.slice(0, 16) === notes.at(-1)?.updated.slice(0, 16);
 
+/** The body of a search for what is asked for now. */
+export function question() {
+  const { text, type, tag, path, project, after, before } = asked.peek();
+  /** @type {Record<string, any>} */
+  const filters = { types: type, tags: tag, paths: path, projects: project };
+  if (after) filters.after = after;
+  if (before) filters.before = before;
+  return { query: text.slice(0, 1000), limit: BEST, filters };
+}
+
 /** @param {string | null} cursor @param {string | undefined} mode @param {AbortSignal} signal @param {number} [limit] @param {string} [usual] the order if none is chosen @returns {Promise<Omit<typeof NOTHING, "key">>} */
 async function page(cursor, mode, signal, limit = PAGE, usual = "") {
   const { text, type, tag, path, project, after, before, linked, tasks, sort } = asked.peek();
@@ -116,11 +126,7 @@ async function page(cursor, mode, signal, limit = PAGE, usual = "") {
       indexedAt: null,
     };
   }
-  /** @type {Record<string, any>} */
-  const filters = { types: type, tags: tag, paths: path, projects: project };
-  if (after) filters.after = after;
-  if (before) filters.before = before;
-  const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, ...(cursor && { cursor }) };
+  const body = { ...question(), mode, ...(cursor && { cursor }) };
   const { data, time } = await ask("POST", "/search", { body, signal });
   const found = /** @type {Wire.Answer} */ (data); // not the compact ones
   return {

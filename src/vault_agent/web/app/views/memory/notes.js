@@ -5,8 +5,8 @@ import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
 import { identityOf, vaultName } from "../../state/vault.js";
-import { later } from "../../later.js";
-import { count, words } from "../../words.js";
+import { later, percent } from "../../later.js";
+import { words } from "../../words.js";
 
 const t = later.memory;
 
@@ -34,9 +34,6 @@ export function GotNote({ note, onRemove, onAdd, sign }) {
     ${onRemove && html`<button class="icon" aria-label=${t.remove(title)} title=${t.remove(title)} onClick=${onRemove}><${Icon} name="x" /></button>`}
     ${onAdd && html`<button class="icon" aria-label=${t.addAgain(title)} title=${t.addAgain(title)} onClick=${onAdd}><${Icon} name="plus" /></button>`}</li>`;
 }
-
-/** @param {number | undefined} share */
-const percent = (share) => `${count(Math.round(Number(share) * 100))} %`;
 
 /** @param {{ notes: Wire.RecalledNote[] }} given */
 export const LeftOut = ({ notes }) =>

@@ -3,6 +3,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/fault.js";
+import { Later } from "../../parts/later.js";
 import { address, FILTERS, go, LISTS } from "../../state/address.js";
 import {
   asked,
@@ -27,6 +28,7 @@ import { Row } from "./row.js";
 const NEAR = 5; // rows beyond the view
 const AHEAD = 30; // rows before the end at which the next page is fetched
 const GHOSTS = 6;
+const WHY = () => import("./why.js");
 
 /** The first row of a new list is at the top. */
 export function List() {
@@ -35,6 +37,9 @@ export function List() {
   const first = useSignal(0);
   const visible = useSignal(12);
   const height = useSignal(108);
+  const why = useSignal(
+    /** @type {{ row: import("../../state/results.js").Row, anchor: HTMLElement } | null} */ (null),
+  );
   const { rows, total, more, key } = results.value;
   const open = address.value.note;
 
@@ -54,6 +59,7 @@ export function List() {
   useLayoutEffect(() => {
     if (scroll.current) scroll.current.scrollTop = 0;
     measure();
+    why.value = null;
   }, [key]);
 
   const revealed = useRef("");
@@ -101,6 +107,14 @@ export function List() {
         hidden: true,
       },
       { id: "previous", name: words.commands.previous, keys: ["k"], run: () => walk(focusAt - 1), hidden: true },
+      {
+        id: "why",
+        name: words.commands.why,
+        icon: "help",
+        keys: ["w"],
+        run: () => /** @type {HTMLElement | null} */ (scroll.current?.querySelector(".why[tabindex='0']"))?.click(),
+        hidden: !searching.peek(),
+      },
     ],
     [rows, focusAt, height.value, open],
   );
@@ -122,6 +136,20 @@ export function List() {
     else walk(to);
   };
 
+  /** @param {import("../../state/results.js").Row} row @param {HTMLElement} anchor */
+  const tell = (row, anchor) => {
+    chosen.value = row.id; // so that it stays where it is if the order changes
+    why.value = why.peek()?.row.id === row.id ? null : { row, anchor };
+  };
+  const told = () => {
+    why.peek()?.anchor.focus({ preventScroll: true });
+    why.value = null;
+  };
+  const scrolled = () => {
+    measure();
+    if (why.peek()) told(); // its row moves away
+  };
+
   const size = total ?? rows.length + (more ? GHOSTS : 0);
   const shown = [];
   const from = Math.max(0, first.value - NEAR);
@@ -133,7 +161,7 @@ export function List() {
   const read = note.value;
   const far = read?.id === open && key && !query && !rows.some((row) => row.id === open);
   return html`${far && html`<div class="opened"><${Row} row=${{ ...read, text: "", ranges: [], connections: null, heading: null }} query="" current focusable onOpen=${() => {}} /></div>`}
-    <div class=${`scroll${busy.value ? " busy" : ""}`} ref=${scroll} onScroll=${measure} onKeyDown=${keyed} aria-busy=${busy.value}
+    <div class=${`scroll${busy.value ? " busy" : ""}`} ref=${scroll} onScroll=${scrolled} onKeyDown=${keyed} aria-busy=${busy.value}
       onPointerLeave=${() => (hovered.value = "")}
       onPointerOver=${(/** @type {Event & { target: Element }} */ event) => (hovered.value = /** @type {HTMLElement | null | undefined} */ (event.target.closest?.(".row"))?.dataset.note ?? "")}>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${reload} />`}
@@ -145,14 +173,15 @@ export function List() {
         return html`<li key=${row ? row.id : `ghost-${at}`} style=${{ insetBlockStart: `${at * height.value}px` }} aria-setsize=${total ?? (more ? -1 : rows.length)} aria-posinset=${at + 1}>
           ${
             row
-              ? html`<${Row} row=${row} query=${query} current=${row.id === open} focusable=${at === focusAt} onOpen=${() => (chosen.value = row.id)} />`
+              ? html`<${Row} row=${row} query=${query} current=${row.id === open} focusable=${at === focusAt} onOpen=${() => (chosen.value = row.id)}
+                  asked=${why.value?.row.id === row.id} onWhy=${query && ((/** @type {Event & { currentTarget: HTMLElement }} */ event) => tell(row, event.currentTarget))} />`
               : html`<div class="ghost" aria-hidden="true"><i></i><i></i><i></i></div>`
           }</li>`;
       })}</ol>`
     }
     <div class="row visually-hidden" ref=${probe} aria-hidden="true" style=${{ blockSize: "var(--row)" }}></div>
     ${!rows.length && !fault.value && (busy.value || !key ? html`<${Ghosts} />` : html`<${None} />`)}
-  </div>`;
+  </div>${why.value && html`<${Later} key=${why.value.row.id} load=${WHY} name="Why" given=${{ ...why.value, onClose: told }} />`}`;
 }
 
 const Ghosts = () =>

@@ -1,0 +1,103 @@
+// Why a result is where it is: the words that it has and where, and what its score is made of.
+
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { later, percent } from "../../later.js";
+import { Menu } from "../../parts/dialog.js";
+import { Trouble } from "../../parts/fault.js";
+import { useSheet } from "../../parts/sheet.js";
+import { hitsOf, otherName, plain } from "../../parts/text.js";
+import { inUnits } from "../../state/query.js";
+import { asked, results } from "../../state/results.js";
+import { explained } from "../../state/why.js";
+import { count, words } from "../../words.js";
+
+const MOST = 8; // words of a place
+
+/** @typedef {Record<string, number>} Part */
+
+/** The different words that ranges of a text have. @param {string} text @param {readonly (readonly [number, number])[]} ranges */
+function found(text, ranges) {
+  const each = inUnits(text, ranges).map(([start, end]) => text.slice(start, end).toLocaleLowerCase());
+  return [...new Set(each)].slice(0, MOST).join(", ");
+}
+
+/** Where the words of the search are. @param {Wire.Hit} hit @returns {[string, string][]} */
+function places(hit) {
+  const query = asked.peek().text;
+  const { title, heading, path, metadata, snippet } = hit;
+  const inNames = (/** @type {string} */ text) => found(text, hitsOf(text, query));
+  const all = /** @type {[string, string][]} */ ([
+    [later.why.places.title, inNames(title)],
+    [later.why.places.alias, inNames(metadata.aliases.join("\n"))],
+    [later.why.places.file, inNames(otherName(path, title))],
+    [later.why.places.heading, heading && heading !== title ? inNames(heading) : ""],
+    [later.why.places.tag, inNames(metadata.tags.join("\n"))],
+    [later.why.places.text, found(snippet, hit.matches)],
+  ]);
+  return all.filter(([, list]) => list);
+}
+
+/** What the score is made of, the most first. @param {{ votes: Part, known: Record<string, string> }} given */
+function Votes({ votes, known }) {
+  const total = Object.values(votes).reduce((sum, vote) => sum + vote, 0);
+  const order = Object.entries(votes).sort((a, b) => b[1] - a[1]);
+  return html`<dl class="votes">${order.map(
+    ([name, vote]) => html`<dt key=${name}>${known[name] ?? plain(name, 40)}</dt>
+    <dd><span class="bar" aria-hidden="true"><i style=${{ inlineSize: `${(vote / total) * 100}%` }}></i></span><span class="num">${percent(vote / total)}</span></dd>`,
+  )}</dl>`;
+}
+
+/** What changed the order after that: weights of the owner, a reranker, and whatever else the server names.
+ * @param {Record<string, Part | number | string>} explanation @returns {string[]} */
+function changes({ weights = {}, reranked, ...others }) {
+  const t = later.why;
+  const lines = Object.entries(weights)
+    .filter(([, weight]) => weight !== 1)
+    .map(([name, weight]) => t.weight(t.weights[/** @type {"folder"} */ (name)] ?? plain(name, 40), shown(weight)));
+  if (reranked && typeof reranked === "object")
+    lines.push(t.reranked(shown(reranked.relevance), count(reranked.placeBefore)));
+  for (const [name, part] of Object.entries(others)) {
+    const list =
+      typeof part === "object" ? Object.entries(part).map((each) => each.map(shown).join(" ")) : [shown(part)];
+    lines.push(`${plain(name, 40)}: ${list.join(", ")}`);
+  }
+  return lines;
+}
+
+/** @param {unknown} value */
+const shown = (value) => (typeof value === "number" ? count(value) : plain(String(value), 80));
+
+/** @param {{ hit: Wire.Hit, place: number }} given */
+function Reasons({ hit, place }) {
+  const t = later.why;
+  const { votes, ...others } = /** @type {any} */ (hit.explanation ?? {});
+  const known = /** @type {Record<string, string>} */ ({
+    ...t.votes,
+    ...(hit.heading && { heading: t.underHeading(plain(hit.heading, 60)) }),
+  });
+  const lines = changes(others);
+  return html`<p class="num">${t.place(count(place), count(Math.round(hit.score * 100) / 100))}</p>
+    <ul>${places(hit).map(([where, list]) => html`<li key=${where}>${where}: <bdi>${list}</bdi></li>`)}</ul>
+    ${votes && Object.keys(votes).length > 0 && html`<h3>${t.made}</h3><${Votes} votes=${votes} known=${known} />`}
+    ${lines.length > 0 && html`<h3>${t.after}</h3><ul>${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul>`}`;
+}
+
+/** @param {{ row: import("../../state/results.js").Row, anchor: HTMLElement, onClose: () => void }} given */
+export function Why({ row, anchor, onClose }) {
+  const styled = useSheet("why.css");
+  const reply = useSignal(/** @type {{ hit: Wire.Hit, place: number } | null | undefined} */ (undefined));
+  const fault = useSignal(/** @type {any} */ (null));
+  const { mode, key } = results.value;
+  useEffect(() => {
+    const abort = new AbortController();
+    explained(row.id, abort.signal).then(
+      (answer) => (reply.value = answer),
+      (error) => !abort.signal.aborted && (fault.value = error),
+    );
+    return () => abort.abort();
+  }, [row.id, mode, key]);
+  if (!styled || (reply.value === undefined && !fault.value)) return null;
+  return html`<${Menu} anchor=${anchor} label=${words.notes.whyOf(plain(row.title, 120))} role="dialog" onClose=${onClose}>
+    <div class="why-card"><h2 dir="auto">${plain(row.title, 120)}</h2>
+      ${fault.value ? html`<${Trouble} fault=${fault.value} />` : reply.value ? html`<${Reasons} ...${reply.value} />` : html`<p>${later.why.gone}</p>`}</div><//>`;
+}
