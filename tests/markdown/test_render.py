@@ -239,10 +239,29 @@ def test_files_are_shown_by_signed_addresses():
     assert 'src="/ui/files/b c.svg?k=1" alt="alt"' in html
     assert '<audio class="audio" src="/ui/files/sound.mp3?k=1" controls="" preload="none"' in html
     assert '<video class="video" src="/ui/files/film.mp4?k=1" controls' in html
-    assert html.count('<a class="file" href="/ui/files/paper.pdf?k=1" target="_blank"') == 2
+    assert html.count('<a class="file" href="/ui/files/paper.pdf?k=1" target="_blank"') == 1
+    assert html.count('<a class="file pdf" href="/ui/files/paper.pdf?k=1" target="_blank"') == 1
     assert '<span class="missing" data-target="none.png">none.png</span>' in html
     assert 'alt="d.jpg" width="9"' in html
     assert "onerror" not in html
+
+
+@pytest.mark.parametrize(
+    ("fragment", "place"),
+    [
+        ("page=3", "#page=3"),
+        ("height=400&page=3", "#page=3"),
+        ("page=3&height=400", "#page=3"),
+        ("page=x", ""),
+        ('page=3"onload=x', ""),
+        ("height=400", ""),
+    ],
+)
+def test_an_embedded_pdf_opens_at_its_page(fragment: str, place: str):
+    html = body(f"![[paper.pdf#{fragment}]]")
+    assert f'class="file pdf" href="/ui/files/paper.pdf?k=1{place}" target="_blank"' in html
+    (embed,) = (each for name, each in Read(html).elements if name == "a")
+    assert embed["data-fragment"] == fragment
 
 
 def test_a_picture_of_another_server_is_never_loaded():

@@ -183,7 +183,7 @@ async def test_a_picture_is_shown_without_a_key(tmp_path: Path):
     [
         ("drawing.svg", "image/svg+xml", "attachment", "sandbox"),
         ("page.png", "application/octet-stream", "attachment", "sandbox"),
-        ("paper.pdf", "application/pdf", "inline", "'unsafe-inline'"),
+        ("paper.pdf", "application/pdf", "inline", "frame-ancestors 'self'"),
     ],
 )
 async def test_a_file_is_what_its_first_bytes_say(
@@ -193,6 +193,11 @@ async def test_a_file_is_what_its_first_bytes_say(
         assert reply.content_type == media
         assert reply.headers["Content-Disposition"].startswith(disposition)
         assert reply.headers["Content-Security-Policy"].endswith(policy)
+        headers = {"If-None-Match": reply.headers["ETag"]}
+    async with page.request("GET", await signed(page, name), headers=headers) as unchanged:
+        assert unchanged.status == 304  # its headers replace those of the browser's copy
+        assert unchanged.headers["Content-Security-Policy"].endswith(policy)
+        assert unchanged.headers["X-Content-Type-Options"] == "nosniff"
 
 
 async def test_notes_and_hidden_files_are_never_shown_as_files(page):

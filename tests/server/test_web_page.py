@@ -20,7 +20,7 @@ OWNER = {"Authorization": f"Bearer {KEY}"}
 OPENED = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' blob:;"
-    " media-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'none';"
+    " media-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'self';"
     " form-action 'none'; base-uri 'none'; frame-ancestors 'none';"
     " require-trusted-types-for 'script'; trusted-types vault-agent"
 )

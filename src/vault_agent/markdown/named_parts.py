@@ -9,7 +9,7 @@ from .sanitise import ID_PREFIX
 from .tree import Node, plain
 
 _MAX_ID = 120
-_PAGE = re.compile(r"page=[0-9]{1,7}")
+_PAGE = re.compile(r"(?:.*&)?(page=[0-9]{1,7})(?:&.*)?")
 
 
 def heading_id(text: str) -> str:
@@ -63,4 +63,5 @@ def anchor(fragment: str) -> str:
 
 def place_in_file(fragment: str | None) -> str:
     """Return the fragment of an address that opens a PDF at a page, "" for any other fragment."""
-    return f"#{fragment}" if fragment and _PAGE.fullmatch(fragment) else ""
+    match = _PAGE.fullmatch(fragment or "")
+    return f"#{match[1]}" if match else ""

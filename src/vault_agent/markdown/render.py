@@ -404,7 +404,11 @@ class _Page:
             )
         name = escape(alt or found.path.rpartition("/")[2])
         url += place_in_file(target.fragment)
-        return f'<a class="file" href="{url}" target="_blank" data-path="{path}">{name}</a>'
+        start = f'<a class="file" href="{url}" target="_blank" data-path="{path}"'
+        if found.path.lower().endswith(".pdf"):  # the page may show it in a frame
+            start = start.replace('"file"', '"file pdf"')
+            start += f' data-fragment="{escape(target.fragment or "")}"'
+        return f"{start}>{name}</a>"
 
     def _asset(self, path: str, kind: str) -> str:
         known = self._shared.assets.get(path)

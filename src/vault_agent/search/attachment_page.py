@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from vault_agent.store.index.notes import chunks_of
-from vault_agent.text.attachments import page_of
+from vault_agent.text.attachments import kind_of, page_of
 
 if TYPE_CHECKING:
     from vault_agent.store.database import Connection
@@ -19,10 +19,14 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>#|!~^$%&=])")
 
 
 def attachment_markdown(connection: Connection, stored: StoredNote) -> str:
-    """Return a link to the file, and its parts under their headings, which lead to its pages."""
+    """Return a link to the file, and its parts under their headings, which lead to its pages.
+
+    A PDF is embedded.
+    """
     name = stored.path.rpartition("/")[2]
     address = quote(name)
-    pieces = [f"[{_plain(name)}]({address})\n"]
+    embedded = "!" if kind_of(stored.path) == "pdf" else ""
+    pieces = [f"{embedded}[{_plain(name)}]({address})\n"]
     chunks = chunks_of(connection, stored)
     for heading_path, part in groupby(chunks, key=lambda chunk: chunk.heading_path):
         text = "".join(chunk.text for chunk in part)

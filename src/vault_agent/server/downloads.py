@@ -32,9 +32,10 @@ async def send_shown(request: web.Request, attachment: OpenAttachment) -> web.St
     first = await asyncio.to_thread(attachment.file.read, SNIFFED_BYTES)
     media = shown_type(first)
     saved = media in (None, "image/svg+xml")
-    sandbox = "" if media == "application/pdf" else "; sandbox"  # viewers of browsers need that
+    # A viewer of PDF does not work in a sandbox. Only our own page may show it in a frame.
+    framed = "frame-ancestors 'self'" if media == "application/pdf" else "sandbox"
     headers = {
-        "Content-Security-Policy": f"default-src 'none'; style-src 'unsafe-inline'{sandbox}",
+        "Content-Security-Policy": f"default-src 'none'; style-src 'unsafe-inline'; {framed}",
         "Content-Type": media or "application/octet-stream",
         "Content-Disposition": disposition(attachment.info.name) if saved else "inline",
     }
@@ -47,6 +48,7 @@ async def send_file(
     """Send an open attachment or a range of it, or 304. Raises RANGE_NOT_SATISFIABLE."""
     info = attachment.info
     if (unchanged := not_modified(request, info.etag)) is not None:
+        unchanged.headers.update(headers or {})  # a browser takes them for those of its copy
         return unchanged
     first, length = _span(request, info.size, info.etag)
     partial = length != info.size or first != 0 or _honours_range(request, info.etag)

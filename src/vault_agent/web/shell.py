@@ -14,7 +14,7 @@ _PLACEHOLDER = re.compile(r"\{\{([a-z]+)\}\}")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'{nonce}; "
     "img-src 'self' blob:{pictures}; "
-    "media-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'none'; "
+    "media-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'self'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types vault-agent"
 )

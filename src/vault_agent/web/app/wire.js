@@ -191,6 +191,12 @@ async function send(method, path, options) {
   return response;
 }
 
+/** What a file is and how large, or null. @param {string} address of a file, as the server has signed it */
+export async function fileOf(address) {
+  const { ok, headers } = await fetch(address, { method: "HEAD", credentials: "omit", redirect: "error" });
+  return ok ? { type: headers.get("Content-Type") ?? "", size: Number(headers.get("Content-Length")) } : null;
+}
+
 /** The address of a route in the vault of this page. @param {string} path */
 export const inVault = (path) => (place ? `/vaults/${encodeURIComponent(place)}${path}` : path);
 

@@ -112,6 +112,7 @@ export const enLater = {
       `The reranker gave it a relevance of ${relevance}. It was at place ${place} before.`,
     gone: "The results have changed since. Search again to see why.",
   },
+  pdf: (/** @type {string} */ name) => `PDF ${name}`,
   start: {
     starred: "Starred",
     daily: "Daily notes",

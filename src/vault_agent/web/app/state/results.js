@@ -7,7 +7,7 @@ import { split } from "./query.js";
 import { embeds, health, revision } from "./vault.js";
 
 /** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
- *   text: string, ranges: [number, number][], connections: number | null, heading: string | null }} Row */
+ *   text: string, ranges: [number, number][], connections: number | null, heading: string | null, at?: string }} Row `at` is where the text stands */
 
 const PAGE = 100;
 const MANY = 50; // notes
@@ -83,6 +83,7 @@ const fromSearch = (result) => ({
   ranges: result.matches,
   connections: null,
   heading: result.heading && result.heading !== result.title ? result.heading : null,
+  at: result.page ? `n-h-page-${result.page}` : "",
 });
 
 /** Each note once, at its best place. @param {Row[]} rows */

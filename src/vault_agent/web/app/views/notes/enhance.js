@@ -11,6 +11,7 @@ import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 import { colour } from "./code.js";
 import { mark } from "./marks.js";
+import { framePdfs } from "./pdfs.js";
 
 const CALLOUT_ICONS = /** @type {Record<string, string>} */ ({
   warning: "warn",
@@ -76,7 +77,11 @@ export function enhance(prose, note) {
   codes(prose);
   void formulas(prose, () => stopped);
   mark(prose);
-  return () => (stopped = true);
+  const unframe = framePdfs(prose);
+  return () => {
+    stopped = true;
+    unframe();
+  };
 }
 
 /** The title stands above the text: a first heading that repeats it is not shown. @param {HTMLElement} prose @param {string} text */

@@ -59,7 +59,9 @@ export function Find() {
       const before = sent.current;
       send(false);
       const first = results.peek().rows[0];
-      if (before === sent.current && first && !busy.peek()) go({ note: chosen.peek() || first.id });
+      if (before !== sent.current || !first || busy.peek()) return;
+      const { id, at } = results.peek().rows.find((row) => row.id === chosen.peek()) ?? first;
+      go({ note: id, at });
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
       /** @type {HTMLElement | null} */ (document.querySelector(".rows .row[tabindex='0']"))?.focus();

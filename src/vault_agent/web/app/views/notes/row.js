@@ -18,7 +18,7 @@ export function Row({ row, query, current, focusable, onOpen, asked, onWhy }) {
   const folder = row.path.includes("/") ? row.path.slice(0, row.path.lastIndexOf("/")) : "";
   const more = row.tags.length - TAGS;
   const file = otherName(row.path, title);
-  return html`<a class="row" data-typed=${typed.value} href=${changed({ note: row.id, at: "" })} data-note=${row.id} tabindex=${focusable ? 0 : -1}
+  return html`<a class="row" data-typed=${typed.value} href=${changed({ note: row.id, at: row.at ?? "" })} data-note=${row.id} tabindex=${focusable ? 0 : -1}
       aria-current=${current ? "true" : undefined} onClick=${onOpen} draggable=${false}>
     <${NoteShape} type=${row.type} />
     <div class="name"><h2 class="cut" dir="auto" title=${title.length > 40 ? title : undefined}><${Marked} text=${title} ranges=${query ? hitsOf(title, query) : []} /></h2>${file && html`<bdi class="file cut" title=${plain(row.path)}>${file}</bdi>`}</div>
