@@ -117,6 +117,7 @@ def test_what_changed_the_order_is_said(visit: Callable[..., Page]):
     page = visit()
     page.route("**/search", answer)
     page.evaluate("location.hash = '#/notes?q=frost'")
+    expect(page.locator(".count span").first).to_contain_text("results")
     page.locator(".row").first.focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")

@@ -13,6 +13,7 @@ import { plain } from "../../parts/text.js";
 import { kindOf } from "../../parts/sign.js";
 import { readTemplates, templateText } from "../../state/templates.js";
 import { ask } from "../../wire.js";
+import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { inCode, put } from "./format.js";
 
@@ -113,18 +114,18 @@ async function tagged(context) {
 /** What `/` offers, besides templates: a name and a text, where one goes on after `\u0001`. */
 const BLOCKS = () =>
   /** @type {[string, string, string][]} */ ([
-    ["heading", words.edit.blocks.heading2, "## \u0001"],
-    ["heading", words.edit.blocks.heading3, "### \u0001"],
-    ["list", words.edit.blocks.list, "- \u0001"],
-    ["list", words.edit.blocks.numbers, "1. \u0001"],
-    ["task", words.edit.blocks.task, "- [ ] \u0001"],
-    ["quote", words.edit.blocks.quote, "> \u0001"],
-    ["callout", words.edit.blocks.callout, "> [!note] \u0001\n> "],
-    ["code", words.edit.blocks.code, "```\u0001\n\n```"],
-    ["table", words.edit.blocks.table, "| \u0001 |  |\n| --- | --- |\n|  |  |"],
-    ["math", words.edit.blocks.math, "$$\n\u0001\n$$"],
-    ["rule", words.edit.blocks.rule, "---\n\u0001"],
-    ["date", words.edit.blocks.date, `${today()}\u0001`],
+    ["heading", later.edit.blocks.heading2, "## \u0001"],
+    ["heading", later.edit.blocks.heading3, "### \u0001"],
+    ["list", later.edit.blocks.list, "- \u0001"],
+    ["list", later.edit.blocks.numbers, "1. \u0001"],
+    ["task", later.edit.blocks.task, "- [ ] \u0001"],
+    ["quote", later.edit.blocks.quote, "> \u0001"],
+    ["callout", later.edit.blocks.callout, "> [!note] \u0001\n> "],
+    ["code", later.edit.blocks.code, "```\u0001\n\n```"],
+    ["table", later.edit.blocks.table, "| \u0001 |  |\n| --- | --- |\n|  |  |"],
+    ["math", later.edit.blocks.math, "$$\n\u0001\n$$"],
+    ["rule", later.edit.blocks.rule, "---\n\u0001"],
+    ["date", later.edit.blocks.date, `${today()}\u0001`],
   ]);
 
 const today = () => {
@@ -152,7 +153,7 @@ const blocks =
       label,
       type,
       boost: -at,
-      section: { name: words.edit.blocks.title, rank: 0 },
+      section: { name: later.edit.blocks.title, rank: 0 },
       apply: (
         /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
         /** @type {any} */ _,
@@ -166,7 +167,7 @@ const blocks =
       .map((each) => ({
         label: plain(each.name, 80),
         type: "template",
-        section: { name: words.edit.templates, rank: 1 },
+        section: { name: later.edit.templates, rank: 1 },
         apply: (
           /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
           /** @type {any} */ _,

@@ -16,7 +16,7 @@ import { announce, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { clash, editing, settle, wholeText } from "../../state/editing.js";
 import { makeCopy } from "../../state/templates.js";
-import { words } from "../../words.js";
+import { later } from "../../later.js";
 import { copyPath } from "./copies.js";
 import { language } from "./language.js";
 import { lineLooks } from "./lines.js";
@@ -28,7 +28,7 @@ const NARROW = matchMedia("(max-width: 720px)");
 /** Where there is no room for two texts: one, with what is on disk above each part that differs.
  * @param {HTMLElement} parent @param {import("../../state/editing.js").Clash} clash @param {any[]} extensions @param {{ current: any }} merge */
 function narrow(parent, clash, extensions, merge) {
-  const t = words.edit.conflict;
+  const t = later.edit.conflict;
   const mergeControls = (/** @type {"accept" | "reject"} */ type, /** @type {(event: MouseEvent) => void} */ act) => {
     const button = document.createElement("button");
     button.className = "quiet";
@@ -62,7 +62,7 @@ export function Conflict({ onEnd }) {
   const merge = useRef(/** @type {{ b: any } | null} */ (null));
   const left = useSignal(0);
   const now = clash.value;
-  const t = words.edit.conflict;
+  const t = later.edit.conflict;
 
   useEffect(() => {
     if (!now || !box.current) return;
@@ -72,7 +72,7 @@ export function Conflict({ onEnd }) {
       language(),
       lineLooks,
       drawSelection(),
-      EditorState.phrases.of(words.edit.phrases),
+      EditorState.phrases.of(later.edit.phrases),
     ];
     const counted = EditorView.updateListener.of(() => {
       if (merge.current) left.value = /** @type {any} */ (merge.current).chunks.length;

@@ -2,7 +2,7 @@
 
 import { editing, goOn, wholeText } from "../../state/editing.js";
 import { makeCopy } from "../../state/templates.js";
-import { words } from "../../words.js";
+import { later } from "../../later.js";
 
 /** A path that is not taken, most likely. @param {string} path */
 export function copyPath(path) {
@@ -10,7 +10,7 @@ export function copyPath(path) {
   const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
   return path.replace(
     /\.[^./]*$|$/,
-    ` (${words.edit.conflict.suffix} ${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())} ${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}).md`,
+    ` (${later.edit.conflict.suffix} ${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())} ${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}).md`,
   );
 }
 

@@ -13,6 +13,7 @@ import { note } from "../../state/note.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates.js";
 import { ask, newestOnly } from "../../wire.js";
+import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { closeOverlay, takeTyped } from "../frame/overlay.js";
 
@@ -28,7 +29,7 @@ function firstFolder() {
 
 /** @param {{ title?: string }} given */
 export function Overlay({ title: first = "" }) {
-  const t = words.edit.create;
+  const t = later.edit.create;
   const at = first.lastIndexOf("/");
   const title = useSignal(first.slice(at + 1).replace(/\.md$/i, ""));
   const folder = useSignal(at >= 0 ? first.slice(0, at) : firstFolder());

@@ -30,6 +30,7 @@ import { note as read, reopen } from "../../state/note.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { LARGEST, nameOf, upload } from "../../state/uploads.js";
 import { ask } from "../../wire.js";
+import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 import { put } from "./format.js";
@@ -64,7 +65,7 @@ export function Editor({ reading }) {
   const open = editing.value;
   useEffect(() => {
     if (open && open.id !== address.peek().note) {
-      toast(words.edit.moved(open.path));
+      toast(later.edit.moved(open.path));
       go({ note: open.id, edit: "1" }, { replace: true });
     }
   }, [open?.id]);
@@ -106,18 +107,18 @@ function Page({ reading }) {
   const add = async (/** @type {File[]} */ files, /** @type {number | null} */ at) => {
     for (const file of files) {
       if (file.size > LARGEST) {
-        toast(words.edit.files.refused(plain(nameOf(file), 80), words.edit.files.large));
+        toast(later.edit.files.refused(plain(nameOf(file), 80), later.edit.files.large));
         continue;
       }
-      announce(words.edit.files.adding(nameOf(file)));
+      announce(later.edit.files.adding(nameOf(file)));
       try {
         const link = await upload(file, open);
         if (at !== null) view.current?.dispatch({ selection: { anchor: Math.min(at, view.current.state.doc.length) } });
         put(view.current, `${link}\u0001`);
         at = view.current.state.selection.main.head;
-        toast(words.edit.files.added(plain(nameOf(file), 80)));
+        toast(later.edit.files.added(plain(nameOf(file), 80)));
       } catch (error) {
-        toast(words.edit.files.refused(plain(nameOf(file), 80), sentence(error)));
+        toast(later.edit.files.refused(plain(nameOf(file), 80), sentence(error)));
       }
     }
   };
@@ -187,7 +188,7 @@ function Page({ reading }) {
     };
   }, []);
   useEffect(() => {
-    if (followed.value) announce(words.edit.followed);
+    if (followed.value) announce(later.edit.followed);
   }, [followed.value]);
   useEffect(() => void (document.title = `${plain(open.title, 80)} · vault-agent`), [open.title]);
   useEffect(() => {
@@ -201,7 +202,7 @@ function Page({ reading }) {
   const change = (/** @type {string} */ to) => {
     mode.value = to;
     writeOfVault("preview", to);
-    announce(/** @type {Record<string, string>} */ (words.edit.modes)[to]);
+    announce(/** @type {Record<string, string>} */ (later.edit.modes)[to]);
     requestAnimationFrame(() =>
       to === "instead" ? seen.current?.focus() : (view.current?.requestMeasure(), view.current?.focus()),
     );
@@ -227,7 +228,7 @@ function Page({ reading }) {
       },
       ...TOOLS.map(([name, keys]) => ({
         id: `md-${name}`,
-        name: words.edit.tool[name],
+        name: later.edit.tool[name],
         icon: name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name,
         keys: [keys],
         run: () => tool(name),
@@ -237,11 +238,11 @@ function Page({ reading }) {
   );
 
   const shown = conflict ? "off" : mode.value;
-  return html`<section class="edit" aria-label=${words.edit.label(plain(open.title, 100))} data-mode=${shown}>
+  return html`<section class="edit" aria-label=${later.edit.label(plain(open.title, 100))} data-mode=${shown}>
     <header class="crumb"><button class="icon only-s" aria-label=${words.note.back} onClick=${() => void done().then(() => clash.peek() || go({ note: "" }))}><${Icon} name="left" /></button>
       <h1 class="cut" dir="auto" title=${plain(open.path)}>${plain(open.title, 200) || words.untitled}</h1><${State} />
-      <div class="acts"><div class="tabs" role="radiogroup" aria-label=${words.edit.modes.label}>${MODES.map((each) => html`<button key=${each} role="radio" aria-checked=${each === mode.value} aria-label=${words.edit.modes[each]} title=${words.edit.modes[each]} onClick=${() => change(each)}><${Icon} name=${{ off: "edit", beside: "columns", instead: "eye" }[each]} /></button>`)}</div>
-        <button class="primary" onClick=${() => void done()}>${words.edit.done}</button></div></header>
+      <div class="acts"><div class="tabs" role="radiogroup" aria-label=${later.edit.modes.label}>${MODES.map((each) => html`<button key=${each} role="radio" aria-checked=${each === mode.value} aria-label=${later.edit.modes[each]} title=${later.edit.modes[each]} onClick=${() => change(each)}><${Icon} name=${{ off: "edit", beside: "columns", instead: "eye" }[each]} /></button>`)}</div>
+        <button class="primary" onClick=${() => void done()}>${later.edit.done}</button></div></header>
     <${Notices} onCompare=${() => (compared.value = true)} onLeave=${() => go({ note: "", edit: "" })} />
     ${!conflict && shown !== "instead" && html`<${Toolbar} onTool=${tool} />`}
     <input type="file" class="visually-hidden" tabindex=${-1} aria-hidden="true" multiple ref=${uploading} onChange=${(

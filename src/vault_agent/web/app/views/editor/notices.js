@@ -5,13 +5,14 @@ import { sentence } from "../../parts/fault.js";
 import { announce, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { answerOffer, clash, draftless, offered, saveFault, saveState, settle } from "../../state/editing.js";
-import { fullDate, words } from "../../words.js";
+import { later } from "../../later.js";
+import { fullDate } from "../../words.js";
 import { saveAsNew } from "./copies.js";
 
 export function State() {
   const kind = clash.value?.kind;
   const name = kind === "merged" || kind === "gone" ? kind : saveState.value;
-  const text = words.edit.state[name];
+  const text = later.edit.state[name];
   useEffect(() => {
     if (name !== "saving" && name !== "unsaved") announce(text);
   }, [name]);
@@ -21,7 +22,7 @@ export function State() {
 
 /** @param {{ onCompare: () => void, onLeave: () => void }} given */
 export function Notices({ onCompare, onLeave }) {
-  const t = words.edit;
+  const t = later.edit;
   const kind = clash.value?.kind;
   const save = () => void saveAsNew().catch((error) => toast(sentence(error)));
   const said = [];

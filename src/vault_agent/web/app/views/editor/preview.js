@@ -5,7 +5,7 @@ import { sentence } from "../../parts/fault.js";
 import { head } from "../../state/editing.js";
 import { showRendered } from "../../trust.js";
 import { ask, newestOnly } from "../../wire.js";
-import { words } from "../../words.js";
+import { later } from "../../later.js";
 
 const PAUSE = 80; // ms between two questions
 const LARGEST = 480 * 1024; // characters
@@ -69,7 +69,7 @@ export function Preview({ text, version, note, reading, box, onShown }) {
     clearTimeout(now.timer);
     const show = async () => {
       const source = text();
-      if (source.length > LARGEST) return void (fault.value = words.edit.previewLarge);
+      if (source.length > LARGEST) return void (fault.value = later.edit.previewLarge);
       now.due = performance.now() + PAUSE;
       try {
         const answer = await render.current(source, note.path);
@@ -93,7 +93,7 @@ export function Preview({ text, version, note, reading, box, onShown }) {
       [...state.current.ends, stop].forEach((each) => each());
     };
   }, []);
-  return html`<section class="pane seen" tabindex="0" aria-label=${words.edit.preview} ref=${box}>
+  return html`<section class="pane seen" tabindex="0" aria-label=${later.edit.preview} ref=${box}>
     ${fault.value && html`<p class="say" role="status">${fault.value}</p>`}
     <div class="doc"><h1 dir="auto">${note.title}</h1><div class="prose" dir="auto" ref=${prose}></div></div><${reading.Hover} /></section>`;
 }

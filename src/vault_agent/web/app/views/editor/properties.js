@@ -10,7 +10,7 @@ import { plain } from "../../parts/text.js";
 import { changeHead, editing, head, headAsText, showHead } from "../../state/editing.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { ask } from "../../wire.js";
-import { words } from "../../words.js";
+import { later } from "../../later.js";
 
 const KNOWN = /** @type {const} */ ([
   "type",
@@ -89,15 +89,15 @@ export function Properties() {
         });
         return data.changed ? data.hashAfter : null;
       });
-      if (saved) return announce(words.edit.state.saved);
-      toast(words.edit.properties.first);
+      if (saved) return announce(later.edit.state.saved);
+      toast(later.edit.properties.first);
     } catch (error) {
       toast(sentence(error));
     }
     values.value = { ...before };
   };
 
-  const t = words.edit.properties;
+  const t = later.edit.properties;
   if (fault.value)
     return html`<div class="fm"><p class="say" role="status"><${Icon} name="warn" /><span>${t.bad(sentence(fault.value))}</span><button class="quiet" onClick=${() => {
       fault.value = null;
@@ -142,7 +142,7 @@ export function Properties() {
 
 /** @param {{ name: string, value: any, onChange: (value: any) => void }} given */
 function Value({ name, value, onChange }) {
-  const t = words.edit.properties;
+  const t = later.edit.properties;
   if (Array.isArray(value) && value.every((each) => typeof each !== "object" || each === null))
     return html`<${Many} name=${name} list=${value} onChange=${onChange} />`;
   if (typeof value === "boolean")
@@ -166,13 +166,13 @@ function One({ name, value, onChange }) {
     const number = typeof value === "number" && text.trim() !== "" && Number.isFinite(Number(text));
     onChange(number ? Number(text) : text);
   };
-  return html`<input type=${date ? "date" : "text"} aria-label=${words.edit.properties.value(name)} dir="auto" value=${shown} onChange=${changed} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !composing(event) && /** @type {HTMLElement} */ (event.target).blur()} />`;
+  return html`<input type=${date ? "date" : "text"} aria-label=${later.edit.properties.value(name)} dir="auto" value=${shown} onChange=${changed} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !composing(event) && /** @type {HTMLElement} */ (event.target).blur()} />`;
 }
 
 /** @param {{ name: string, list: any[], onChange: (value: any) => void }} given */
 function Many({ name, list: given, onChange }) {
   const list = given.filter((each) => each !== null && each !== ""); // templates leave empty items
-  const t = words.edit.properties;
+  const t = later.edit.properties;
   const shown = (/** @type {any} */ each) => plain(String(each ?? ""), 100).replace(/^\[\[(.*)\]\]$/, "$1");
   const add = (/** @type {string} */ text) => {
     const clean =

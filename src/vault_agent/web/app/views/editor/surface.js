@@ -22,7 +22,7 @@ import {
   StateEffect,
 } from "../../../vendor/codemirror.js";
 import { changesOf } from "../../state/merge.js";
-import { words } from "../../words.js";
+import { later } from "../../later.js";
 import { completion, offer } from "./complete.js";
 import {
   bullets,
@@ -45,7 +45,7 @@ import { lineLooks, setMarks } from "./lines.js";
 const nonce = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="va-nonce"]'))?.content ?? "";
 
 /** The texts of CodeMirror's own parts. */
-const phrases = () => EditorState.phrases.of(words.edit.phrases);
+const phrases = () => EditorState.phrases.of(later.edit.phrases);
 
 /** What the toolbar offers: a name, an icon, keys as the page writes them, and what it does. */
 export const TOOLS = /** @type {const} */ ([
@@ -138,9 +138,9 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
         language(),
         lineLooks,
         completion(note, onFault),
-        placeholder(words.edit.placeholder),
+        placeholder(later.edit.placeholder),
         EditorView.contentAttributes.of({
-          "aria-label": words.edit.text,
+          "aria-label": later.edit.text,
           spellcheck: "true",
           autocapitalize: "sentences",
           autocorrect: "on",

@@ -3,7 +3,8 @@
 import { html, useRef, useSignal } from "../../../vendor/preact.js";
 import { keyName } from "../../parts/keys.js";
 import { Icon } from "../../parts/sign.js";
-import { mirrored, words } from "../../words.js";
+import { later } from "../../later.js";
+import { mirrored } from "../../words.js";
 import { TOOLS } from "./surface.js";
 
 /** @param {{ onTool: (name: string) => void }} given */
@@ -23,11 +24,11 @@ export function Toolbar({ onTool }) {
     at.value = to;
     /** @type {HTMLElement | undefined} */ (bar.current?.children[to])?.focus();
   };
-  return html`<div class="tools-md" role="toolbar" aria-label=${words.edit.tools} ref=${bar} onKeyDown=${keyed}>${TOOLS.map(
+  return html`<div class="tools-md" role="toolbar" aria-label=${later.edit.tools} ref=${bar} onKeyDown=${keyed}>${TOOLS.map(
     (
       [name, keys],
       index,
-    ) => html`<button class="icon" key=${name} tabindex=${index === at.value ? 0 : -1} aria-label=${words.edit.tool[name]} title=${`${words.edit.tool[name]} (${keyName(keys)})`}
+    ) => html`<button class="icon" key=${name} tabindex=${index === at.value ? 0 : -1} aria-label=${later.edit.tool[name]} title=${`${later.edit.tool[name]} (${keyName(keys)})`}
     aria-keyshortcuts=${keys.replace("Mod", "Control")} onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onFocus=${() => (at.value = index)} onClick=${() => onTool(name)}><${Icon} name=${name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name} /></button>`,
   )}</div>`;
 }

@@ -6,6 +6,7 @@ import { Dialog } from "../../parts/dialog.js";
 import { Key } from "../../parts/keys.js";
 import { Icon } from "../../parts/sign.js";
 import { settings } from "../../state/settings.js";
+import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { closeOverlay } from "./overlay.js";
 
@@ -19,8 +20,8 @@ export function Overlay() {
   /** @param {any[]} list */
   const table = (list) =>
     html`<dl class="keys">${list.map((each) => html`<div key=${each.id}><dt>${each.name}</dt><dd>${each.keys.map((/** @type {string} */ keys) => html`<${Key} keys=${keys} />`)}</dd></div>`)}</dl>`;
-  return html`<${Dialog} label=${words.keys.title} onClose=${closeOverlay}><div class="boxed">
-    <header><h1>${words.keys.title}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
-    <section><h2 class="group">${words.keys.everywhere}</h2>${table(others)}</section>
-    <section><h2 class="group">${words.keys.single}</h2>${settings.value.letters ? table(single) : html`<p>${words.keys.off}</p>`}</section></div><//>`;
+  return html`<${Dialog} label=${later.keys.title} onClose=${closeOverlay}><div class="boxed">
+    <header><h1>${later.keys.title}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    <section><h2 class="group">${later.keys.everywhere}</h2>${table(others)}</section>
+    <section><h2 class="group">${later.keys.single}</h2>${settings.value.letters ? table(single) : html`<p>${later.keys.off}</p>`}</section></div><//>`;
 }

@@ -11,6 +11,7 @@ import { go } from "../../state/address.js";
 import { recent } from "../../state/settings.js";
 import { mayWrite, typed } from "../../state/vault.js";
 import { ask, newestOnly } from "../../wire.js";
+import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { closeOverlay, overlay, takeTyped } from "./overlay.js";
 
@@ -24,7 +25,7 @@ const asOption = (hit, pick) => ({
   detail: plain(hit.detail, 160),
   type: hit.type,
   ranges: hit.match,
-  group: words.palette.results,
+  group: later.palette.results,
   run: () => (pick ? pick.choose(hit) : go({ view: "notes", note: hit.noteId ?? "" })),
 });
 
@@ -41,7 +42,7 @@ function commandOptions(text) {
       detail: "",
       ranges: hitsOf(each.name, text),
       keys: each.keys?.[0],
-      group: words.palette.commands,
+      group: later.palette.commands,
       run: each.run,
     }));
 }
@@ -105,7 +106,7 @@ export function Overlay({ only, pick }) {
       name: plain(each.title, 160),
       detail: plain(each.path, 160),
       ranges: [],
-      group: words.palette.recent,
+      group: later.palette.recent,
       run: () => go({ view: "notes", note: each.id }),
     }));
   /** @type {Option[]} */
@@ -162,18 +163,18 @@ export function Overlay({ only, pick }) {
     }
   };
   let group = "";
-  return html`<${Dialog} label=${only ? words.palette.switcher : words.palette.label} className="palette" returns=${() => !leaves.current} onClose=${closeOverlay}>
-    <label class="field"><${Icon} name="search" /><span class="visually-hidden">${words.palette.label}</span>
+  return html`<${Dialog} label=${only ? later.palette.switcher : later.palette.label} className="palette" returns=${() => !leaves.current} onClose=${closeOverlay}>
+    <label class="field"><${Icon} name="search" /><span class="visually-hidden">${later.palette.label}</span>
       <input type="text" role="combobox" aria-expanded="true" aria-controls="options" aria-autocomplete="list" aria-activedescendant=${options[chosen]?.id} dir="auto" spellcheck=${false} autocomplete="off" maxlength="200"
-        placeholder=${only ? words.palette.switcher : words.palette.placeholder} value=${text.value} onInput=${(
+        placeholder=${only ? later.palette.switcher : later.palette.placeholder} value=${text.value} onInput=${(
           /** @type {Typed & InputEvent} */ event,
         ) => {
           entered.current = false;
           if (!event.isComposing) text.value = event.target.value;
         }} onCompositionEnd=${(/** @type {Typed & InputEvent} */ event) => (text.value = event.target.value)} onKeyDown=${keyed} /></label>
-    <div class="options" id="options" role="listbox" aria-label=${words.palette.results} ref=${list} tabindex=${-1}>
+    <div class="options" id="options" role="listbox" aria-label=${later.palette.results} ref=${list} tabindex=${-1}>
       ${options.map((option, index) => {
-        const head = option.group !== group && option.group !== words.palette.results ? option.group : "";
+        const head = option.group !== group && option.group !== later.palette.results ? option.group : "";
         group = option.group;
         return html`${head && html`<div class="group" role="presentation">${head}</div>`}
           <div class="option" role="option" id=${option.id} key=${option.id} aria-selected=${index === chosen} onClick=${() => run(option)} onPointerMove=${() => (at.value = index)}>
@@ -182,6 +183,6 @@ export function Overlay({ only, pick }) {
             <small class="cut"><bdi>${option.detail}</bdi></small>${option.keys && html`<${Key} keys=${option.keys} />`}</div>`;
       })}
     </div>
-    ${!options.length && sought && html`<p class="empty" role="status">${onlyCommands ? words.palette.noneCommands : words.palette.none}</p>`}
-    <div class="foot" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd>${words.palette.move}</span><span><kbd>${keyName("Enter")}</kbd>${words.palette.open}</span>${mayWrite.value && html`<span><kbd>${keyName("Shift+Enter")}</kbd>${words.palette.create}</span>`}</div><//>`;
+    ${!options.length && sought && html`<p class="empty" role="status">${onlyCommands ? later.palette.noneCommands : later.palette.none}</p>`}
+    <div class="foot" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd>${later.palette.move}</span><span><kbd>${keyName("Enter")}</kbd>${later.palette.open}</span>${mayWrite.value && html`<span><kbd>${keyName("Shift+Enter")}</kbd>${later.palette.create}</span>`}</div><//>`;
 }

@@ -106,7 +106,7 @@ function links(prose) {
 /** A link to no note offers to make one, where writing is on. @param {HTMLAnchorElement} link */
 function missing(link) {
   const name = (link.dataset.target ?? "").replace(/[#|].*$/s, "");
-  link.title = mayWrite.peek() && name ? words.edit.create.missing : words.note.unresolved;
+  link.title = mayWrite.peek() && name ? later.edit.create.missing : words.note.unresolved;
   if (!mayWrite.peek() || !name) return;
   link.setAttribute("role", "button");
   link.tabIndex = 0;

@@ -10,6 +10,7 @@ import { linkMention } from "../../state/linking.js";
 import { note } from "../../state/note.js";
 import { mayWrite, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
+import { later } from "../../later.js";
 import { count, words } from "../../words.js";
 
 const PAGE = 20;
@@ -56,7 +57,7 @@ export function Links({ id }) {
   const link = async (/** @type {Wire.Mention} */ mention) => {
     try {
       const is = await linkMention(mention, id, note.peek()?.title ?? "");
-      toast(is ? words.edit.linked(plain(mention.title, 80)) : words.edit.linkGone);
+      toast(is ? later.edit.linked(plain(mention.title, 80)) : later.edit.linkGone);
       if (is) await load();
     } catch (error) {
       toast(sentence(error));
@@ -81,7 +82,7 @@ export function Links({ id }) {
       <div class="tabs" role="tablist" aria-label=${words.note.backlinks} ref=${tabs} onKeyDown=${keyed}>${/** @type {const} */ (["linked", "unlinked"]).map((each) => html`<button key=${each} role="tab" id=${`tab-${each}`} aria-controls="refs" tabindex=${each === shown ? 0 : -1} aria-selected=${each === shown} onClick=${() => (tab.value = each)}>${words.note[each]}<span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span></button>`)}</div></header>
     <div id="refs" role="tabpanel" aria-labelledby=${`tab-${shown}`}>
       ${!lists[shown].length && html`<p class="none">${shown === "linked" ? words.note.noBacklinks : words.note.noMentions}</p>`}
-      ${lists[shown].map((/** @type {any} */ each) => html`<div class="ref-row" key=${each.noteId}><${Reference} from=${each} />${shown === "unlinked" && mayWrite.value && html`<button class="quiet" onClick=${() => void link(each)}>${words.edit.linkIt}</button>`}</div>`)}
+      ${lists[shown].map((/** @type {any} */ each) => html`<div class="ref-row" key=${each.noteId}><${Reference} from=${each} />${shown === "unlinked" && mayWrite.value && html`<button class="quiet" onClick=${() => void link(each)}>${later.edit.linkIt}</button>`}</div>`)}
       ${shown === "linked" && linked.value.hasMore && html`<button class="quiet" onClick=${more}>${words.note.moreBacklinks}</button>`}
     </div></section>`;
 }

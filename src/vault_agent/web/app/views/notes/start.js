@@ -23,7 +23,7 @@ export function Start() {
   const others = recent.value.filter(({ id }) => !starred.value.some((each) => each.id === id));
   return html`<div class="start">
     ${starred.value.length > 0 && html`<section><h2>${t.starred}</h2><${Notes} list=${starred.value} icon="star" /></section>`}
-    ${others.length > 0 && html`<section><h2>${words.palette.recent}</h2><${Notes} list=${others.slice(0, SHOWN)} icon="notes" /></section>`}
+    ${others.length > 0 && html`<section><h2>${later.palette.recent}</h2><${Notes} list=${others.slice(0, SHOWN)} icon="notes" /></section>`}
     <${Calendar} /></div>`;
 }
 
