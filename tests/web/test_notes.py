@@ -70,12 +70,12 @@ def test_why_a_result_is_where_it_is(visit: Callable[..., Page]):
     why = page.get_by_role("button", name=f"Why? {FROST}")
     page.locator(".row", has_text=FROST).first.hover()
     why.click()
-    card = page.get_by_role("dialog", name=f"Why? {FROST}")
+    card = page.get_by_role("group", name=f"Why? {FROST}")
     expect(card).to_contain_text("Place 1 of the results")
     expect(card).to_contain_text("In the title: two, sensors")
     expect(card).to_contain_text("In an alias: two, sensors")
     expect(card.locator("dt").first).to_have_text("The note is named exactly so")
-    expect(card).to_be_focused()
+    expect(card.locator(".why-card")).to_be_focused()
     assert boxes_of(page) == before, "nothing else moves"
     shown, explained = (
         {key: value for key, value in body.items() if key != "explain"} for body in bodies

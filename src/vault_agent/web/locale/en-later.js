@@ -248,6 +248,9 @@ export const enLater = {
   },
   /** Why a result is where it is. The names are those of the server. */
   why: {
+    ask: "Why?",
+    of: (/** @type {string} */ title) => `Why? ${title}`,
+    command: "Say why the result is here",
     place: (/** @type {string} */ n, /** @type {string} */ score) =>
       `Place ${n} of the results, with a score of ${score}`,
     places: {

@@ -165,8 +165,6 @@ export const en = {
     connections: (/** @type {number} */ n) => `${n} ${some(n, "connection", "connections")}`,
     moreTags: (/** @type {number} */ n) => `+${n}`,
     said: (/** @type {string} */ n) => `${n} results`,
-    why: "Why?",
-    whyOf: (/** @type {string} */ title) => `Why? ${title}`,
   },
   note: {
     choose: { title: "Nothing is open", text: "Choose a note in the list, or press a key:" },
@@ -231,7 +229,6 @@ export const en = {
     index: "Index the changes now",
     next: "Next note in the list",
     previous: "Previous note in the list",
-    why: "Say why the result is here",
     local: "Show this note in the graph",
     copy: "Copy a link to this note",
     asList: "Show the graph as a list",

@@ -34,8 +34,8 @@ export function Dialog({ label, className = "", returns = () => true, onClose, c
 
 /**
  * A menu below a button. Arrow keys walk its entries; a letter key is left to a field in it.
- * One with a field is a group, and its entries are in a menu of their own. A dialog is only read.
- * @param {{ anchor: HTMLElement, label: string, onClose: () => void, role?: "menu" | "group" | "dialog", children?: any }} given
+ * One with a field is a group, and its entries are in a menu of their own.
+ * @param {{ anchor: HTMLElement, label: string, onClose: () => void, role?: "menu" | "group", children?: any }} given
  */
 export function Menu({ anchor, label, onClose, role = "menu", children }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -57,7 +57,7 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
     place();
     const resized = new ResizeObserver(place);
     resized.observe(menu);
-    (menu.querySelector("input") ?? menu.querySelector("[aria-checked=true], .entry") ?? menu).focus();
+    (menu.querySelector("input") ?? menu.querySelector("[aria-checked=true], .entry"))?.focus();
     return () => resized.disconnect();
   }, []);
   useEffect(() => {
@@ -86,5 +86,5 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
       stops[(at + (event.key === "ArrowDown" ? 1 : stops.length - 1)) % stops.length]?.focus();
     }
   };
-  return html`<div ref=${ref} class="menu" popover="manual" role=${role} tabindex=${-1} aria-label=${label} onKeyDown=${keyed}>${children}</div>`;
+  return html`<div ref=${ref} class="menu" popover="manual" role=${role} aria-label=${label} onKeyDown=${keyed}>${children}</div>`;
 }

@@ -7,7 +7,7 @@ import { split } from "./query.js";
 import { embeds, health, revision } from "./vault.js";
 
 /** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
- *   text: string, ranges: [number, number][], connections: number | null, heading: string | null, at?: string }} Row `at` is where the text stands */
+ *   text: string, ranges: [number, number][], connections: number | null, heading: string | null, at?: string, hit?: Wire.Hit }} Row */
 
 const PAGE = 100;
 const MANY = 50; // notes
@@ -84,10 +84,11 @@ const fromSearch = (result) => ({
   connections: null,
   heading: result.heading && result.heading !== result.title ? result.heading : null,
   at: result.page ? `n-h-page-${result.page}` : "",
+  hit: result,
 });
 
 /** Each note once, at its best place. @param {Row[]} rows */
-function once(rows) {
+export function once(rows) {
   const seen = new Set();
   return rows.filter((row) => !seen.has(row.id) && seen.add(row.id));
 }
@@ -96,18 +97,8 @@ function once(rows) {
 const sameTime = (notes) =>
   notes.length >= MANY && notes[0].updated.slice(0, 16) === notes.at(-1)?.updated.slice(0, 16);
 
-/** The body of a search for what is asked for now. */
-export function question() {
-  const { text, type, tag, path, project, after, before } = asked.peek();
-  /** @type {Record<string, any>} */
-  const filters = { types: type, tags: tag, paths: path, projects: project };
-  if (after) filters.after = after;
-  if (before) filters.before = before;
-  return { query: text.slice(0, 1000), limit: BEST, filters };
-}
-
-/** @param {string | null} cursor @param {string | undefined} mode @param {AbortSignal} signal @param {number} [limit] @param {string} [usual] the order if none is chosen @returns {Promise<Omit<typeof NOTHING, "key">>} */
-async function page(cursor, mode, signal, limit = PAGE, usual = "") {
+/** @param {string | null} cursor @param {string | undefined} mode @param {AbortSignal} signal @param {number} [limit] @param {string} [usual] the order if none is chosen @param {boolean} [explain] @returns {Promise<Omit<typeof NOTHING, "key">>} */
+export async function page(cursor, mode, signal, limit = PAGE, usual = "", explain = false) {
   const { text, type, tag, path, project, after, before, linked, tasks, sort } = asked.peek();
   if (!text) {
     const order = sort || (cursor ? results.peek().order : usual) || "updated";
@@ -127,7 +118,11 @@ async function page(cursor, mode, signal, limit = PAGE, usual = "") {
       indexedAt: null,
     };
   }
-  const body = { ...question(), mode, ...(cursor && { cursor }) };
+  /** @type {Record<string, any>} */
+  const filters = { types: type, tags: tag, paths: path, projects: project };
+  if (after) filters.after = after;
+  if (before) filters.before = before;
+  const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, explain, ...(cursor && { cursor }) };
   const { data, time } = await ask("POST", "/search", { body, signal });
   const found = /** @type {Wire.Answer} */ (data); // not the compact ones
   return {

@@ -1,30 +1,27 @@
 // Why a result of the search is where it is. The server is asked for that only when somebody wants to know.
 
-import { ask } from "../wire.js";
-import { question, results } from "./results.js";
+import { once, page, results } from "./results.js";
 import { revision } from "./vault.js";
 
-/** @typedef {{ hits: Wire.Hit[], cursor: string | null, more: boolean }} Explained */
+/** @typedef {import("./results.js").Row} Row */
 
-/** What was explained of the search that is shown: each note once, as in the list. */
-let known = /** @type {Explained & { search: string }} */ ({ search: "", hits: [], cursor: null, more: true });
+/** The rows of the search that is shown, with explanations. */
+let known = { search: "", rows: /** @type {Row[]} */ ([]), cursor: /** @type {string | null} */ (null), more: true };
 
-/** Return the result that is a note, and its place from 1 on. None if the results have changed since.
+/** Return the explained result that is a note, and its place from 1 on. None if the results have changed since.
  * @param {string} id @param {AbortSignal} abort @returns {Promise<{ hit: Wire.Hit, place: number } | null>} */
 export async function explained(id, abort) {
   const { key, mode } = results.peek();
   const search = `${mode} ${revision.peek()} ${key}`;
-  if (known.search !== search) known = { search, hits: [], cursor: null, more: true };
+  if (known.search !== search) known = { search, rows: [], cursor: null, more: true };
   const own = known;
   for (;;) {
-    const at = own.hits.findIndex((hit) => hit.noteId === id);
-    if (at >= 0) return { hit: own.hits[at], place: at + 1 };
+    const at = own.rows.findIndex((row) => row.id === id);
+    if (at >= 0) return { hit: /** @type {Wire.Hit} */ (own.rows[at].hit), place: at + 1 };
     if (!own.more) return null;
-    const body = { ...question(), mode, explain: true, ...(own.cursor && { cursor: own.cursor }) };
-    const { data } = await ask("POST", "/search", { body, signal: abort });
-    for (const hit of /** @type {Wire.Answer} */ (data).results)
-      if (!own.hits.some((each) => each.noteId === hit.noteId)) own.hits.push(hit);
-    own.more = data.hasMore;
-    own.cursor = data.nextCursor;
+    const next = await page(own.cursor, mode, abort, 0, "", true);
+    own.rows = once([...own.rows, ...next.rows]);
+    own.more = next.more;
+    own.cursor = next.cursor;
   }
 }

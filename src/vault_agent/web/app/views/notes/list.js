@@ -37,9 +37,6 @@ export function List() {
   const first = useSignal(0);
   const visible = useSignal(12);
   const height = useSignal(108);
-  const why = useSignal(
-    /** @type {{ row: import("../../state/results.js").Row, anchor: HTMLElement } | null} */ (null),
-  );
   const { rows, total, more, key } = results.value;
   const open = address.value.note;
 
@@ -59,7 +56,6 @@ export function List() {
   useLayoutEffect(() => {
     if (scroll.current) scroll.current.scrollTop = 0;
     measure();
-    why.value = null;
   }, [key]);
 
   const revealed = useRef("");
@@ -107,14 +103,6 @@ export function List() {
         hidden: true,
       },
       { id: "previous", name: words.commands.previous, keys: ["k"], run: () => walk(focusAt - 1), hidden: true },
-      {
-        id: "why",
-        name: words.commands.why,
-        icon: "help",
-        keys: ["w"],
-        run: () => /** @type {HTMLElement | null} */ (scroll.current?.querySelector(".why[tabindex='0']"))?.click(),
-        hidden: !searching.peek(),
-      },
     ],
     [rows, focusAt, height.value, open],
   );
@@ -136,20 +124,6 @@ export function List() {
     else walk(to);
   };
 
-  /** @param {import("../../state/results.js").Row} row @param {HTMLElement} anchor */
-  const tell = (row, anchor) => {
-    chosen.value = row.id; // so that it stays where it is if the order changes
-    why.value = why.peek()?.row.id === row.id ? null : { row, anchor };
-  };
-  const told = () => {
-    why.peek()?.anchor.focus({ preventScroll: true });
-    why.value = null;
-  };
-  const scrolled = () => {
-    measure();
-    if (why.peek()) told(); // its row moves away
-  };
-
   const size = total ?? rows.length + (more ? GHOSTS : 0);
   const shown = [];
   const from = Math.max(0, first.value - NEAR);
@@ -161,7 +135,7 @@ export function List() {
   const read = note.value;
   const far = read?.id === open && key && !query && !rows.some((row) => row.id === open);
   return html`${far && html`<div class="opened"><${Row} row=${{ ...read, text: "", ranges: [], connections: null, heading: null }} query="" current focusable onOpen=${() => {}} /></div>`}
-    <div class=${`scroll${busy.value ? " busy" : ""}`} ref=${scroll} onScroll=${scrolled} onKeyDown=${keyed} aria-busy=${busy.value}
+    <div class=${`scroll${busy.value ? " busy" : ""}`} ref=${scroll} onScroll=${measure} onKeyDown=${keyed} aria-busy=${busy.value}
       onPointerLeave=${() => (hovered.value = "")}
       onPointerOver=${(/** @type {Event & { target: Element }} */ event) => (hovered.value = /** @type {HTMLElement | null | undefined} */ (event.target.closest?.(".row"))?.dataset.note ?? "")}>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${reload} />`}
@@ -173,15 +147,14 @@ export function List() {
         return html`<li key=${row ? row.id : `ghost-${at}`} style=${{ insetBlockStart: `${at * height.value}px` }} aria-setsize=${total ?? (more ? -1 : rows.length)} aria-posinset=${at + 1}>
           ${
             row
-              ? html`<${Row} row=${row} query=${query} current=${row.id === open} focusable=${at === focusAt} onOpen=${() => (chosen.value = row.id)}
-                  asked=${why.value?.row.id === row.id} onWhy=${query && ((/** @type {Event & { currentTarget: HTMLElement }} */ event) => tell(row, event.currentTarget))} />`
+              ? html`<${Row} row=${row} query=${query} current=${row.id === open} focusable=${at === focusAt} onOpen=${() => (chosen.value = row.id)} />${query && html`<${Later} load=${WHY} name="Why" given=${{ row, focusable: at === focusAt }} />`}`
               : html`<div class="ghost" aria-hidden="true"><i></i><i></i><i></i></div>`
           }</li>`;
       })}</ol>`
     }
     <div class="row visually-hidden" ref=${probe} aria-hidden="true" style=${{ blockSize: "var(--row)" }}></div>
     ${!rows.length && !fault.value && (busy.value || !key ? html`<${Ghosts} />` : html`<${None} />`)}
-  </div>${why.value && html`<${Later} key=${why.value.row.id} load=${WHY} name="Why" given=${{ ...why.value, onClose: told }} />`}`;
+  </div>`;
 }
 
 const Ghosts = () =>

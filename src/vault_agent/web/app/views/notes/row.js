@@ -9,11 +9,8 @@ import { fullDate, shortDate, words } from "../../words.js";
 
 const TAGS = 3;
 
-/**
- * @param {{ row: import("../../state/results.js").Row, query: string, current: boolean, focusable: boolean, onOpen: (event: MouseEvent) => void,
- *   asked?: boolean, onWhy?: (event: Event & { currentTarget: HTMLElement }) => void }} given `asked`: whether it is said why the result is here
- */
-export function Row({ row, query, current, focusable, onOpen, asked, onWhy }) {
+/** @param {{ row: import("../../state/results.js").Row, query: string, current: boolean, focusable: boolean, onOpen: (event: MouseEvent) => void }} given */
+export function Row({ row, query, current, focusable, onOpen }) {
   const title = plain(row.title) || words.untitled;
   const folder = row.path.includes("/") ? row.path.slice(0, row.path.lastIndexOf("/")) : "";
   const more = row.tags.length - TAGS;
@@ -28,5 +25,5 @@ export function Row({ row, query, current, focusable, onOpen, asked, onWhy }) {
       ${more > 0 && html`<span class="tag num">${words.notes.moreTags(more)}</span>`}
       ${!row.tags.length && folder && html`<bdi class="folder cut" title=${plain(folder)}>${plain(folder.slice(folder.lastIndexOf("/") + 1), 60)}</bdi>`}
       ${row.connections ? html`<span class="deg num" title=${words.notes.connections(row.connections)}><${Icon} name="graph" />${row.connections}<span class="visually-hidden">${words.notes.connections(row.connections)}</span></span>` : null}
-    </span></a>${onWhy && html`<button class="why" tabindex=${focusable ? 0 : -1} aria-haspopup="dialog" aria-expanded=${asked} aria-label=${words.notes.whyOf(title)} onClick=${onWhy}>${words.notes.why}</button>`}`;
+    </span></a>`;
 }

@@ -1,17 +1,21 @@
 // Why a result is where it is: the words that it has and where, and what its score is made of.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { html, signal, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { later, percent } from "../../later.js";
+import { useCommands } from "../../parts/commands.js";
 import { Menu } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/fault.js";
 import { useSheet } from "../../parts/sheet.js";
 import { hitsOf, otherName, plain } from "../../parts/text.js";
 import { inUnits } from "../../state/query.js";
-import { asked, results } from "../../state/results.js";
+import { asked, chosen, results } from "../../state/results.js";
 import { explained } from "../../state/why.js";
-import { count, words } from "../../words.js";
+import { count } from "../../words.js";
 
 const MOST = 8; // words of a place
+
+/** The note of the result that is explained. */
+const open = signal("");
 
 /** @typedef {Record<string, number>} Part */
 
@@ -82,9 +86,16 @@ function Reasons({ hit, place }) {
     ${lines.length > 0 && html`<h3>${t.after}</h3><ul>${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul>`}`;
 }
 
+/** @param {{ title: string, reply: { hit: Wire.Hit, place: number } | null | undefined, fault: any }} given */
+function Card({ title, reply, fault }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => box.current?.focus(), []); // it is read aloud, and Escape closes it
+  return html`<div class="why-card" tabindex=${-1} ref=${box}><h2 dir="auto">${title}</h2>
+    ${fault ? html`<${Trouble} fault=${fault} />` : reply ? html`<${Reasons} ...${reply} />` : html`<p>${later.why.gone}</p>`}</div>`;
+}
+
 /** @param {{ row: import("../../state/results.js").Row, anchor: HTMLElement, onClose: () => void }} given */
-export function Why({ row, anchor, onClose }) {
-  const styled = useSheet("why.css");
+function Told({ row, anchor, onClose }) {
   const reply = useSignal(/** @type {{ hit: Wire.Hit, place: number } | null | undefined} */ (undefined));
   const fault = useSignal(/** @type {any} */ (null));
   const { mode, key } = results.value;
@@ -95,9 +106,46 @@ export function Why({ row, anchor, onClose }) {
       (error) => !abort.signal.aborted && (fault.value = error),
     );
     return () => abort.abort();
-  }, [row.id, mode, key]);
-  if (!styled || (reply.value === undefined && !fault.value)) return null;
-  return html`<${Menu} anchor=${anchor} label=${words.notes.whyOf(plain(row.title, 120))} role="dialog" onClose=${onClose}>
-    <div class="why-card"><h2 dir="auto">${plain(row.title, 120)}</h2>
-      ${fault.value ? html`<${Trouble} fault=${fault.value} />` : reply.value ? html`<${Reasons} ...${reply.value} />` : html`<p>${later.why.gone}</p>`}</div><//>`;
+  }, [row.id, mode]);
+  useEffect(() => {
+    const moved = (/** @type {Event} */ event) =>
+      event.target instanceof Element && event.target.matches(".scroll") && onClose();
+    addEventListener("scroll", moved, true);
+    return () => removeEventListener("scroll", moved, true);
+  }, []);
+  useEffect(() => () => void (open.value = ""), [key]); // of another search
+  if (reply.value === undefined && !fault.value) return null;
+  const title = plain(row.title, 120);
+  return html`<${Menu} anchor=${anchor} label=${later.why.of(title)} role="group" onClose=${onClose}>
+    <${Card} title=${title} reply=${reply.value} fault=${fault.value} /><//>`;
+}
+
+/** The keys of what is open are not those of the list. @param {KeyboardEvent} event */
+const keep = (event) => {
+  if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+};
+
+/** The button of a result that says why it is there. @param {{ row: import("../../state/results.js").Row, focusable: boolean }} given */
+export function Why({ row, focusable }) {
+  const styled = useSheet("why.css");
+  const button = useRef(/** @type {HTMLElement | null} */ (null));
+  const shown = open.value === row.id;
+  const toggle = () => {
+    chosen.value = row.id; // so that it stays where it is if the order changes
+    open.value = shown ? "" : row.id;
+  };
+  const close = () => {
+    button.current?.focus({ preventScroll: true });
+    open.value = "";
+  };
+  useCommands(
+    () =>
+      focusable
+        ? [{ id: "why", name: later.why.command, icon: "help", keys: ["w"], run: () => button.current?.click() }]
+        : [],
+    [focusable],
+  );
+  if (!styled) return null;
+  return html`<button class="why" ref=${button} tabindex=${focusable ? 0 : -1} aria-expanded=${shown} aria-label=${later.why.of(plain(row.title, 120))} onClick=${toggle}>${later.why.ask}</button>
+    ${shown && html`<div onKeyDown=${keep}><${Told} row=${row} anchor=${button.current} onClose=${close} /></div>`}`;
 }
