@@ -48,6 +48,17 @@ def external_link(address: str, host: str) -> str:
     )
 
 
+def file_link(url: str, path: str, embedded: str | None = None) -> str:
+    """Return the opening tag of a link to a file, without its end. Address and path are escaped.
+
+    `embedded` is the fragment of an embed. The page may show an embedded PDF in a frame.
+    """
+    end = f' target="_blank" data-path="{path}"'
+    if embedded is None or not path.lower().endswith(".pdf"):
+        return f'<a class="file" href="{url}"{end}'
+    return f'<a class="file pdf" href="{url}"{end} data-fragment="{escape(embedded)}"'
+
+
 def host_of(address: str) -> str:
     """Return the host of a web address without user info and port, or "" for others."""
     match = re.match(

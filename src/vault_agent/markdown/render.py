@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
 
-from .inline import external_link, highlights, host_of, text_html
+from .inline import external_link, file_link, highlights, host_of, text_html
 from .named_parts import anchor, block_id, heading_id, name_of, part, place_in_file
 from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
 from .tree import ESCAPED, Node, Target, image_target, plain, runs_right_to_left, shown_of
@@ -367,9 +367,8 @@ class _Page:
             return f'<a class="unresolved" data-target="{missing}"{_titled(title)}>{inner}</a>'
         path = escape(found.path)
         if found.note_id is None:
-            url = self._asset(found.path, "file") + place_in_file(target.fragment)
-            start = f'<a class="file" href="{escape(url)}" target="_blank" data-path="{path}"'
-            return f"{start}{_titled(title)}>{inner}</a>"
+            url = escape(self._asset(found.path, "file") + place_in_file(target.fragment))
+            return f"{file_link(url, path)}{_titled(title)}>{inner}</a>"
         place = ""
         if target.fragment:
             place = (
@@ -404,11 +403,7 @@ class _Page:
             )
         name = escape(alt or found.path.rpartition("/")[2])
         url += place_in_file(target.fragment)
-        start = f'<a class="file" href="{url}" target="_blank" data-path="{path}"'
-        if found.path.lower().endswith(".pdf"):  # the page may show it in a frame
-            start = start.replace('"file"', '"file pdf"')
-            start += f' data-fragment="{escape(target.fragment or "")}"'
-        return f"{start}>{name}</a>"
+        return f"{file_link(url, path, target.fragment or '')}>{name}</a>"
 
     def _asset(self, path: str, kind: str) -> str:
         known = self._shared.assets.get(path)
