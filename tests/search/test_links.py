@@ -300,7 +300,9 @@ def test_a_tree_of_very_many_tags_makes_no_object_for_each():
     gc.collect()
     gc.callbacks.append(lambda phase, _: collections.append(phase))
     try:
-        branches, notes, truncated = trees._tree(TagBranch, rows, TreeQuery("", 5, 100))
+        branches, notes, truncated = trees._tree(
+            TagBranch, trees._counted(rows), TreeQuery("", 5, 100)
+        )
     finally:
         gc.callbacks.pop()
     assert (len(branches), truncated, notes) == (100, True, 1_667)

@@ -58,14 +58,14 @@ class _Counts(NamedTuple):
 
     own: dict[str, int]
     notes: dict[str, int]  # with those of the names below it; "" is all notes
-    written: Counter[tuple[str, str]]  # by name and spelling
+    written: Iterable[tuple[str, str, int]]  # name, spelling, how often
 
 
 def _counted(rows: Iterable[tuple[str, str, int]]) -> _Counts:
     """Count (folded name, spelling, note). A note may have several names."""
     rows = sorted(rows, key=itemgetter(2))
-    counts = _Counts({}, {}, Counter((name, written) for name, written, _ in rows))
-    own, notes = counts.own, counts.notes
+    own: dict[str, int] = {}
+    notes: dict[str, int] = {}
     last: dict[str, int] = {}  # the last note that was counted: rows are in their order
     for name, _, note in rows:
         own[name] = own.get(name, 0) + 1
@@ -73,20 +73,19 @@ def _counted(rows: Iterable[tuple[str, str, int]]) -> _Counts:
             if last.get(each) != note:
                 last[each] = note
                 notes[each] = notes.get(each, 0) + 1
-    return counts
+    return _Counts(own, notes, ((name, written, 1) for name, written, _ in rows))
 
 
 def _summed(written: Mapping[str, int]) -> _Counts:
     """Sum the notes of spellings. Each note has one name, so no note is counted twice."""
-    counts = _Counts({}, {}, Counter())
-    own, notes = counts.own, counts.notes
-    for spelled, count in written.items():
-        name = fold(spelled)
-        counts.written[name, spelled] = count
+    own: dict[str, int] = {}
+    notes: dict[str, int] = {}
+    rows = [(fold(spelled), spelled, count) for spelled, count in written.items()]
+    for name, _, count in rows:
         own[name] = own.get(name, 0) + count
         for each in ("", *_levels(name)):
             notes[each] = notes.get(each, 0) + count
-    return counts
+    return _Counts(own, notes, rows)
 
 
 def _tree(
@@ -162,10 +161,10 @@ def _kept(
     return children, truncated
 
 
-def _spellings(spelled: Mapping[tuple[str, str], int], names: Collection[str]) -> dict[str, str]:
+def _spellings(spelled: Iterable[tuple[str, str, int]], names: Collection[str]) -> dict[str, str]:
     """Return the most frequent spelling of each of some names."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for (name, written), count in spelled.items():
+    for name, written, count in spelled:
         for each, level in zip(_levels(name), _levels(written), strict=False):
             if each in counts:
                 counts[each][level] += count
