@@ -80,14 +80,11 @@ def _most_connected(
 ) -> list[SortedNote]:
     """Do the same in the order of connections. A join would compare all notes with all counts."""
     with translated():
-        counted = connection.execute(*all_connections(within)).fetchall()
         rows = connection.execute("SELECT rowid, path FROM note").fetchall()
-    counts: dict[int, int] = {rowid: count for rowid, count in counted}  # noqa: C416
+    counts = all_connections(connection, within)
     wanted = None if among is None else set(among)
     order = sorted(
-        (-counts.get(rowid, 0), path, rowid)
-        for rowid, path in rows
-        if wanted is None or rowid in wanted
+        (-counts[rowid], path, rowid) for rowid, path in rows if wanted is None or rowid in wanted
     )
     if after is not None:
         last = (-int(after[0]), after[1])

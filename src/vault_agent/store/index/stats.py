@@ -61,13 +61,10 @@ def types(connection: sqlite3.Connection) -> list[tuple[str | None, int]]:
 def by_change(connection: sqlite3.Connection) -> list[NamedFile]:
     """Return the names of every note, the last changed first."""
     with translated():
-        counted = connection.execute(*all_connections(None)).fetchall()
         rows = connection.execute(_BY_CHANGE).fetchall()
-    counts: dict[int, int] = {rowid: count for rowid, count in counted}  # noqa: C416
+    counts = all_connections(connection)
     return [
-        NamedFile(
-            path, title, tuple(orjson.loads(aliases)) if aliases else (), kind, counts.get(rowid, 0)
-        )
+        NamedFile(path, title, tuple(orjson.loads(aliases)) if aliases else (), kind, counts[rowid])
         for rowid, path, title, aliases, kind in rows
     ]
 
