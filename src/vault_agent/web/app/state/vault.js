@@ -91,7 +91,7 @@ export function identityOf(name) {
 
 /** Begin to follow the vault. */
 export async function start() {
-  void readStats();
+  const counts = readStats();
   while (!health.peek() && !stopped.peek()) {
     await readHealth();
     if (!health.peek()) await new Promise((done) => setTimeout(done, 1000));
@@ -100,7 +100,7 @@ export async function start() {
   onNews(hear);
   followNews();
   live.subscribe((state) => state === "live" && void catchUp());
-  if (!stats.peek()) void readStats();
+  void counts.then(() => void (stats.peek() ?? readStats())); // the server may not have answered then
   setInterval(() => (clock.value += 1), 30_000);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") clock.value += 1;
