@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGES = ["The kettle was on the stove.", "Nothing here.", "A marmalade recipe\nfrom Seville."]
-BOMB = pdf_of(zlib.compress(b"(x) Tj " * (64 << 20), 9), "/Filter /FlateDecode")
 LOOP = pdf(["x"]).replace(b"/Kids [5 0 R]", b"/Kids [2 0 R]")
+
+
+def bomb() -> bytes:
+    """Return a PDF of half a gigabyte of text. To compress it takes seconds."""
+    return pdf_of(zlib.compress(b"(x) Tj " * (64 << 20), 9), "/Filter /FlateDecode")
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +94,7 @@ def test_a_change_is_noticed(served: Agent):
     "it ends as a warning: its beginning is searched, or its name only",
 )
 def test_hostile_files_end_as_warnings(served: Agent):
-    served.write("Hostile/bomb.pdf", BOMB)
+    served.write("Hostile/bomb.pdf", bomb())
     served.write("Hostile/loop.pdf", LOOP)
     served.write("Hostile/long.pdf", pdf(["a medlar tree"] * 10_000))
     served.write("Hostile/good.pdf", pdf(["a rowan tree"]))
