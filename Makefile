@@ -70,12 +70,15 @@ long: $(VENV)/.dev  ## Run the soak and fuzz tests that `make test` skips
 	$(BIN)/pytest -m long $(ARGS)
 
 browser:  ## Install a browser for the tests of the web page, where apt can
-	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then \
+	@if command -v chromium-headless-shell || command -v chromium || command -v google-chrome; then \
 		echo "A browser is installed."; \
 	elif command -v apt-get >/dev/null; then \
 		as_root=; [ "$$(id -u)" = 0 ] || as_root=sudo; \
-		$$as_root apt-get update -qq && $$as_root apt-get install -y --no-install-recommends \
-			chromium fonts-noto-core fonts-noto-cjk; \
+		$$as_root apt-get update -qq; \
+		chromium=chromium; \
+		apt-cache show $$chromium-headless-shell >/dev/null 2>&1 && chromium=$$chromium-headless-shell; \
+		$$as_root apt-get install -y --no-install-recommends \
+			$$chromium fonts-noto-core fonts-noto-cjk; \
 	else \
 		echo "Install Chromium, Chrome or Edge, or give its path as VAULT_AGENT_TEST_BROWSER." >&2; exit 1; \
 	fi

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ProxySettings
 
 _NAMES = (
+    "chromium-headless-shell",  # has no windows and no profile: a third less processor time
     "chromium",
     "chromium-browser",
     "google-chrome",
@@ -36,7 +37,7 @@ _PLACES = (
 
 
 def find_browser() -> str | None:
-    """Return the path of a Chromium, or None."""
+    """Return the path of a Chromium, or None. The one without windows comes first."""
     given = os.environ.get("VAULT_AGENT_TEST_BROWSER")
     if given:
         return given
