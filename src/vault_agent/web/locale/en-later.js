@@ -171,6 +171,13 @@ export const enLater = {
     single: "Where nothing takes text",
     off: "Single letters are switched off in the settings.",
   },
+  tabs: {
+    title: "Open notes",
+    next: "Next open note",
+    before: "Previous open note",
+    closeThis: "Close this open note",
+    close: (/** @type {string} */ title) => `Close ${title}`,
+  },
   promote: {
     title: "Promote to Global",
     text: (/** @type {string} */ title) =>

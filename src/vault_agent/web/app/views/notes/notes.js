@@ -16,6 +16,7 @@ import { List } from "./list.js";
 import { Nothing } from "./nothing.js";
 
 const READ = () => import("./read.js");
+const TABS = () => import("./tabs.js");
 const AFTER = 1500; // ms after the list, when what reads notes is fetched before it is asked for
 
 export function Notes() {
@@ -25,9 +26,14 @@ export function Notes() {
   const tree = files && !searching.value && !filtered.value; // what is sought is a list
   const drawer = useSignal(false);
   const listed = Boolean(results.value.key);
+  const begun = useSignal(false);
   useEffect(() => void (drawer.value = false), [note]);
   useEffect(() => {
-    const timer = listed && setTimeout(READ, AFTER);
+    const ready = () => {
+      begun.value = true;
+      void READ();
+    };
+    const timer = listed && setTimeout(ready, AFTER);
     return () => void (timer && clearTimeout(timer));
   }, [listed]);
   const toggleSide = () => {
@@ -56,5 +62,6 @@ export function Notes() {
   );
   return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note) && !writes)}>
     <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && (tree ? html`<div class="count"><h2>${words.notes.files}</h2>${hasRight("create") && html`<button class="icon" aria-label=${words.commands.folder} title=${words.commands.folder} onClick=${() => (overlay.value = { name: "folder" })}><${Icon} name="plus" /></button>`}<${FilesToggle} /></div><${Later} load=${elsewhere.tree} name="Tree" />` : html`<${Chips} /><${Count} /><${List} />`)}</section>
+    ${(note || begun.value) && html`<${Later} load=${TABS} name="Tabs" />`}
     ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}</div>`;
 }

@@ -1,0 +1,87 @@
+// The strip of open notes above the one that is read.
+
+import { html, useEffect, useRef } from "../../../vendor/preact.js";
+import { useCommands } from "../../parts/commands.js";
+import { apple } from "../../parts/keys.js";
+import { useSheet } from "../../parts/sheet.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, changed } from "../../state/address.js";
+import { closeTab, openBeside, stepTab, tabs } from "../../state/tabs.js";
+import { later } from "../../later.js";
+import { words } from "../../words.js";
+
+const t = later.tabs;
+
+/** The middle button, or Ctrl with a click or Enter, opens a link to a note in a tab. With Shift it is the browser's. @param {MouseEvent} event */
+function clicked(event) {
+  const middle = event.type === "auxclick" && event.button === 1;
+  if (!middle && !(event.type === "click" && (apple ? event.metaKey : event.ctrlKey))) return;
+  const link = event.target instanceof Element ? event.target.closest('a[href^="#/notes/"]') : null;
+  if (event.shiftKey || !link || link.closest(".tabstrip") || matchMedia("(max-width: 720px)").matches) return;
+  if (!openBeside(/** @type {HTMLAnchorElement} */ (link))) return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+export function Tabs() {
+  const styled = useSheet("files.css");
+  const strip = useRef(/** @type {HTMLElement | null} */ (null));
+  const open = address.value.note;
+  useEffect(() => {
+    for (const type of ["click", "auxclick"]) addEventListener(type, /** @type {any} */ (clicked), true);
+    return () => {
+      for (const type of ["click", "auxclick"]) removeEventListener(type, /** @type {any} */ (clicked), true);
+    };
+  }, []);
+  const some = tabs.value.length > 1;
+  useEffect(() => {
+    strip.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [open, tabs.value.length]);
+  useCommands(
+    () =>
+      some
+        ? [
+            { id: "tab-next", name: t.next, icon: "right", keys: ["Alt+PageDown"], run: () => stepTab(1) },
+            { id: "tab-before", name: t.before, icon: "left", keys: ["Alt+PageUp"], run: () => stepTab(-1) },
+            {
+              id: "tab-close",
+              name: t.closeThis,
+              icon: "x",
+              keys: ["Alt+w"],
+              run: () => closeTab(address.peek().note),
+            },
+          ]
+        : [],
+    [some],
+  );
+  if (!styled || !some) return null;
+  /** Close a tab, and keep the focus in the strip. @param {string} id */
+  const close = (id) => {
+    const at = tabs.peek().findIndex((tab) => tab.id === id);
+    closeTab(id);
+    requestAnimationFrame(() => {
+      const links = /** @type {NodeListOf<HTMLElement> | undefined} */ (strip.current?.querySelectorAll("a"));
+      (
+        links?.[Math.min(at, links.length - 1)] ?? /** @type {HTMLElement | null} */ (document.querySelector(".read"))
+      )?.focus();
+    });
+  };
+  /** @param {KeyboardEvent} event @param {string} id */
+  const keyed = (event, id) => {
+    const links = /** @type {HTMLElement[]} */ ([...(strip.current?.querySelectorAll("a") ?? [])]);
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === "Delete") close(id);
+    else if (step) {
+      const way = getComputedStyle(links[0]).direction === "rtl" ? -step : step;
+      links[links.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + way]?.focus();
+    } else return;
+    event.preventDefault();
+  };
+  return html`<nav class="tabstrip" aria-label=${t.title}><ul ref=${strip}>${tabs.value.map(({ id, title, path }) => {
+    const name = plain(title, 80) || (id === open ? "…" : words.untitled);
+    return html`<li key=${id} onAuxClick=${(/** @type {MouseEvent} */ event) => event.button === 1 && close(id)}>
+      <a href=${changed({ view: "notes", note: id, at: "" })} aria-current=${id === open ? "page" : undefined} title=${plain(path, 300) || undefined} onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, id)}><bdi class="cut">${name}</bdi></a>
+      <button class="icon" aria-label=${t.close(name)} title=${t.close(name)} onClick=${() => close(id)}><${Icon} name="x" small /></button></li>`;
+  })}</ul></nav>`;
+}

@@ -1,0 +1,75 @@
+"""The tabs of open notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+FROST = "Frost alarm fires on two sensors"
+
+
+def ready(page: Page) -> None:
+    """Wait until links open in tabs: their module comes after the note."""
+    page.wait_for_function("[...document.styleSheets].some((e) => e.href?.endsWith('/files.css'))")
+
+
+def test_notes_open_in_tabs(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    ready(page)
+    tabs, title = page.locator(".tabstrip a"), page.locator(".doc header h1")
+    expect(title).to_have_text(FROST)
+    expect(tabs).to_have_count(0)
+    page.locator(".prose a", has_text="Sensor script").first.click(modifiers=["Control"])
+    expect(title).to_have_text("Sensor script")
+    expect(tabs).to_have_text([FROST, "Sensor script"])
+    # A plain click opens a note in the tab that is shown.
+    page.locator(".row", has_text="Note 0229").click()
+    expect(tabs).to_have_text([FROST, "Note 0229"])
+    tabs.first.click()
+    expect(title).to_have_text(FROST)
+    # A new tab stands beside the one that is shown, and a note has one tab.
+    page.locator(".row", has_text="Note 0228").click(button="middle")
+    expect(tabs).to_have_text([FROST, "Note 0228", "Note 0229"])
+    page.locator(".row", has_text="Note 0229").click(button="middle")
+    expect(title).to_have_text("Note 0229")
+    expect(tabs).to_have_count(3)
+    assert len(page.context.pages) <= 2  # and the one that keeps the process
+    page.reload()
+    expect(tabs).to_have_text([FROST, "Note 0228", "Note 0229"])
+    tabs.nth(1).click(button="middle")
+    expect(tabs).to_have_text([FROST, "Note 0229"])
+    expect(title).to_have_text("Note 0229")
+    page.get_by_role("button", name="Close Note 0229").click()
+    expect(tabs).to_have_count(0)
+    expect(title).to_have_text(FROST)
+
+
+def test_tabs_by_keys_alone(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    ready(page)
+    tabs, title = page.locator(".tabstrip a"), page.locator(".doc header h1")
+    link = page.locator(".prose a", has_text="Sensor script").first
+    link.focus()
+    page.keyboard.press("Control+Enter")
+    expect(tabs).to_have_text([FROST, "Sensor script"])
+    page.keyboard.press("Alt+PageDown")
+    expect(title).to_have_text(FROST)
+    page.keyboard.press("Alt+PageUp")
+    expect(title).to_have_text("Sensor script")
+    page.keyboard.press("Alt+ArrowLeft")
+    expect(title).to_have_text(FROST)
+    expect(page.locator(".tabstrip [aria-current]")).to_have_text(FROST)
+    tabs.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(tabs.nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(title).to_have_text("Sensor script")
+    page.keyboard.press("Alt+w")
+    expect(title).to_have_text(FROST)
+    expect(tabs).to_have_count(0)
