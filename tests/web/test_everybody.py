@@ -65,6 +65,29 @@ def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
         page.locator(".row").first.focus()
         press("w", ".why-card .votes")()
 
+    def tabs() -> None:
+        page.wait_for_function(
+            "[...document.styleSheets].some((e) => e.href?.endsWith('/files.css'))"
+        )
+        page.locator(".prose a", has_text="Sensor script").first.click(modifiers=["Control"])
+        expect(page.locator(".tabstrip a")).to_have_count(2)
+
+    def settings_of_the_graph() -> None:
+        at("/graph", ".filters")()
+        fold = page.locator(".legend button[aria-expanded]")
+        if fold.is_visible():
+            fold.click()
+        page.get_by_text("Drawing").click()
+        page.get_by_text("Groups").click()
+        page.get_by_role("button", name="Add a group").click()
+        page.get_by_role("textbox", name="What group 1 finds").fill("tag:frost")
+        expect(page.locator(".group .mode")).to_have_text("2")
+        page.get_by_role("textbox", name="What group 1 finds").blur()
+
+    def colour_of_a_group() -> None:
+        page.get_by_role("button", name="Colour of group 1").click()
+        expect(page.locator(".menu .entry").first).to_be_visible()
+
     return [
         ("list", at("/notes", ".row")),
         ("results", at("/notes?q=frost", ".row mark")),
@@ -76,12 +99,15 @@ def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
             if page.viewport_size and page.viewport_size["width"] > 700
         ),
         ("note", at(f"/notes/{frost}", ".back .ref")),
+        *([("tabs", tabs)] if page.viewport_size and page.viewport_size["width"] > 720 else []),
         ("palette", press("Control+k", "dialog .option")),
         ("keys", press("Escape", "body")),
         ("jobs", at("/jobs", ".page .card")),
         ("settings", at("/settings", ".page .card")),
         ("graph", at("/graph", ".filters")),
         ("graph as a list", press("l", ".graph-list .entry")),
+        ("settings of the graph", settings_of_the_graph),
+        ("colour of a group", colour_of_a_group),
     ]
 
 
