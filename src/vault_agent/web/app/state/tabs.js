@@ -51,15 +51,15 @@ effect(() => {
   keep(tabs.peek().map((each) => (each === tab ? { id, title, path, type } : each)));
 });
 
-/** Close the tab of a note. If it is shown, the next one is. @param {string} id */
-export function closeTab(id) {
+/** Close the tab of a note. If it is shown, the next one is. @param {string} id @param {Parameters<typeof go>[1]} [how] */
+export function closeTab(id, how) {
   const at = tabs.peek().findIndex((tab) => tab.id === id);
   if (at < 0) return;
   keep(tabs.peek().filter((tab) => tab.id !== id));
   if (id !== address.peek().note) return;
   const next = tabs.peek()[at] ?? tabs.peek().at(-1);
   current = next?.id ?? "";
-  go({ note: current });
+  go({ note: current }, how);
 }
 
 /** Show the tab so many places further. @param {number} step */

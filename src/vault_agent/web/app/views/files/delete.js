@@ -9,6 +9,7 @@ import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { planRemoval, remove } from "../../state/files.js";
 import { nameOf } from "../../state/query.js";
+import { closeTab } from "../../state/tabs.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { closeDone, closeOverlay } from "../frame/overlay.js";
@@ -33,6 +34,7 @@ export function Overlay({ path }) {
     try {
       const done = await remove(path, plan.value?.hashBefore ?? null);
       closeDone("delete");
+      if (done.noteId) closeTab(done.noteId, { replace: true });
       if (done.noteId && done.noteId === address.peek().note) go({ note: "" }, { replace: true });
       toast(t.deleted(plain(nameOf(path), 60)), t.undo, () => void undone(done.writeId ?? ""));
     } catch (error) {
