@@ -76,6 +76,7 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     screen.addEventListener("change", moved, { once: true });
     return () => {
       resized.disconnect();
+      screen.removeEventListener("change", moved);
       worker.terminate();
       stage.current = null;
     };
