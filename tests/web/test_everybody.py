@@ -66,9 +66,7 @@ def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
         press("w", ".why-card .votes")()
 
     def tabs() -> None:
-        page.wait_for_function(
-            "[...document.styleSheets].some((e) => e.href?.endsWith('/files.css'))"
-        )
+        expect(page.locator("link[href$='/files.css']")).to_be_attached()
         page.locator(".prose a", has_text="Sensor script").first.click(modifiers=["Control"])
         expect(page.locator(".tabstrip a")).to_have_count(2)
 

@@ -15,8 +15,8 @@ FROST = "Frost alarm fires on two sensors"
 
 
 def ready(page: Page) -> None:
-    """Wait until links open in tabs: their module comes after the note."""
-    page.wait_for_function("[...document.styleSheets].some((e) => e.href?.endsWith('/files.css'))")
+    """Wait until links open in tabs: their module comes after the note, and then its sheet."""
+    expect(page.locator("link[href$='/files.css']")).to_be_attached()
 
 
 def test_notes_open_in_tabs(visit: Callable[..., Page], note_id: Callable[..., str]):
@@ -28,24 +28,27 @@ def test_notes_open_in_tabs(visit: Callable[..., Page], note_id: Callable[..., s
     page.locator(".prose a", has_text="Sensor script").first.click(modifiers=["Control"])
     expect(title).to_have_text("Sensor script")
     expect(tabs).to_have_text([FROST, "Sensor script"])
+    rows = page.locator(".row h2", has_text="Note 0")
+    expect(rows.nth(1)).to_be_attached()
+    one, other = rows.nth(0).inner_text(), rows.nth(1).inner_text()
     # A plain click opens a note in the tab that is shown.
-    page.locator(".row", has_text="Note 0229").click()
-    expect(tabs).to_have_text([FROST, "Note 0229"])
+    rows.filter(has_text=one).click()
+    expect(tabs).to_have_text([FROST, one])
     tabs.first.click()
     expect(title).to_have_text(FROST)
     # A new tab stands beside the one that is shown, and a note has one tab.
-    page.locator(".row", has_text="Note 0228").click(button="middle")
-    expect(tabs).to_have_text([FROST, "Note 0228", "Note 0229"])
-    page.locator(".row", has_text="Note 0229").click(button="middle")
-    expect(title).to_have_text("Note 0229")
+    rows.filter(has_text=other).click(button="middle")
+    expect(tabs).to_have_text([FROST, other, one])
+    rows.filter(has_text=one).click(button="middle")
+    expect(title).to_have_text(one)
     expect(tabs).to_have_count(3)
     assert len(page.context.pages) <= 2  # and the one that keeps the process
     page.reload()
-    expect(tabs).to_have_text([FROST, "Note 0228", "Note 0229"])
+    expect(tabs).to_have_text([FROST, other, one])
     tabs.nth(1).click(button="middle")
-    expect(tabs).to_have_text([FROST, "Note 0229"])
-    expect(title).to_have_text("Note 0229")
-    page.get_by_role("button", name="Close Note 0229").click()
+    expect(tabs).to_have_text([FROST, one])
+    expect(title).to_have_text(one)
+    page.get_by_role("button", name=f"Close {one}").click()
     expect(tabs).to_have_count(0)
     expect(title).to_have_text(FROST)
 
