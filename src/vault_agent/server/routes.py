@@ -250,24 +250,26 @@ OF_THE_SERVER = (
 
 def add_routes(router: web.UrlDispatcher) -> None:
     """Register the routes, each also for a named vault, and the replies to unknown ones."""
-    for pattern in dict.fromkeys(route.pattern for route in ROUTES):
-        _add(router, pattern, pattern)
-    for pattern in dict.fromkeys(route.pattern for route in ROUTES):
+    by_pattern: dict[str, list[Route]] = {}
+    for route in ROUTES:
+        by_pattern.setdefault(route.pattern, []).append(route)
+    for pattern, routes in by_pattern.items():
+        _add(router, pattern, routes)
+    for pattern, routes in by_pattern.items():
         if pattern not in OF_THE_SERVER:
-            _add(router, pattern, f"{_OF_VAULT}{pattern}")
+            _add(router, f"{_OF_VAULT}{pattern}", routes)
     router.add_route("*", "/{path:(?s:.*)}", _unknown, expect_handler=_expect)
 
 
-def _add(router: web.UrlDispatcher, pattern: str, place: str) -> None:
-    """Register the routes with this pattern at a place."""
+def _add(router: web.UrlDispatcher, place: str, routes: list[Route]) -> None:
+    """Register the routes of one place."""
     resource = router.add_resource(place)
     methods: list[str] = []
-    for route in ROUTES:
-        if route.pattern == pattern:
-            methods += ["GET", "HEAD"] if route.method == "GET" else [route.method]
-            resource.add_route(route.method, _entry(route), expect_handler=_expect)
-            if route.method == "GET":
-                resource.add_route("HEAD", _entry(route), expect_handler=_expect)
+    for route in routes:
+        methods += ["GET", "HEAD"] if route.method == "GET" else [route.method]
+        resource.add_route(route.method, _entry(route), expect_handler=_expect)
+        if route.method == "GET":
+            resource.add_route("HEAD", _entry(route), expect_handler=_expect)
     resource.add_route("*", _other_method((*methods, "OPTIONS")), expect_handler=_expect)
 
 
