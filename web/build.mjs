@@ -42,20 +42,31 @@ const entries = {
     export { Strikethrough, Table, TaskList, parser } from "@lezer/markdown";
     export { Tag, styleTags, tags } from "@lezer/highlight";`,
   // The same copy of state and view as the editor's, so the parts fit together.
-  "search.js": `export { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";`,
+  "search.js": `
+    export { RegExpCursor, SearchQuery, highlightSelectionMatches, openSearchPanel, search, searchKeymap,
+      setSearchQuery }
+      from "@codemirror/search";`,
   "merge.js": `export { MergeView, unifiedMergeView } from "@codemirror/merge";`,
+  "vim.js": `export { Vim, vim } from "@replit/codemirror-vim";`,
   "temml.js": `import temml from "temml"; export const { render } = temml;`,
 };
 
-const shared = {
+// The parts of the editor that are loaded later, each with the package that it is made of.
+const parts = {
+  "search.js": "@codemirror/search",
+  "merge.js": "@codemirror/merge",
+  "vim.js": "@replit/codemirror-vim",
+};
+const first = /^@(codemirror\/(state|view|language|commands)|lezer\/highlight)$/;
+const shared = (own) => ({
   name: "one copy of CodeMirror",
   setup(builder) {
-    const used = new Set(["@codemirror/state", "@codemirror/view", "@codemirror/language", "@lezer/highlight"]);
-    builder.onResolve({ filter: /^@(codemirror|lezer)\// }, (found) =>
-      used.has(found.path) ? { path: "./codemirror.js", external: true } : undefined,
-    );
+    builder.onResolve({ filter: /^@(codemirror|lezer)\// }, ({ path }) => {
+      if (first.test(path)) return { path: "./codemirror.js", external: true };
+      if (path === parts["search.js"] && own !== path) return { path: "./search.js", external: true };
+    });
   },
-};
+});
 
 function owner(path) {
   const found = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path);
@@ -66,10 +77,10 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const files = {};
 const packages = new Set();
-const imported = namesUsed("merge", "search");
+const imported = namesUsed(...Object.values(parts));
 for (const [name, entry] of Object.entries(entries)) {
   const source = name === "codemirror.js" ? entry + imported : entry;
-  const result = await bundle(source, /^(merge|search)\.js$/.test(name) ? [shared] : []);
+  const result = await bundle(source, parts[name] ? [shared(parts[name])] : []);
   const bytes = result.outputFiles[0].contents;
   writeFileSync(join(out, name), bytes);
   const used = [...new Set(Object.keys(result.metafile.inputs).map(owner).filter(Boolean))].sort();
@@ -115,13 +126,14 @@ async function bundle(contents, plugins) {
   });
 }
 
-/** Return exports of what other packages of CodeMirror take from it and the editor's entry does not name. */
+/** Return exports of what other packages take of the editor's and its entry does not name. */
 function namesUsed(...packages) {
   const own = new Set([...entries["codemirror.js"].matchAll(/\{([^}]*)\}/g)].flatMap(([, list]) => list.match(/\w+/g)));
   const lines = [];
   for (const each of packages) {
-    const text = readFileSync(join(here, `node_modules/@codemirror/${each}/dist/index.js`), "utf8");
+    const text = readFileSync(join(here, `node_modules/${each}/dist/index.js`), "utf8");
     for (const [, names, from] of text.matchAll(/^import \{([^}]+)\} from '(@[^']+)'/gm)) {
+      if (!first.test(from)) continue;
       const more = names
         .split(",")
         .map((name) => name.trim())

@@ -6,6 +6,7 @@ export const enLater = {
   edit: {
     label: (/** @type {string} */ title) => `Edit ${title}`,
     text: "Text of the note",
+    vimCommand: "Command of Vim",
     placeholder: "Write here. [[ links a note, # tags it, / offers blocks.",
     done: "Done",
     edit: "Edit",
@@ -213,6 +214,8 @@ export const enLater = {
     motions: { system: "System", none: "None" },
     letters: "Single-letter keys",
     lettersWhy: "j and k walk the list, ? shows all keys",
+    vim: "Vim keys in the editor",
+    vimWhy: ":w saves, :q stops editing. Vim's keys go before those of the page",
     keys: "Show all keys",
     vault: "Vault",
     vaultLine: (/** @type {string} */ n, /** @type {string} */ c) => `${n} notes in ${c} passages`,

@@ -10,6 +10,7 @@ const DEFAULTS = {
   face: "",
   motion: "",
   letters: true,
+  vim: false,
   language: "",
   side: true,
   list: true,

@@ -22,6 +22,7 @@ import {
   StateEffect,
 } from "../../../vendor/codemirror.js";
 import { changesOf } from "../../state/merge.js";
+import { settings } from "../../state/settings.js";
 import { later } from "../../later.js";
 import { completion, offer } from "./complete.js";
 import {
@@ -41,6 +42,7 @@ import {
 } from "./format.js";
 import { language } from "./language.js";
 import { lineLooks, setMarks } from "./lines.js";
+import { useVim, vimPlace } from "./vim.js";
 
 const nonce = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="va-nonce"]'))?.content ?? "";
 
@@ -126,6 +128,7 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
       doc,
       extensions: [
         nonce ? EditorView.cspNonce.of(nonce) : [],
+        vimPlace(),
         phrases(),
         history(),
         drawSelection({ cursorBlinkRate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1100 }),
@@ -195,6 +198,7 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
       ],
     }),
   });
+  if (settings.peek().vim) useVim(view, onKey).catch(() => onFault({ code: "NETWORK" }));
   return view;
 }
 
