@@ -13,6 +13,7 @@ import { explained } from "../../state/why.js";
 import { count } from "../../words.js";
 
 const MOST = 8; // words of a place
+const LEAST = 0.005; // share of a score that is said
 
 /** The note of the result that is explained. */
 const open = signal("");
@@ -44,7 +45,8 @@ function places(hit) {
 /** What the score is made of, the most first. @param {{ votes: Part, known: Record<string, string> }} given */
 function Votes({ votes, known }) {
   const total = Object.values(votes).reduce((sum, vote) => sum + vote, 0);
-  const order = Object.entries(votes).sort((a, b) => b[1] - a[1]);
+  const told = Object.entries(votes).filter(([, vote]) => vote / total >= LEAST);
+  const order = told.sort((a, b) => b[1] - a[1]);
   return html`<dl class="votes">${order.map(
     ([name, vote]) => html`<dt key=${name}>${known[name] ?? plain(name, 40)}</dt>
     <dd><span class="bar" aria-hidden="true"><i style=${{ inlineSize: `${(vote / total) * 100}%` }}></i></span><span class="num">${percent(vote / total)}</span></dd>`,
@@ -53,13 +55,15 @@ function Votes({ votes, known }) {
 
 /** What changed the order after that: weights of the owner, a reranker, and whatever else the server names.
  * @param {Record<string, Part | number | string>} explanation @returns {string[]} */
-function changes({ weights = {}, reranked, ...others }) {
+function changes({ weights = {}, learned, reranked, ...others }) {
   const t = later.why;
   const lines = Object.entries(weights)
     .filter(([, weight]) => weight !== 1)
     .map(([name, weight]) => t.weight(t.weights[/** @type {"folder"} */ (name)] ?? plain(name, 40), shown(weight)));
   if (reranked && typeof reranked === "object")
     lines.push(t.reranked(shown(reranked.relevance), count(reranked.placeBefore)));
+  if (learned && typeof learned === "object")
+    lines.push(t.learned(learned.opened, count(learned.opened), shown(learned.factor), count(learned.placeBefore)));
   for (const [name, part] of Object.entries(others)) {
     const list =
       typeof part === "object" ? Object.entries(part).map((each) => each.map(shown).join(" ")) : [shown(part)];
