@@ -142,11 +142,13 @@ export function Why({ row, focusable }) {
     button.current?.focus({ preventScroll: true });
     open.value = "";
   };
+  const tell = () => {
+    // The keys may have walked on before this was drawn.
+    const walked = document.querySelector(`.row[data-note="${chosen.peek()}"] + .why`) ?? button.current;
+    /** @type {HTMLElement | null} */ (walked)?.click();
+  };
   useCommands(
-    () =>
-      focusable
-        ? [{ id: "why", name: later.why.command, icon: "help", keys: ["w"], run: () => button.current?.click() }]
-        : [],
+    () => (focusable ? [{ id: "why", name: later.why.command, icon: "help", keys: ["w"], run: tell }] : []),
     [focusable],
   );
   if (!styled) return null;
