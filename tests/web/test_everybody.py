@@ -62,6 +62,7 @@ def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
         return go
 
     def why() -> None:
+        expect(page.locator(".row + .why").first).to_be_attached()
         page.locator(".row").first.focus()
         press("w", ".why-card .votes")()
 
