@@ -19,7 +19,15 @@ from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Mode
-from vault_agent.model.search import UNWEIGHTED, Filters, RelatedQuery, SearchQuery, Weights
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.search import (
+    UNWEIGHTED,
+    Filters,
+    Learning,
+    RelatedQuery,
+    SearchQuery,
+    Weights,
+)
 from vault_agent.wire.requests import SearchBody
 
 if TYPE_CHECKING:
@@ -279,3 +287,25 @@ async def test_words_of_nearly_all_notes_are_no_content(world: World):
     }
     assert contents["0.md"] == 1
     assert contents["1.md"] == 0
+
+
+async def test_each_vault_learns_which_of_its_notes_are_opened(world: World):
+    for name in HALVES:
+        notes = {f"{letter}.md": f"frost in {name} {letter}" for letter in "abc"}
+        world.registered(Role.OTHER, name, notes)
+    async with world.app(search={"learn": True}) as app:
+        await ready(app, *HALVES)
+        query = SearchQuery("frost", learning=Learning("me", 2**52))
+        before = [(hit.vault, hit.path) for hit in (await app.several.search(HALVES, query)).hits]
+        vault, path = before[-1]
+        async with app.vaults.open(vault or "") as last:
+            assert await last.openings.opened("me", EVERYTHING, identify(path))
+        after = [(hit.vault, hit.path) for hit in (await app.several.search(HALVES, query)).hits]
+        assert after == [before[-1], *before[:-1]]
+        async with app.vaults.open(vault or "") as last:
+            alone = [hit.path for hit in (await last.search(query)).hits]
+            assert alone[0] == path
+        other = next(name for name, _ in before if name != vault)
+        async with app.vaults.open(other or "") as untaught:
+            alone = [hit.path for hit in (await untaught.search(query)).hits]
+            assert alone == [found for name, found in before if name == other]

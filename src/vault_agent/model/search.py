@@ -72,6 +72,9 @@ MAX_RANKED = 200
 RERANKED = 30
 """The best results, which a reranker reorders. text-embeddings-inference takes 32 texts."""
 
+RAISED = 50
+"""The best results, among which those that were opened after similar searches are raised."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
@@ -101,12 +104,13 @@ class SearchQuery:
     def ranked(self) -> int:
         """The number of results to rank. One more than the page shows whether another follows.
 
-        Weights and what was learned change the order of all that are ranked, and a reranker that of
-        the best, so these must be the same for each page.
+        Weights change the order of all that are ranked, a reranker and what was learned that of the
+        best, so these must be the same for each page.
         """
-        if any(self.weights) or self.learned:
+        if any(self.weights):
             return MAX_RANKED
-        return max(min(self.end + 1, MAX_RANKED), RERANKED + 1 if self.rerank else 0)
+        least = max(RERANKED + 1 if self.rerank else 0, RAISED + 1 if self.learned else 0)
+        return max(min(self.end + 1, MAX_RANKED), least)
 
 
 @dataclass(frozen=True, slots=True)

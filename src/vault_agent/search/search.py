@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.modes import Mode, Reason
-from vault_agent.model.search import MAX_RANKED, Answer, Filters
+from vault_agent.model.search import MAX_RANKED, RAISED, Answer, Filters
 from vault_agent.ranking.learned import raised
 from vault_agent.ranking.query import compile_query, literals
 from vault_agent.ranking.rank import Ranked, attainable
@@ -286,13 +286,13 @@ def _learned(
     """Return the results in their order after those that were opened before are raised."""
     if not query.learned:
         return ranked
-    ranked = ranked[:MAX_RANKED]
+    best = ranked[:RAISED]
     opened = {
         place.rowid: learned
-        for place in ranked
+        for place in best
         if (learned := query.learned.get(_address(snapshot, notes[place.rowid])))
     }
-    return raised(ranked, opened)
+    return [*raised(best, opened), *ranked[RAISED:]]
 
 
 def _address(snapshot: AnySnapshot, note: StoredNote) -> tuple[str | None, str]:

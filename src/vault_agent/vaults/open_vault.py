@@ -103,7 +103,9 @@ class OpenVault:
         self.read, self.answer, self.snapshot = reading.read, reading.answer, reading.snapshot
         self.warnings = reading.warnings
         links = LinksOfVault(self.runs, reading)
-        self.openings = Openings(OpeningStore(vault.directory.openings), reading, config.search)
+        store_of_openings = OpeningStore(vault.directory.openings)
+        excludes = vault.exclusions.excludes
+        self.openings = Openings(store_of_openings, reading, config.search, excludes)
         self.writes = Writes(
             vault, following, links, shared.texts, config.write, on_written=self._announce_write
         )

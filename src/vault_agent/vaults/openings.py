@@ -57,7 +57,7 @@ class _Search:
     opened: int = 0
 
 
-_Searches = OrderedDict[frozenset[str], _Search]
+_Searches = OrderedDict[str, _Search]  # by the query
 
 
 class Openings:
@@ -68,12 +68,14 @@ class Openings:
         store: OpeningStore,
         reading: Reading,
         settings: SearchSettings,
+        is_excluded: Callable[[str], bool],
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._reading = reading
         self._settings = settings
+        self._is_excluded = is_excluded
         self._clock = clock
         self._openings: list[Opening] | None = None  # as stored, once they are needed
         self._turn = asyncio.Lock()
@@ -95,20 +97,18 @@ class Openings:
 
     def searched(self, query: SearchQuery, paths: Iterable[str]) -> None:
         """Remember a search of a client, and the notes that it has shown."""
-        if query.learning is None or not (terms := terms_of(query.query)):
-            return
-        if redact(query.query).found or doubtful(query.query):
+        if query.learning is None:
             return
         client = (query.learning.searcher, query.filters.scope)
         searches = self._searches.setdefault(client, OrderedDict())
         self._searches.move_to_end(client)
         now = self._clock()
-        search = searches.get(terms)
+        search = searches.get(query.query)
         if search is None or search.opened or now - search.at > REMEMBERED_SECONDS:
-            search = searches[terms] = _Search(now)  # else it is another page of the same search
+            search = searches[query.query] = _Search(now)
         search.at = now
-        search.shown.update((identify(path), path) for path in paths)
-        searches.move_to_end(terms)
+        search.shown.update((identify(path), path) for path in paths)  # also of its next page
+        searches.move_to_end(query.query)
         if len(searches) > _SEARCHES:
             searches.popitem(last=False)
         if len(self._searches) > _CLIENTS:
@@ -124,13 +124,14 @@ class Openings:
             return False
         now = self._clock()
         searches = self._searches.get((searcher, scope), _Searches())
-        for terms, search in reversed(searches.items()):
+        for text, search in reversed(searches.items()):
             path = search.shown.get(note_id)
             if path is None or now - search.at > REMEMBERED_SECONDS:
                 continue
             del search.shown[note_id]  # once for each search
             search.opened += 1
-            if search.opened > COUNTED:
+            terms = terms_of(text)
+            if search.opened > COUNTED or not terms or redact(text).found or doubtful(text):
                 return False
             opening = Opening(int(now * 1000), _name(scope), terms, path, 1 / search.opened)
             return await to_its_end(self._learn(opening))
@@ -187,8 +188,16 @@ class Openings:
     async def _all(self) -> list[Opening]:
         async with self._turn:
             if self._openings is None:
-                self._openings = await in_thread(self._store.read)
+                self._openings = await in_thread(self._load)
             return self._openings
+
+    def _load(self) -> list[Opening]:
+        """Return what is stored, without notes that are excluded now. These are removed."""
+        openings = self._store.read()
+        excluded = {each.path for each in openings if self._is_excluded(each.path)}
+        if excluded:
+            self._store.remove(excluded)
+        return [each for each in openings if each.path not in excluded]
 
 
 def _name(scope: Scope) -> str:
