@@ -57,7 +57,7 @@ def test_a_note_that_the_command_opens_is_raised_and_forgotten(program: Agent):
     run(program, "open", "c.md", "--in", "editor")
     shown = run(program, "search", "jam of quinces", "--explain")
     assert shown.index("c.md") < shown.index("a.md")
-    assert "learned: opened 1, factor 1.17, placeBefore 3" in shown
+    assert "learned: opened 1, factor 1.25, placeBefore 3" in shown
     assert paths(program)[0] == "c.md"  # who sees the same learns the same
     assert run(program, "memory", "forget", "--searches") == "1 opened note forgotten.\n"
     assert paths(program) == NOTES

@@ -103,7 +103,7 @@ async def test_a_note_that_was_opened_comes_first_in_similar_searches(root: Path
         first = (await search(vault, "gardens with frosts"))[0]
         assert first.path == "e.md"
         assert first.explanation is not None
-        assert first.explanation["learned"] == {"opened": 3, "factor": 1.3, "placeBefore": 5}
+        assert first.explanation["learned"] == {"opened": 3, "factor": 1.38, "placeBefore": 5}
         assert await paths(vault, "late beds") == NAMES
 
 

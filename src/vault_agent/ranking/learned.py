@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 MOST: Final = 1.5
 """The factor of the evidence of a note that is always opened."""
 ALIKE: Final = 0.5
-"""The least share of words that similar searches have in common."""
-HALF: Final = 2.0
+"""Similar searches have more than this share of their words in common."""
+HALF: Final = 1.0
 """After so many openings, a note has half of what it can have."""
 
 
@@ -37,7 +37,11 @@ def terms_of(query: str) -> frozenset[str]:
 
 
 def learned(terms: frozenset[str], openings: Iterable[Opening]) -> dict[str, Opened]:
-    """Return the notes that were opened after searches that are similar to `terms`, by path."""
+    """Return the notes that were opened after searches that are similar to `terms`, by path.
+
+    Openings of other notes after the same searches weaken a note by the square of its share, so
+    that a wrong one among right ones counts little.
+    """
     times: dict[str, int] = defaultdict(int)
     weights: dict[str, float] = defaultdict(float)
     for opening in openings:
@@ -45,12 +49,12 @@ def learned(terms: frozenset[str], openings: Iterable[Opening]) -> dict[str, Ope
         if not shared:
             continue
         alike = shared / (len(terms) + len(opening.terms) - shared)
-        if alike >= ALIKE:
+        if alike > ALIKE:
             times[opening.path] += 1
             weights[opening.path] += alike * opening.weight
     total = sum(weights.values())
     return {
-        path: Opened(times[path], weight / (weight + HALF) * weight / total)
+        path: Opened(times[path], weight / (weight + HALF) * (weight / total) ** 2)
         for path, weight in weights.items()
     }
 

@@ -113,7 +113,7 @@ export function followNote() {
     if (id) {
       void open(id);
       // Whether a search has shown it is known to the server.
-      if (switchedOn("search.learn")) ask("POST", `/notes/${id}/opened`).catch(() => {});
+      if (switchedOn("search.learn")) ask("POST", `/notes/${id}/opened`, { body: {} }).catch(() => {});
     } else {
       open.stop();
       note.value = null;
