@@ -90,11 +90,16 @@ function Reasons({ hit, place }) {
     ${lines.length > 0 && html`<h3>${t.after}</h3><ul>${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul>`}`;
 }
 
+/** Arrow keys scroll what is read, and walk no entries. @param {KeyboardEvent} event */
+const scrolls = (event) => {
+  if (event.key.startsWith("Arrow")) event.stopPropagation();
+};
+
 /** @param {{ title: string, reply: { hit: Wire.Hit, place: number } | null | undefined, fault: any }} given */
 function Card({ title, reply, fault }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => box.current?.focus(), []); // it is read aloud, and Escape closes it
-  return html`<div class="why-card" tabindex=${-1} ref=${box}><h2 dir="auto">${title}</h2>
+  return html`<div class="why-card" tabindex=${-1} ref=${box} onKeyDown=${scrolls}><h2 dir="auto">${title}</h2>
     ${fault ? html`<${Trouble} fault=${fault} />` : reply ? html`<${Reasons} ...${reply} />` : html`<p>${later.why.gone}</p>`}</div>`;
 }
 
