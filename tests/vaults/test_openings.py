@@ -49,7 +49,8 @@ def root(tmp_path: Path) -> Path:
 
 def opened(root: Path, *, learn: bool = True) -> AbstractAsyncContextManager[OpenVault]:
     write = {**test_writing.WRITE, "allow": ["edit", "move", "delete"]}
-    return test_writing.opened(root, search={"learn": learn}, write=write)
+    journal = {"redact_patterns": [r"ACME-\d+"]}
+    return test_writing.opened(root, search={"learn": learn}, write=write, journal=journal)
 
 
 async def search(
@@ -157,7 +158,7 @@ async def test_an_opening_long_after_the_search_is_not_learned(root: Path):
         vault.openings = Openings(
             vault.openings._store,
             vault.openings._reading,
-            vault.config.search,
+            vault.config,
             lambda _: False,
             clock=lambda: now,
         )
@@ -169,7 +170,12 @@ async def test_an_opening_long_after_the_search_is_not_learned(root: Path):
 
 
 @pytest.mark.parametrize(
-    "text", ["frost password=xK9mQ2vL8pR4tW7z", "frost ghp_0123456789abcdefghijABCDEFGHIJ012345"]
+    "text",
+    [
+        "frost of ACME-17",
+        "frost password=xK9mQ2vL8pR4tW7z",
+        "frost ghp_0123456789abcdefghijABCDEFGHIJ012345",
+    ],
 )
 async def test_a_search_with_a_secret_teaches_nothing(root: Path, text: str):
     async with opened(root) as vault:
@@ -302,7 +308,7 @@ async def test_the_oldest_openings_go_first(tmp_path: Path):
 
 def test_the_searches_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(openings, "_CLIENTS", 3)
-    known = Openings(None, None, None, None)  # type: ignore[arg-type]
+    known = Openings(None, None, Config(), None)  # type: ignore[arg-type]
     for client in range(9):
         for number in range(60):
             query = SearchQuery(f"word{number}", learning=Learning(f"c{client}", 0))

@@ -77,7 +77,7 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
             way = "ui"
         page = place_of("notes", place._replace(line=line))
         address = await new_address(client, page) if way == "ui" else ""
-        if learns(layers) and way != "ui":  # the page says so itself
+        if learns(layers):
             with suppress(VaultAgentError):  # the note opens all the same
                 await client.call(calls.OPENED, note_id=place.note_id)
     if way == "ui":

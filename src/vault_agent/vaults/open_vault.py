@@ -105,7 +105,7 @@ class OpenVault:
         links = LinksOfVault(self.runs, reading)
         store_of_openings = OpeningStore(vault.directory.openings)
         excludes = vault.exclusions.excludes
-        self.openings = Openings(store_of_openings, reading, config.search, excludes)
+        self.openings = Openings(store_of_openings, reading, config, excludes)
         self.writes = Writes(
             vault, following, links, shared.texts, config.write, on_written=self._announce_write
         )

@@ -12,6 +12,7 @@ have looked for elsewhere, and an agent with a folder cannot change what its own
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from vault_agent.system.cancelling import in_thread, to_its_end
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from vault_agent.config.sections import SearchSettings
+    from vault_agent.config import Config
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import SearchQuery
     from vault_agent.model.writing import LoggedWrite
@@ -67,14 +68,15 @@ class Openings:
         self,
         store: OpeningStore,
         reading: Reading,
-        settings: SearchSettings,
+        config: Config,
         is_excluded: Callable[[str], bool],
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._reading = reading
-        self._settings = settings
+        self._settings = config.search
+        self._secrets = [re.compile(each, re.MULTILINE) for each in config.journal.redact_patterns]
         self._is_excluded = is_excluded
         self._clock = clock
         self._openings: list[Opening] | None = None  # as stored, once they are needed
@@ -131,7 +133,7 @@ class Openings:
             del search.shown[note_id]  # once for each search
             search.opened += 1
             terms = terms_of(text)
-            if search.opened > COUNTED or not terms or redact(text).found or doubtful(text):
+            if search.opened > COUNTED or not terms or self._may_be_secret(text):
                 return False
             opening = Opening(int(now * 1000), _name(scope), terms, path, 1 / search.opened)
             return await to_its_end(self._learn(opening))
@@ -169,6 +171,9 @@ class Openings:
             if any(each.path in moved for each in openings):
                 await in_thread(self._store.move, moved)
                 self._openings = None
+
+    def _may_be_secret(self, text: str) -> bool:
+        return bool(redact(text, more=self._secrets).found or doubtful(text))
 
     async def _learn(self, opening: Opening) -> bool:
         """Store an opening, and remove those of notes that the index has no more."""
