@@ -10,6 +10,7 @@ from benchmarks.pdfs import pdf
 from playwright.sync_api import expect
 from tests.waiting import eventually
 from tests.web.conftest import serve
+from tests.web.test_everybody import RULES, settle, too_wide, violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -86,6 +87,8 @@ def test_an_embedded_pdf_is_shown_by_the_browser_when_it_comes_into_view(
     eventually(lambda: is_viewed(page))
     assert page.locator(".pdf-view").first.evaluate("each => each.offsetHeight") == 400
     assert not any("other.pdf" in each for each in asked)
+    settle(page)
+    assert violations(page, RULES) + too_wide(page) == []
     page.locator(".pdf-view").nth(1).scroll_into_view_if_needed()
     expect(frame).to_have_count(2)
     fake = page.locator(".pdf-view").nth(2)
