@@ -309,3 +309,27 @@ async def test_each_vault_learns_which_of_its_notes_are_opened(world: World):
         async with app.vaults.open(other or "") as untaught:
             alone = [hit.path for hit in (await untaught.search(query)).hits]
             assert alone == [found for name, found in before if name == other]
+
+
+@pytest.mark.parametrize("mode", [Mode.EMBEDDING, Mode.HYBRID])
+async def test_what_was_opened_is_raised_in_semantic_searches_too(world: World, mode: Mode):
+    world.write(world.default, notes())
+    async with EmbeddingEndpoint() as endpoint:
+        embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
+        async with world.app(search={"learn": True}, embedding=embedding) as app:
+            vault = app.vaults.default
+            query = SearchQuery("frost on the beds", mode=mode, explain=True)
+            plain = (await vault.search(query)).hits
+            taught = replace(query, learning=Learning("me", 2**52))
+            opened = list(dict.fromkeys(hit.path for hit in plain))[2]
+            for _ in range(5):
+                await vault.search(taught)
+                assert await vault.openings.opened("me", EVERYTHING, identify(opened))
+            now = await vault.search(taught)
+            assert now.used_mode is mode
+            [hit] = [hit for hit in now.hits if "learned" in (hit.explanation or {})]
+            assert hit.path == opened
+            before = next(hit for hit in plain if hit.path == opened)
+            assert hit.score > before.score
+            assert now.hits.index(hit) <= plain.index(before)
+            assert {hit.path for hit in now.hits} == {hit.path for hit in plain}
