@@ -122,6 +122,7 @@ def test_groups_by_keys_alone(visit: Callable[..., Page]):
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Add a group").focus()
     page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="What group 1 finds")).to_be_focused()
     page.keyboard.type("path:more")
     found = page.locator(".group .mode")
     expect(found).to_have_text("230")
@@ -134,6 +135,7 @@ def test_groups_by_keys_alone(visit: Callable[..., Page]):
     orange = picture(page, other_than=teal)
     # The first group that finds a note colours it.
     page.get_by_role("button", name="Add a group").click()
+    expect(page.get_by_role("textbox", name="What group 2 finds")).to_be_focused()
     page.keyboard.type("path:more")
     expect(found).to_have_text(["230", "230"])
     assert picture(page) == orange

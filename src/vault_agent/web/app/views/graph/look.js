@@ -1,6 +1,6 @@
 // The settings of the graph's picture: groups with a colour each, and how it is drawn.
 
-import { html, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/dialog.js";
 import { sentence } from "../../parts/fault.js";
 import { toast } from "../../parts/say.js";
@@ -33,22 +33,27 @@ export function Query({ label, hint, value, onInput }) {
 export function Groups() {
   const { groups } = look.value;
   const list = useRef(/** @type {HTMLElement | null} */ (null));
+  /** What gets the focus as soon as the groups are shown anew. */
+  const next = useRef("");
+  useLayoutEffect(() => {
+    const fields = /** @type {NodeListOf<HTMLElement> | undefined} */ (
+      next.current ? list.current?.querySelectorAll(next.current) : undefined
+    );
+    fields?.[fields.length - 1]?.focus();
+    next.current = "";
+  }, [groups.length]);
   /** @param {number} at @param {Partial<Group>} changes */
   const change = (at, changes) =>
     setLook({ groups: groups.map((each, other) => (other === at ? { ...each, ...changes } : each)) });
   const add = () => {
+    next.current = "input";
     const free = [...Array(GROUPS).keys()].find((colour) => !groups.some((each) => each.colour === colour));
     setLook({ groups: [...groups, { query: "", colour: free ?? groups.length % GROUPS }] });
-    requestAnimationFrame(() =>
-      /** @type {HTMLElement | undefined} */ ([...(list.current?.querySelectorAll("input") ?? [])].at(-1))?.focus(),
-    );
   };
   /** @param {number} at */
   const remove = (at) => {
+    next.current = ".add";
     setLook({ groups: groups.filter((_, other) => other !== at) });
-    requestAnimationFrame(() =>
-      /** @type {HTMLElement | null | undefined} */ (list.current?.querySelector(".add"))?.focus(),
-    );
   };
   return html`<details class="big" ref=${list}><summary>${t.groups.title}</summary>
     ${groups.map(
