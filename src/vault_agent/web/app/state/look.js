@@ -53,7 +53,7 @@ async function having(text, { type, tag, path, after, before }, signal) {
     const body = { query: text, match: "all", limit: PAGE, filters, ...(cursor && { cursor }) };
     const { data } = await ask("POST", "/search", { body, signal });
     for (const each of /** @type {Wire.Answer} */ (data).results) ids.add(each.noteId);
-    cursor = data.hasMore ? data.nextCursor : null;
+    cursor = data.hasMore && data.results.length && ids.size < MOST ? data.nextCursor : null;
   } while (cursor);
   return ids;
 }
