@@ -10,7 +10,7 @@ from tests.search.opened import indexed
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.modes import Mode
-from vault_agent.model.search import Filters, SearchQuery
+from vault_agent.model.search import MAX_RANKED, Filters, SearchQuery
 from vault_agent.search import every
 from vault_agent.search.search import search
 from vault_agent.text.words import fold_words, whole_word
@@ -122,6 +122,20 @@ async def test_pages_follow_each_other(tmp_path: Path, every_word: bool):
         with pytest.raises(InvalidRequest) as refused:
             await search(snapshot, SearchQuery("frost", offset=10, revision="0.0"))
         assert refused.value.code == "CURSOR_EXPIRED"
+
+
+@pytest.mark.parametrize("every_word", [False, True])
+async def test_the_pages_end_after_the_last_ranked_result(tmp_path: Path, every_word: bool):
+    """More notes are verified than are ranked. They are no further page."""
+    vault = Vault(tmp_path)
+    for number in range(MAX_RANKED + 60):
+        word = "frosts" if number % 7 == 0 else "frost"  # the same to the full text
+        vault.write(f"{number:03}.md", f"# Note {number}\n\n{word}\n")
+    async with indexed(vault) as snapshot:
+        for offset, left in ((0, True), (MAX_RANKED - 50, False), (MAX_RANKED, False)):
+            asked = SearchQuery("frost", limit=50, every_word=every_word, offset=offset)
+            page = await search(snapshot, asked)
+            assert page.has_more is left
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ async def search_every(
         found += [_Found(note, candidates[note.rowid]) for note in verified]
         if len(found) >= query.ranked:
             break
+    found = found[: query.ranked]  # the last batch may have had more
     truncated = len(candidates) > CANDIDATES and len(found) < query.ranked
     shown = found[query.offset : query.end]
 
