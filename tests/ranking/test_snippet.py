@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -9,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_agent.ranking.query import compile_query
-from vault_agent.ranking.snippet import SNIPPET_CHARACTERS, beginning, plain_line, snippet
+from vault_agent.ranking.snippet import (
+    SNIPPET_CHARACTERS,
+    beginning,
+    plain_line,
+    snippet,
+    snippet_around,
+)
 
 FILLER = "Nothing of note happens in this sentence at all. " * 12
 
@@ -139,6 +146,23 @@ def test_a_chunk_of_one_word_has_an_empty_snippet(text: str):
 )
 def test_a_short_chunk_shows_all_but_its_heading_or_a_word(text: str, query: str, shown: str):
     assert of(text, query).text == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("# A day\n\n- met, see «[[Here]]»\n", "met, see Here"),
+        ("# A day\n\n«[a](here.md)»\n", "a"),
+        ("# «[[Here]]»\n\nWhat it says.\n", "Here What it…"),
+        ("«[[Here]]»\n", ""),
+        ("see «[[Here]]»\n", "…Here"),
+        ("«[[Here|it]]» is new", "it is…"),
+    ],
+)
+def test_a_link_in_a_short_chunk_is_shown_without_all_of_the_chunk(text: str, shown: str):
+    before, link, after = re.split("[«»]", text)
+    found = snippet_around(before + link + after, len(before), len(before + link))
+    assert found.text == shown
 
 
 def test_a_snippet_does_not_get_shorter_as_its_chunk_grows():

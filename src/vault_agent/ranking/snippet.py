@@ -25,7 +25,6 @@ MOST_OF_A_CHUNK = 2 / 3
 """The largest share of a chunk that a snippet shows, unless the chunk is short."""
 
 _SHORT = 60  # characters
-_SHORTEST = 30
 _NEAR = 1_000  # characters on each side of a range that are converted; markup may hide most of them
 _START, _END = "\ue000", "\ue001"  # private characters that mark a range; no markup contains them
 _ITEM, _BREAK = "\ue002", "\ue003"  # and where an item or a paragraph begins
@@ -107,10 +106,9 @@ def snippet(text: str, information: Mapping[str, float]) -> Snippet:
         if found := _matches(written, information):
             line, matches = written, found
     if len(line) <= _SHORT:
-        start, end = (0, len(line)) if heading else _all_but_a_word(line, matches)
+        start, end = _of_a_short_chunk(text, line, matches)
     else:
-        room = min(SNIPPET_CHARACTERS, max(int(len(line) * MOST_OF_A_CHUNK), _SHORT))
-        room -= 2 * len(_ELLIPSIS)
+        room = _room(line) - 2 * len(_ELLIPSIS)
         start, end = _borders(line, *_densest(matches, information, room), room)
     start, end = _within(line, start, end)
     excerpt = line[start:end]
@@ -139,21 +137,27 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
     last = after.find("\n", _NEAR)
     shorter = first > 0 or last >= 0
     marked = f"{before[first:]}{_START}{inside}{_END}{after[: last if last >= 0 else None]}"
-    line = plain_line(marked)
-    if _START not in line or _END not in line:
-        line = _written_line(marked.replace("#", " "))  # it stands in the chunk's own heading
+    line, left_out = plain_line(marked), text
+    if not _has_range(line):  # it stands in the chunk's own heading, or in an address
+        marked, left_out = marked.replace("#", " "), ""
+        line = plain_line(marked)
+        line = line if _has_range(line) else _written_line(marked)
     line, from_here = _without(line, _START)
     line, to_here = _without(line, _END)
-    room = SNIPPET_CHARACTERS if shorter else int(len(line) * MOST_OF_A_CHUNK)
-    room = min(SNIPPET_CHARACTERS, room) - 2 * len(_ELLIPSIS)
-    if room < _SHORTEST:
+    if not shorter and len(line) <= _SHORT:
+        begin, stop = _of_a_short_chunk(left_out, line, [_Match(from_here, to_here, "")])
+    else:
+        room = (SNIPPET_CHARACTERS if shorter else _room(line)) - 2 * len(_ELLIPSIS)
+        to_here = min(to_here, from_here + room)
+        begin, stop = _borders(line, from_here, to_here, room)
+    begin, stop = _within(line, begin, stop)
+    if begin == stop:
         return Snippet("", ())
-    to_here = min(to_here, from_here + room)
-    begin, stop = _within(line, *_borders(line, from_here, to_here, room))
     left = _ELLIPSIS if begin > 0 or first > 0 else ""
     right = _ELLIPSIS if stop < len(line) or last >= 0 else ""
     shift = len(left) - begin
-    match = ((from_here + shift, to_here + shift),) if to_here > from_here else ()
+    shown = begin <= from_here < to_here <= stop
+    match = ((from_here + shift, to_here + shift),) if shown else ()
     return Snippet(left + line[begin:stop] + right, match)
 
 
@@ -168,6 +172,10 @@ def beginning(markdown: str, most: int) -> str:
         return line
     end = _word_end(line, most // 2, most - len(_ELLIPSIS))
     return line[:end].rstrip(" ·") + _ELLIPSIS
+
+
+def _has_range(line: str) -> bool:
+    return _START in line and _END in line
 
 
 def _without(line: str, mark: str) -> tuple[str, int]:
@@ -299,6 +307,16 @@ def _sentence_start(line: str, least: int, most: int) -> int:
         position -= 1
     ends = (match.end() for match in _SENTENCE_END.finditer(line, position, most + 1))
     return max((end for end in ends if end <= most), default=0)
+
+
+def _room(line: str) -> int:
+    """Return how many characters of a chunk's line may be shown."""
+    return min(SNIPPET_CHARACTERS, max(int(len(line) * MOST_OF_A_CHUNK), _SHORT))
+
+
+def _of_a_short_chunk(text: str, line: str, matches: Sequence[_Match]) -> tuple[int, int]:
+    """Return the range to show of a short chunk: all but its heading, or else all but a word."""
+    return (0, len(line)) if _FIRST_HEADING.match(text) else _all_but_a_word(line, matches)
 
 
 def _all_but_a_word(line: str, matches: Sequence[_Match]) -> tuple[int, int]:
