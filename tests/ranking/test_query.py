@@ -53,6 +53,19 @@ def test_a_repeated_term_counts_twice():
     assert compile_query("boundary layer boundary").weights["boundari"] == 2
 
 
+def test_words_that_only_build_a_sentence_count_half_and_once():
+    asked = "the effect of the heat on the boundary layer of the wing"
+    weights = compile_query(asked).weights
+    assert {term for term, weight in weights.items() if weight == 0.5} == {"the", "of", "on"}
+    assert weights["boundari"] == 1
+
+
+def test_words_that_build_sentences_count_in_a_short_query():
+    assert compile_query("what is it about").weights == dict.fromkeys(
+        ("what", "is", "it", "about"), 1.0
+    )
+
+
 def test_a_compound_is_searched_whole_and_in_parts():
     query = compile_query("release 1.2.3")
     assert ("1", "2", "3") in query.compounds

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from vault_agent.model.lexical import LexicalQuery, Terms
 from vault_agent.model.search import Filters
 from vault_agent.model.syntax import PIECE
+from vault_agent.text.common_words import function_terms
 from vault_agent.text.names import is_note
 from vault_agent.text.terms import is_unit, prepare, sequence, terms, units
 
@@ -24,6 +25,9 @@ MAX_TERMS = 128
 """Limit of the distinct terms of a query."""
 SENTENCE_WORDS = 8
 """A query with more words than this outside quotes is a sentence."""
+FEW_TERMS = 4
+"""In a query of more different terms, a word such as `the` has half the weight of another one."""
+FUNCTION_WEIGHT = 0.5
 
 
 class _Operators(NamedTuple):
@@ -88,7 +92,11 @@ def compile_query(text: str) -> LexicalQuery:
 
 
 def _weights(plain: list[str]) -> dict[str, float]:
-    """Count the terms. A repeated term counts twice (measured: 6 points on long questions)."""
+    """Count the terms. A repeated term counts twice (measured: 6 points on long questions).
+
+    Words such as `the` say nothing of the subject. In short notes they are rare enough to outweigh
+    a word that does, so in a long query they count half, and once.
+    """
     counts: Counter[str] = Counter()
     for word in plain:
         in_place = sequence(word)
@@ -97,7 +105,11 @@ def _weights(plain: list[str]) -> dict[str, float]:
         if (whole := terms(word)) != in_place:
             parts = Counter(whole) - Counter(in_place)
             counts.update(term for term in parts.elements() if not is_unit(term))
-    return {term: float(count) for term, count in counts.most_common(MAX_TERMS)}
+    light = function_terms() if len(counts) > FEW_TERMS else frozenset[str]()
+    return {
+        term: FUNCTION_WEIGHT if term in light else float(count)
+        for term, count in counts.most_common(MAX_TERMS)
+    }
 
 
 def _units(plain: list[str]) -> dict[str, float]:

@@ -14,47 +14,49 @@ from typing import Final
 from vault_agent.text.terms import terms
 from vault_agent.text.words import fold_words
 
+_FUNCTION = """
+a about above across after against all along also although am among an and another any are as at be
+because been before being below between both but by can cannot could did do does doing done down
+during each either else every few for from had has have having he her here hers herself him himself
+his how i if in into is it its itself just least less many may me might more most much must my
+myself neither no nor not of off on one only onto or other our ours ourselves out over own per same
+shall she should since so some such than that the their theirs them themselves then there these they
+this those though through to too under unless until up upon us very via was we were what when where
+whether which while who whom whose why will with within without would yet you your yours yourself
+"""
+"""Words of English that build sentences and name nothing."""
 _ENGLISH = """
-a able about above across actually add added adding adds after afterwards again against ago ahead
-all allow allowed allows almost alone along already also although always am among an and another
-any anybody anymore anyone anything anyway anywhere apart appear appears are around as ask asked
-asking asks at available away back bad basically be became because become been before began begin
-beginning behave behaves behaviour behavior behind being below best better between beyond big bit
-both bottom bring but by call called calling calls came can cannot cant care careful case cases
-cause certain chance change changed changes changing check checked checking checks choose clean
-clear clearly close come comes coming common complete completely could couple course current
-currently cut day days decide deep described did didnt differ difference different directly do
-does doesnt doing done dont down during each earlier early easily easy either else end ends enough
-entire especially etc even ever every everybody everyone everything everywhere exact exactly
-example except exist existing exists expect expected explain extra fact fails far fast few fewer
-final finally find finds fine finish finished first five fix fixed fixes follow following follows
-for forget four from front full fully further gave general generally get gets getting give given
-gives giving go goes going gone good got great guess had half hand handle handled handles happen
-happened happens hard has have having he hello help helps hence her here hey hi high him his hold
-home hope hour hours how however i id idea if ignore im immediately important in indeed inside
-instead into is isnt issue it its itself ive job just keep keeps kept kind knew know known knows
-large last late later latest lead least leave leaves left less let lets like likely little ll long
-longer look looked looking looks lot lots low made main mainly make makes making many matter may
-maybe me mean means meant might mind mine minute minutes miss missing moment month months more
-morning most mostly move moved much must my myself near nearly need needed needs neither never new
-next nice night no nobody none nor normal not note nothing now number of off often oh ok okay old
-older on once one ones only onto open or order other others otherwise our out over own part
-particular parts past people per perhaps place please plus point possible possibly present pretty
-previous probably problem problems properly provide put question quick quickly quite rather re
-read ready real really reason recent related remember rest result results return returns right run
-running runs safe said same saw say says second seconds see seem seems seen self send sent set
-sets seven several shall she short should show showed shown shows side similar simple simply since
-single six small so some somebody somehow someone something sometimes somewhere soon sorry sort
-start started starting starts state stay step steps still stop stopped stops strange such suggest
-support sure take taken takes taking talk tell tells ten than thank thanks that thats the their
-them then there therefore these they thing things think third this those though thought three
-through thus time times to today together tomorrow tonight too took top toward towards tried tries
-true try trying turn turned two type under understand unless until up upon us usage use used
-useful user users uses using usual usually ve very via want wanted wants was wasnt way ways we
-week weeks well went were what whatever whats when whenever where wherever whether which while who
-whole whom whose why will wish with within without won wont work worked working works would
-wouldnt write writes writing wrong wrote year years yes yesterday yet you your yours yourself
-continue continued continues
+able actually add added adding adds afterwards again ago ahead allow allowed allows almost alone
+already always anybody anymore anyone anything anyway anywhere apart appear appears around ask asked
+asking asks available away back bad basically became become began begin beginning behave behaves
+behaviour behavior behind best better beyond big bit bottom bring call called calling calls came
+cant care careful case cases cause certain chance change changed changes changing check checked
+checking checks choose clean clear clearly close come comes coming common complete completely couple
+course current currently cut day days decide deep described didnt differ difference different
+directly doesnt dont earlier early easily easy end ends enough entire especially etc even ever
+everybody everyone everything everywhere exact exactly example except exist existing exists expect
+expected explain extra fact fails far fast fewer final finally find finds fine finish finished first
+five fix fixed fixes follow following follows forget four front full fully further gave general
+generally get gets getting give given gives giving go goes going gone good got great guess half hand
+handle handled handles happen happened happens hard hello help helps hence hey hi high hold home
+hope hour hours however id idea ignore im immediately important indeed inside instead isnt issue ive
+job keep keeps kept kind knew know known knows large last late later latest lead leave leaves left
+let lets like likely little ll long longer look looked looking looks lot lots low made main mainly
+make makes making matter maybe mean means meant mind mine minute minutes miss missing moment month
+months morning mostly move moved near nearly need needed needs never new next nice night nobody none
+normal note nothing now number often oh ok okay old older once ones open order others otherwise part
+particular parts past people perhaps place please plus point possible possibly present pretty
+previous probably problem problems properly provide put question quick quickly quite rather re read
+ready real really reason recent related remember rest result results return returns right run
+running runs safe said saw say says second seconds see seem seems seen self send sent set sets seven
+several short show showed shown shows side similar simple simply single six small somebody somehow
+someone something sometimes somewhere soon sorry sort start started starting starts state stay step
+steps still stop stopped stops strange suggest support sure take taken takes taking talk tell tells
+ten thank thanks thats therefore thing things think third thought three thus time times today
+together tomorrow tonight took top toward towards tried tries true try trying turn turned two type
+understand usage use used useful user users uses using usual usually ve want wanted wants wasnt way
+ways week weeks well went whatever whats whenever wherever whole wish won wont work worked working
+works wouldnt write writes writing wrong wrote year years yes yesterday continue continued continues
 """
 _PROGRAMMING = """
 bug bugs code coded comment comments commit commits debug doc docs documentation error errors fail
@@ -76,7 +78,9 @@ sin son su también una uno y ya ください して する した します し
 から まで ので です ます こと もの よう ため
 """
 
-COMMON: Final = frozenset(map(fold_words, f"{_ENGLISH} {_PROGRAMMING} {_OTHERS}".split()))
+COMMON: Final = frozenset(
+    map(fold_words, f"{_FUNCTION} {_ENGLISH} {_PROGRAMMING} {_OTHERS}".split())
+)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -98,6 +102,12 @@ def content_words(text: str) -> set[str]:
 def common_terms() -> frozenset[str]:
     """Return the terms of the common words, as texts are searched by."""
     return frozenset(terms(" ".join(COMMON)))
+
+
+@cache
+def function_terms() -> frozenset[str]:
+    """Return the terms of the words of English that build sentences, as texts are searched by."""
+    return frozenset(terms(_FUNCTION))
 
 
 def _is_unspaced(word: str) -> bool:
