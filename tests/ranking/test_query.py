@@ -66,6 +66,10 @@ def test_words_that_build_sentences_count_in_a_short_query():
     )
 
 
+def test_the_parts_of_a_path_make_no_query_long():
+    assert compile_query("round prices in src/costs.py").weights["in"] == 1
+
+
 def test_a_compound_is_searched_whole_and_in_parts():
     query = compile_query("release 1.2.3")
     assert ("1", "2", "3") in query.compounds

@@ -25,8 +25,8 @@ MAX_TERMS = 128
 """Limit of the distinct terms of a query."""
 SENTENCE_WORDS = 8
 """A query with more words than this outside quotes is a sentence."""
-FEW_TERMS = 4
-"""In a query of more different terms, a word such as `the` has half the weight of another one."""
+FEW_WORDS = 4
+"""In a query of more words, one such as `the` has half the weight of another one."""
 FUNCTION_WEIGHT = 0.5
 
 
@@ -105,7 +105,7 @@ def _weights(plain: list[str]) -> dict[str, float]:
         if (whole := terms(word)) != in_place:
             parts = Counter(whole) - Counter(in_place)
             counts.update(term for term in parts.elements() if not is_unit(term))
-    light = function_terms() if len(counts) > FEW_TERMS else frozenset[str]()
+    light = function_terms() if len(plain) > FEW_WORDS else frozenset[str]()
     return {
         term: FUNCTION_WEIGHT if term in light else float(count)
         for term, count in counts.most_common(MAX_TERMS)
