@@ -129,7 +129,7 @@ export const en = {
       title: "Nothing found",
       text: "Fewer words or fewer filters find more.",
       indexed: (/** @type {string} */ when) => `The index was made ${when}.`,
-      clear: "Clear the filters",
+      clear: "Show all notes",
     },
     empty: {
       title: "No notes yet",
