@@ -83,6 +83,7 @@ def test_why_a_result_is_where_it_is(visit: Callable[..., Page]):
     expect(why).to_be_focused()
     expect(card).to_have_count(0)
     page.keyboard.press("ArrowDown")
+    expect(page.locator(".row").nth(1)).to_be_focused()
     page.keyboard.press("w")
     expect(page.locator(".why-card .num").first).to_contain_text("Place 2")
     assert sum(bool(body["explain"]) for body in bodies) == 1, "one reply explains all results"
