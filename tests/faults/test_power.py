@@ -78,8 +78,8 @@ def test_vectors_are_synced_before_their_map(library: Path, tmp_path: Path):
             assert volatile.unfinished(path).isdisjoint(volatile.content)
             assert not volatile.names & {"index/vectors/1.rows", "index/vectors/1.planes"}
         volatile.take(call, path)
-    # Vectors arrive while a map is written, but not while the last one is.
-    assert len(at_publications) > 1
+    # Maps are also written as vectors arrive, if there is time. None arrives while the last one is.
+    assert at_publications
     assert at_publications[-1] == set()
 
 
