@@ -31,6 +31,15 @@ async def start(code: str, *, piped: bool) -> ChildProcess:
     return process
 
 
+async def end_cancelled(process: ChildProcess) -> None:
+    """End a process for a caller that is cancelled meanwhile."""
+    ending = asyncio.create_task(end_process(process, PATIENCE))
+    await asyncio.sleep(0)
+    ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+
+
 async def test_a_process_that_reads_our_pipe_ends_by_itself():
     process = await start(READY + "import sys; sys.stdin.read(); sys.exit(7)", piped=True)
     await end_process(process, PATIENCE)
@@ -64,11 +73,7 @@ async def test_ending_an_ended_process_is_not_an_error():
 @posix
 async def test_a_cancelled_caller_leaves_no_process():
     process = await start(DEAF + READY + "import time; time.sleep(600)", piped=True)
-    ending = asyncio.create_task(end_process(process, PATIENCE))
-    await asyncio.sleep(0)
-    ending.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await ending
+    await end_cancelled(process)
     assert await process.wait() == -signal.SIGKILL
 
 
@@ -84,11 +89,7 @@ async def test_a_killed_process_keeps_its_exit_status_if_it_ends_at_once():
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
     process.transport.kill = killed_at_once  # type: ignore[method-assign]
-    ending = asyncio.create_task(end_process(process, PATIENCE))
-    await asyncio.sleep(0)
-    ending.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await ending
+    await end_cancelled(process)
     assert await process.wait() == -signal.SIGKILL
 
 
