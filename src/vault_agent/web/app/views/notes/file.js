@@ -27,14 +27,16 @@ export function Overlay({ path }) {
   const name = path.slice(path.lastIndexOf("/") + 1);
   useEffect(() => {
     const text = `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;
+    let stop = () => {};
     ask("POST", "/render", { body: { text, path: "file.md" } }).then(
       ({ data }) => {
         if (!box.current) return;
         showRendered(box.current, data.html);
-        enhance(box.current, { id: "", path, title: "" });
+        stop = enhance(box.current, { id: "", path, title: "" });
       },
       (error) => (fault.value = error),
     );
+    return () => stop();
   }, [path]);
   return html`<${Dialog} label=${plain(name, 120)} className="create" onClose=${closeOverlay}><div class="boxed">
     <header><h1 class="cut"><bdi>${plain(name, 120)}</bdi></h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
