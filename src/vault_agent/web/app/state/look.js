@@ -2,7 +2,7 @@
 
 import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly, vaultId } from "../wire.js";
-import { split } from "./query.js";
+import { filtersOf, split } from "./query.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 
 /** Notes of one colour: those that a query finds. `colour` is the number of a token. @typedef {{ query: string, colour: number }} Group */
@@ -37,20 +37,17 @@ const PAGE = 50;
 const MOST = 200; // results of a search
 
 /** The notes that pass filters, as the server understands them. @param {import("./query.js").Filters} by @param {AbortSignal} signal */
-async function passing({ type, tag, path, after, before }, signal) {
-  const query = { types: type, tags: tag, paths: path, after, before };
-  const { data } = await ask("GET", "/graph", { query, signal, patience: 30_000 });
+async function passing(by, signal) {
+  const { data } = await ask("GET", "/graph", { query: filtersOf(by), signal, patience: 30_000 });
   return new Set(/** @type {Wire.WholeGraph} */ (data).nodes.id);
 }
 
 /** The notes with all words of a text, as far as the server lists them. @param {string} text @param {import("./query.js").Filters} by @param {AbortSignal} signal */
-async function having(text, { type, tag, path, after, before }, signal) {
-  /** @type {Record<string, any>} */
-  const filters = { types: type, tags: tag, paths: path, ...(after && { after }), ...(before && { before }) };
+async function having(text, by, signal) {
   const ids = new Set(/** @type {string[]} */ ([]));
   let cursor = /** @type {string | null} */ (null);
   do {
-    const body = { query: text, match: "all", limit: PAGE, filters, ...(cursor && { cursor }) };
+    const body = { query: text, match: "all", limit: PAGE, filters: filtersOf(by), ...(cursor && { cursor }) };
     const { data } = await ask("POST", "/search", { body, signal });
     for (const each of /** @type {Wire.Answer} */ (data).results) ids.add(each.noteId);
     cursor = data.hasMore && data.results.length && ids.size < MOST ? data.nextCursor : null;

@@ -91,3 +91,12 @@ export function widened(text, ranges) {
 /** The words of a query that are marked: a single character is one only where words have no spaces. @param {string} query */
 export const markedWords = (query) =>
   query.match(/[\p{L}\p{N}]{2,}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu)?.slice(0, 12) ?? [];
+
+/** Filters as requests name them. @param {Filters} by @returns {Record<string, any>} */
+export const filtersOf = ({ type, tag, path, after, before }) => ({
+  types: type,
+  tags: tag,
+  paths: path,
+  ...(after && { after }),
+  ...(before && { before }),
+});

@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
 import { address } from "./address.js";
-import { split } from "./query.js";
+import { filtersOf, split } from "./query.js";
 import { embeds, health, revision } from "./vault.js";
 
 /** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
@@ -118,10 +118,7 @@ export async function page(cursor, mode, signal, limit = PAGE, usual = "", expla
       indexedAt: null,
     };
   }
-  /** @type {Record<string, any>} */
-  const filters = { types: type, tags: tag, paths: path, projects: project };
-  if (after) filters.after = after;
-  if (before) filters.before = before;
+  const filters = { ...filtersOf(asked.peek()), projects: project };
   const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, explain, ...(cursor && { cursor }) };
   const { data, time } = await ask("POST", "/search", { body, signal });
   const found = /** @type {Wire.Answer} */ (data); // not the compact ones
