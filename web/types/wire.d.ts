@@ -145,12 +145,6 @@ declare namespace Wire {
     leftOut: string | null;
     changed: boolean | null;
   }
-  interface DeliverySignals {
-    files: string[];
-    tags: string[];
-    prompt: boolean;
-    branch: string | null;
-  }
   interface Demoted {
     changed: boolean;
     global: GlobalCopy | null;
@@ -635,6 +629,7 @@ declare namespace Wire {
     files: string[];
     tags: string[];
     prompt: boolean;
+    branch: string | null;
   }
   interface RecallWeights {
     tag: number;
@@ -742,7 +737,7 @@ declare namespace Wire {
     text: string;
     tokens: number;
     maxTokens: number;
-    signals: DeliverySignals;
+    signals: RecallSignals;
     notes: DeliveredNote[];
     leftOut: RecalledNote[];
   }

@@ -13,7 +13,7 @@ from vault_agent.api.codes import INDEX_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.errors import NotFound
-from vault_agent.model.memory import RecallQuery, RecallReply, RecallSignals, WordMatch
+from vault_agent.model.memory import RecallQuery, RecallReply, WordMatch
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import Text
 from vault_agent.wire.requests import SessionId
@@ -82,7 +82,7 @@ async def _memory(call: CallContext, sent: MemoryBody) -> Found:
         tokens=found.tokens,
         notes=found.notes,
         left_out=found.left_out,
-        signals=RecallSignals(found.files, found.tags, found.by_prompt),
+        signals=found.signals,
         used_mode=found.used_mode,
         word_match=_rounded(found.match) if found.match is not None else None,
         weights=found.weights,

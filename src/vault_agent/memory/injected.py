@@ -25,10 +25,9 @@ from vault_agent.model.deliveries import (
     ChosenNote,
     ContextState,
     Delivery,
-    DeliverySignals,
     MemoryNews,
 )
-from vault_agent.model.memory import RecallQuery
+from vault_agent.model.memory import RecallQuery, RecallSignals
 from vault_agent.model.sessions import COMPACT, Delivered, Offer
 from vault_agent.store.sessions.deliveries import Change
 from vault_agent.system.cancelling import to_its_end
@@ -355,7 +354,7 @@ class Deliveries:
             text="",
             tokens=0,
             max_tokens=self._settings.max_tokens // 2,
-            signals=DeliverySignals(),
+            signals=RecallSignals(),
         )
         if asked is None or found is None:
             return empty
@@ -364,12 +363,7 @@ class Deliveries:
             text=found.text,
             tokens=found.tokens,
             max_tokens=found.max_tokens,
-            signals=DeliverySignals(
-                found.files,
-                found.tags,
-                prompt=bool(asked.prompt) and found.by_prompt,
-                branch=found.branch,
-            ),
+            signals=found.signals,
             notes=found.notes,
             left_out=found.left_out,
             prompt_hash=hashlib.sha256(asked.prompt.encode()).digest() if asked.prompt else None,

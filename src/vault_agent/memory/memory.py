@@ -38,7 +38,13 @@ from vault_agent.memory.score import (
     rank,
 )
 from vault_agent.model.identifiers import CHUNK_BITS, identify
-from vault_agent.model.memory import Recalled, RecalledNote, RecallWeights, WordMatch
+from vault_agent.model.memory import (
+    Recalled,
+    RecalledNote,
+    RecallSignals,
+    RecallWeights,
+    WordMatch,
+)
 from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Coverage, Filters, SearchQuery
@@ -161,12 +167,15 @@ class Memory:
             if query.explain
             else (),
             used_mode=mode,
-            files=files,
-            tags=signals.tags,
+            signals=RecallSignals(
+                files,
+                signals.tags,
+                prompt=bool(query.prompt) and match is not None and match.is_enough,
+                branch=on_branch,
+            ),
             weights=weights,
             match=match,
             max_tokens=limit,
-            branch=on_branch,
             warnings=(*warnings, *more),
         )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal, NamedTuple
 
 from vault_agent.model.journals import JournalState
-from vault_agent.model.memory import RecalledNote
+from vault_agent.model.memory import RecalledNote, RecallSignals
 from vault_agent.model.sent import Doc, OneOf, Unsent
 
 START: Final = "start"
@@ -17,16 +17,6 @@ MANUAL: Final = "manual"
 
 KEPT_LEFT_OUT: Final = 20
 """Notes that a delivery left out and that are kept, the best first."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeliverySignals:
-    """What the notes were compared with. `prompt`: there was one that counted. It is not kept."""
-
-    files: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    prompt: bool = False
-    branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +35,7 @@ class Delivery:
     text: str
     tokens: int
     max_tokens: int
-    signals: DeliverySignals
+    signals: RecallSignals
     notes: tuple[RecalledNote, ...] = ()
     left_out: tuple[RecalledNote, ...] = ()
     prompt_hash: bytes | None = None
@@ -169,7 +159,7 @@ class ShownDelivery:
     text: str
     tokens: int
     max_tokens: int
-    signals: DeliverySignals
+    signals: RecallSignals
     notes: tuple[DeliveredNote, ...]
     left_out: Annotated[tuple[RecalledNote, ...], Doc("The best ones, each with the reason.")]
 

@@ -148,6 +148,18 @@ class WordMatch(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class RecallSignals:
+    """What the notes were compared with. The prompt itself is never kept."""
+
+    files: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    prompt: Annotated[
+        bool, Doc("Whether the prompt counts: it has a subject, and a note is about it.")
+    ] = False
+    branch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Recalled:
     """The text for an agent, its estimated tokens, and its notes in order."""
 
@@ -156,29 +168,11 @@ class Recalled:
     notes: tuple[RecalledNote, ...]
     left_out: tuple[RecalledNote, ...]  # only if explained
     used_mode: Mode | None  # None if the prompt names no subject
-    files: tuple[str, ...]  # the signals without the prompt
-    tags: tuple[str, ...]
+    signals: RecallSignals
     weights: RecallWeights
     match: WordMatch | None = None  # None if the prompt names no subject
     max_tokens: int = 0  # of the text
-    branch: str | None = None
     warnings: tuple[Warning, ...] = field(default=())
-
-    @property
-    def by_prompt(self) -> bool:
-        """Whether the prompt counted."""
-        return self.match is not None and self.match.is_enough
-
-
-@dataclass(frozen=True, slots=True)
-class RecallSignals:
-    """What the notes were compared with, besides the prompt."""
-
-    files: tuple[str, ...]
-    tags: tuple[str, ...]
-    prompt: Annotated[
-        bool, Doc("Whether the prompt counts: it has a subject, and a note is about it.")
-    ]
 
 
 @dataclass(frozen=True, slots=True)

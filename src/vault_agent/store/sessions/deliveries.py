@@ -12,10 +12,9 @@ from vault_agent.model.deliveries import (
     ChosenNote,
     ContextState,
     Delivery,
-    DeliverySignals,
     SessionMemory,
 )
-from vault_agent.model.memory import RecalledNote
+from vault_agent.model.memory import RecalledNote, RecallSignals
 from vault_agent.store.database import json_array
 
 if TYPE_CHECKING:
@@ -202,7 +201,7 @@ def _delivery(row: Any) -> Delivery:
     found = orjson.loads(signals)
     return Delivery(
         *(session, agent, vault, at, event, text, tokens, max_tokens),
-        signals=DeliverySignals(
+        signals=RecallSignals(
             **{**found, "files": tuple(found["files"]), "tags": tuple(found["tags"])}
         ),
         notes=tuple(map(_note, orjson.loads(notes))),
