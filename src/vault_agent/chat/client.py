@@ -8,14 +8,25 @@ from typing import Any, Final
 import anyio
 import orjson
 
-from vault_agent.chat.unavailable import unavailable
 from vault_agent.endpoint.address import check_model
 from vault_agent.endpoint.client import ModelClient
 from vault_agent.endpoint.faults import Fault, Kind
 from vault_agent.endpoint.post import utf8
+from vault_agent.endpoint.unavailable import Service
 from vault_agent.errors import Misconfigured
 
 MAX_TOKENS: Final = 1_200
+CHAT: Final = Service(
+    "CHAT_UNAVAILABLE",
+    section="chat",
+    name="The chat endpoint",
+    kind="a chat model",
+    path="/v1/chat/completions",
+    others={
+        Kind.TOO_LONG: "{name} rejects the text as too long; lower {section}.max_input_chars, or"
+        " give the model a larger context.",
+    },
+)
 _REPLY_BYTES: Final = 1 << 20
 _WAITS: Final = (0.5, 2.0)
 """Seconds before another attempt, for faults that may pass."""
@@ -51,11 +62,14 @@ class ChatClient(ModelClient):
         model = settings.model.strip()
         if not model:
             raise Misconfigured("CONFIG_INVALID", "chat.model must name a model.")
-        check_model("chat", model, sends="the text of sessions")
+        check_model(CHAT.section, model, sends="the text of sessions")
         self.model = model
         self._timeout = settings.timeout
         super().__init__(
-            "chat", settings.url, allow_private=settings.allow_private, recover=self._recover
+            CHAT.section,
+            settings.url,
+            allow_private=settings.allow_private,
+            recover=self._recover,
         )
 
     async def ask(self, instructions: str, question: str) -> str:
@@ -69,7 +83,7 @@ class ChatClient(ModelClient):
             try:
                 return await self._patiently(instructions, question)
             except Fault as fault:
-                error = unavailable(fault, self.model)
+                error = CHAT.unavailable(fault, self.model)
                 if fault.kind not in _OF_THE_QUESTION:
                     self._breaker.trip(error)
                 raise error from None
@@ -104,7 +118,7 @@ class ChatClient(ModelClient):
         try:
             await self._once("Reply with one word.", "ready", 1)
         except Fault as fault:
-            raise unavailable(fault, self.model) from None
+            raise CHAT.unavailable(fault, self.model) from None
 
 
 def answer_of(body: bytes) -> str:

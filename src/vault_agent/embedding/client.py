@@ -17,7 +17,7 @@ from vault_agent.embedding.probe import Probe
 from vault_agent.embedding.settings import (
     EndpointSettings as EndpointSettings,  # noqa: PLC0414, TC001 - offered here too
 )
-from vault_agent.embedding.unavailable import unavailable
+from vault_agent.embedding.unavailable import EMBEDDING
 from vault_agent.endpoint.address import check_model
 from vault_agent.endpoint.breaker import Breaker
 from vault_agent.endpoint.faults import Fault, Kind
@@ -145,7 +145,7 @@ class HttpEmbedder:
         try:
             vector = await self._ask(text)
         except Fault as fault:
-            error = unavailable(fault, self._settings.model)
+            error = EMBEDDING.unavailable(fault, self._settings.model)
             if fault.kind not in _OF_THE_QUERY:
                 self._breaker.trip(error)
             raise error from None
@@ -184,6 +184,6 @@ class HttpEmbedder:
         try:
             same = await self._probe.ask(self._settings.timeout)
         except Fault as fault:
-            raise unavailable(fault, self._settings.model) from None
+            raise EMBEDDING.unavailable(fault, self._settings.model) from None
         if not same:
             self._queries.clear()

@@ -18,7 +18,7 @@ import anyio.lowlevel
 
 from vault_agent.embedding.embedder import Embedded, Failure, Outcome, Reason
 from vault_agent.embedding.replies import vectors_of
-from vault_agent.embedding.unavailable import changed, inconsistent, unavailable
+from vault_agent.embedding.unavailable import EMBEDDING, changed, inconsistent
 from vault_agent.endpoint.faults import FATAL, Fault, Kind
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Documents:
             except Fault as fault:
                 refusals += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
                 if fault.kind in FATAL or refusals >= 3:
-                    raise unavailable(fault, self._model) from None
+                    raise EMBEDDING.unavailable(fault, self._model) from None
                 attempts += 1
                 await self._wait(fault, attempts)
             else:
@@ -147,7 +147,7 @@ class Documents:
             except Fault as error:
                 fault = error
             if fault.kind in FATAL:
-                raise unavailable(fault, self._model)
+                raise EMBEDDING.unavailable(fault, self._model)
             faults[fault.kind] += 1
             if faults[fault.kind] >= _ATTEMPTS.get(fault.kind, 1):
                 break
@@ -196,7 +196,7 @@ class Documents:
             return replace(outcome, truncated=True) if isinstance(outcome, Embedded) else outcome
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= _HOPELESS:
-            raise unavailable(fault, self._model)
+            raise EMBEDDING.unavailable(fault, self._model)
         return Failure(_REASONS.get(fault.kind, Reason.SERVER_ERROR))
 
     async def _verify(self, since: float) -> None:
@@ -209,7 +209,7 @@ class Documents:
                         raise changed()
                 except Fault as fault:
                     if fault.kind in FATAL:
-                        raise unavailable(fault, self._model) from None
+                        raise EMBEDDING.unavailable(fault, self._model) from None
                     attempt += 1
                     await self._wait(fault, attempt)
                 else:
@@ -228,5 +228,5 @@ class Documents:
         if fault.retry_after is not None:
             wait = max(wait, fault.retry_after)
         if now + wait > self._troubled_since + self._patience:
-            raise unavailable(fault, self._model)
+            raise EMBEDDING.unavailable(fault, self._model)
         await anyio.sleep(wait)

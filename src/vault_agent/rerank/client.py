@@ -12,12 +12,34 @@ import anyio
 from vault_agent.endpoint.address import check_model
 from vault_agent.endpoint.client import ModelClient
 from vault_agent.endpoint.faults import Fault, Kind
+from vault_agent.endpoint.unavailable import Service
 from vault_agent.rerank.replies import Form, request_of, scores_of
-from vault_agent.rerank.unavailable import unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+RERANKER: Final = Service(
+    "RERANK_UNAVAILABLE",
+    section="rerank",
+    name="The reranker",
+    kind="a reranker",
+    path="/v1/rerank",
+    others={
+        Kind.UNREACHABLE: "Nothing answers at {section}.endpoint; start the reranker there, or"
+        " correct the address.",
+        Kind.BUSY: "{name} is busy.",
+        Kind.TIMED_OUT: "{name} does not answer in time; use a smaller model, or raise"
+        " {section}.timeout_seconds.",
+        Kind.SERVER_ERROR: "{name} fails with an internal error; see its log (llama.cpp: start it"
+        " with --reranking).",
+        Kind.TOO_LONG: "{name} rejects even short passages as too long; give it a larger batch or"
+        " context (llama.cpp: -ub 2048).",
+        Kind.MODEL_MISSING: "{name} does not have the model: load it there, or correct"
+        " {section}.model.",
+        Kind.ROUTE_MISSING: "The server has nothing at this path; {section}.endpoint usually ends"
+        " in {path}, and in /rerank with text-embeddings-inference and Infinity.",
+    },
+)
 _REPLY_BYTES: Final = 1 << 20  # some servers send the passages back
 _REPLIES_KEPT: Final = 64
 _SHORTEST: Final = 100
@@ -51,10 +73,13 @@ class Reranker(ModelClient):
             Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
         """
         self._model = settings.model.strip()
-        check_model("rerank", self._model, sends="the notes' text")
+        check_model(RERANKER.section, self._model, sends="the notes' text")
         self._timeout = settings.timeout
         super().__init__(
-            "rerank", settings.url, allow_private=settings.allow_private, recover=self._recover
+            RERANKER.section,
+            settings.url,
+            allow_private=settings.allow_private,
+            recover=self._recover,
         )
         self._form = Form.JINA
         self._kept: OrderedDict[bytes, tuple[float, ...]] = OrderedDict()
@@ -76,7 +101,7 @@ class Reranker(ModelClient):
         try:
             scores = await self._in_time(query, texts)
         except Fault as fault:
-            error = unavailable(fault)
+            error = RERANKER.unavailable(fault, self._model)
             if fault.kind not in _OF_THE_REQUEST:
                 self._breaker.trip(error)
             raise error from None
@@ -125,7 +150,7 @@ class Reranker(ModelClient):
             await self._once(self._form, "bread", ["Bread is baked."], _LOADING_SECONDS)
         except Fault as fault:
             if fault.kind not in _OF_THE_REQUEST:  # else the endpoint answers
-                raise unavailable(fault) from None
+                raise RERANKER.unavailable(fault, self._model) from None
 
 
 def _key(query: str, texts: Sequence[str]) -> bytes:
