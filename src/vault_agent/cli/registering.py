@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from typing import TYPE_CHECKING
 
 from vault_agent.cli.terminal import clean
@@ -14,6 +13,7 @@ from vault_agent.errors import Failed
 from vault_agent.model.note_types import type_of_folder
 from vault_agent.system.checkout import commit_at
 from vault_agent.system.git_origins import NO_COMMIT
+from vault_agent.system.regular import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,15 +91,7 @@ def _notes(vault: Path) -> Iterator[str]:
 
 
 def _written_type(path: Path) -> str | None:
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    try:
-        descriptor = os.open(path, flags)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        head = file.read(_HEAD)
+    head = read_regular(path, _HEAD) or b""
     front = head.partition(b"\n---")[0] if head.startswith(b"---") else b""
     written = _TYPE.search(front)
     return written[1].decode() if written else None

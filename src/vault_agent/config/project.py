@@ -9,7 +9,6 @@ Only the command line and hooks search: a server opens only what is registered.
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.errors import Forbidden
 from vault_agent.model.warning import Warning
+from vault_agent.system.regular import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -186,19 +186,8 @@ def _git_folder(folder: Path) -> Path | None:
 
 def _text_of(path: Path) -> str | None:
     """Return the text of a small regular file, or None. A link or a pipe is not opened."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    try:
-        descriptor = os.open(path, flags)
-    except (OSError, ValueError):
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        return os.read(descriptor, _MAX_GIT_FILE).decode("utf-8", "surrogateescape").strip()
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
+    data = read_regular(path, _MAX_GIT_FILE)
+    return data.decode("utf-8", "surrogateescape").strip() if data is not None else None
 
 
 def _inside(vault: Path, folder: Path) -> Path:

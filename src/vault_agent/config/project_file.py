@@ -6,8 +6,6 @@ can never set an address, a folder outside, a key or a switch: other keys are ig
 
 from __future__ import annotations
 
-import os
-import stat
 import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vault_agent.config.project import OURS
 from vault_agent.config.registry import clean_name, is_uid, new_uid
 from vault_agent.model.warning import Warning
+from vault_agent.system.regular import read_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,13 +124,5 @@ def _ignored(what: str, **details: int) -> Warning:
 
 def _text_of(path: Path) -> str | None:
     """Return the text of the file, or None if it is missing, too large or no regular file."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    try:
-        descriptor = os.open(path, flags)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        data = file.read(MAX_BYTES + 1)
-    return data.decode("utf-8", "replace") if len(data) <= MAX_BYTES else None
+    data = read_regular(path, MAX_BYTES + 1)
+    return data.decode("utf-8", "replace") if data is not None and len(data) <= MAX_BYTES else None

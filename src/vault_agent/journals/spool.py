@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.journals.events import from_json, to_json
+from vault_agent.system.regular import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,9 +143,5 @@ def damaged(folder: Path) -> int:
 
 def _read(path: Path) -> SessionEvent | None:
     """Return the event in a file, None if it has none. A link or a pipe is never opened."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            return from_json(file.read(MAX_FILE_BYTES))
-    except OSError:
-        return None
+    data = read_regular(path, MAX_FILE_BYTES)
+    return from_json(data) if data is not None else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from pathlib import Path
 from typing import Final
+
+from vault_agent.system.regular import read_regular
 
 _MAX_LEVELS: Final = 64
 _MAX_BYTES: Final = 4_096
@@ -57,17 +58,5 @@ def _commit(text: str) -> str | None:
 
 def _text(path: Path, most: int = _MAX_BYTES) -> str | None:
     """Return the text of a regular file, or None."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
-    try:
-        descriptor = os.open(path, flags)
-    except (OSError, ValueError):
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        with os.fdopen(os.dup(descriptor), "rb") as file:
-            return file.read(most).decode("utf-8", "surrogateescape").strip()
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
+    data = read_regular(path, most, follow=True)
+    return data.decode("utf-8", "surrogateescape").strip() if data is not None else None
