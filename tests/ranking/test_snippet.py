@@ -18,6 +18,7 @@ from vault_agent.ranking.snippet import (
     snippet_around,
 )
 
+MONEY = "from $5 to $10, $HOME/$USER or $ 4 $"
 FILLER = "Nothing of note happens in this sentence at all. " * 12
 
 
@@ -221,6 +222,21 @@ def test_tags_of_html_are_not_shown_and_types_are():
     assert plain_line(text) == "or Open it with in a List<Word> of Map<K, V>"
     found = of(f"{text}. {FILLER}", "open")
     assert [found.text[a:b] for a, b in found.matches] == ["Open"]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "line"),
+    [
+        ("As known[^1], and more.[^a-b]\n\n[^1]: Not by all.", "As known, and more. · Not by all."),
+        ("the energy $E = mc^2$ and $$\n\\int x\n$$ end", "the energy E = mc^2 and \\int x end"),
+        (MONEY, MONEY),
+        ("See <https://a.example/?c=d> ^at\n\nMore ^2-x", "See https://a.example/?c=d More"),
+        ("a class [^abc]+ or `[^1]` of 2 ^ 3", "a class [^abc]+ or [^1] of 2 ^ 3"),
+        ("- [[BUG] It [now] fails](https://a.example/1)", "[BUG] It [now] fails"),
+    ],
+)
+def test_marks_of_footnotes_formulas_addresses_and_blocks_are_left_out(markdown: str, line: str):
+    assert plain_line(markdown) == line
 
 
 @given(st.text(max_size=1500), st.text(max_size=40))

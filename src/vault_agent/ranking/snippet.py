@@ -38,7 +38,8 @@ _BLOCK_SIGNS = re.compile(
     r"^[ \t>]*(?:\[![\w-]+\][+-]?|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$)?", re.MULTILINE
 )
 _ITEM_SIGNS = re.compile(  # after those above
-    r"^(?:#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?|\d{1,9}[.)](?=[ \t])|\|)",
+    r"^(?:#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?|\d{1,9}[.)](?=[ \t])|\|"
+    r"|\[\^[\w-]{1,50}\]:)",  # the text of a footnote
     re.MULTILINE,
 )
 _HEADING_LINE = re.compile(r"^[ \t>]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
@@ -46,7 +47,14 @@ _PARAGRAPH = re.compile(r"\n[ \t>]*\n")
 _SEPARATOR = " · "
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
 _LINK = re.compile(  # possessive: three times as fast, and linear
-    r"(?:!\[|\[)([^\[\]\n]{0,400}+)\]\((?:[^()\s]++|\([^()\s]*+\))*+(?:[ \t]\"[^\"\n]*+\")?\)"
+    r"(?:!\[|\[)([^\[\]\n]{0,400}+(?:\[[^\[\]\n]{0,400}+\][^\[\]\n]{0,400}+){0,8}+)\]"
+    r"\((?:[^()\s]++|\([^()\s]*+\))*+(?:[ \t]\"[^\"\n]*+\")?\)"
+)
+_ADDRESS = re.compile(r"<((?:https?://|mailto:)[^<>\s]{1,400})>")
+_FOOTNOTE = re.compile(r"(?<!`)\[\^[\w-]{1,50}\](?![*+?{\[(`])")  # not a class of characters
+_BLOCK_NAME = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]{1,50}[ \t]*$", re.MULTILINE)
+_FORMULA = re.compile(  # what the page takes for one: `from $5 to $10` is none
+    r"(?<![\w\\$])(?:\$\$([^$]{1,400})\$\$|\$(?![\s$])([^$\n]{1,400})(?<![\s\\])\$)(?![\w$])"
 )
 _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     r"<!--.{0,4000}?-->|%%.{0,4000}?%%"
@@ -200,8 +208,12 @@ def plain_line(markdown: str) -> str:
         text = _WIKILINK.sub(itemgetter(1), text)
     if "](" in text:
         text = _LINK.sub(itemgetter(1), text)
+    if "^" in text:
+        text = _BLOCK_NAME.sub("", _FOOTNOTE.sub("", text))
+    if "$" in text:
+        text = _FORMULA.sub(lambda match: match[1] or match[2], text)
     if "<" in text or "%%" in text:
-        text = _TAG_OR_COMMENT.sub(" ", text)
+        text = _TAG_OR_COMMENT.sub(" ", _ADDRESS.sub(itemgetter(1), text))
     if "|" in text:
         text = _TABLE_BORDER.sub(" ", text)
     if "==" in text or "~~" in text:
