@@ -341,10 +341,20 @@ def test_the_preview_follows_and_shows_hostile_text_as_text(desk: Desk):
     expect(field(page)).to_be_focused()
 
 
-def test_wrapped_items_hang_at_every_level(desk: Desk):
+@pytest.mark.parametrize("width", [1440, 390])
+def test_wrapped_items_hang_at_every_level(desk: Desk, width: int):
     items = [f"{' ' * 2 * depth}- {'word ' * 60}" for depth in range(4)]
     desk.note("Levels.md", "# Levels\n\n" + "\n".join(items) + "\n")
-    page = desk.edit("Levels")
+    page = desk.edit("Levels", viewport={"width": width, "height": 900})
+    heading, mark = (
+        page.locator(each).first.evaluate("""line => {
+          const range = document.createRange();
+          range.selectNodeContents(line);
+          return range.getBoundingClientRect().left;
+        }""")
+        for each in (".cm-line", ".ln-item")
+    )
+    assert abs(heading - mark) < 4, "a mark begins where other lines do"
     # Of each item: how far its second line begins from the first letter.
     apart = page.locator(".ln-item").evaluate_all("""each => each.map((line) => {
       const words = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
