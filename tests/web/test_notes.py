@@ -87,6 +87,8 @@ def test_why_a_result_is_where_it_is(visit: Callable[..., Page]):
     page.keyboard.press("w")
     expect(page.locator(".why-card .num").first).to_contain_text("Place 2")
     assert sum(bool(body["explain"]) for body in bodies) == 1, "one reply explains all results"
+    sheets = page.evaluate("[...document.styleSheets].map(({ href }) => href)")
+    assert len(sheets) == len(set(sheets)), "each row has a button, and all of them one sheet"
     page.locator("#find").click()
     expect(page.locator(".why-card")).to_have_count(0)
 

@@ -7,9 +7,9 @@ const sheets = new Map();
 
 /** Load a sheet once, and return whether it is there. @param {string} name such as "graph.css" */
 export function useSheet(name) {
-  const known = sheets.get(name);
-  const ready = useSignal(Boolean(known?.sheet));
+  const ready = useSignal(Boolean(sheets.get(name)?.sheet));
   useEffect(() => {
+    const known = sheets.get(name); // looked up here: parts that are drawn together ask before one has loaded it
     const link = known ?? document.createElement("link");
     if (!known) {
       sheets.set(name, link);
