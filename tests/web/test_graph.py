@@ -78,6 +78,24 @@ def test_find_and_open_a_note(visit: Callable[..., Page]):
     expect(page.locator(".doc header h1")).to_contain_text("Frost alarm fires")
 
 
+def test_notes_in_no_folder_have_a_name_as_a_group(visit: Callable[..., Page]):
+    page = visit()
+    page.evaluate("""() => {
+      window.names = [];
+      const post = Worker.prototype.postMessage;
+      Worker.prototype.postMessage = function (message, ...more) {
+        window.names = (message.changes ?? message.scene)?.names ?? window.names;
+        return post.call(this, message, ...more);
+      };
+      location.hash = "#/graph";
+    }""")
+    page.get_by_role("radio", name="Folder").click()
+    page.wait_for_function("window.names.some(({ name }) => name === 'garden')")
+    names = page.evaluate("window.names.map(({ name }) => name)")
+    assert "The vault itself" in names
+    assert "/" not in names
+
+
 def test_dates_and_notes_without_links(visit: Callable[..., Page]):
     page = visit("/graph")
     label = page.locator(".graph > canvas")

@@ -276,5 +276,9 @@ function clusterNames(of, colour) {
     .filter(([group]) => group >= 0)
     .sort((a, b) => b[1] - a[1])
     .slice(0, 40)
-    .map(([group, size]) => ({ group, name: plain((first.get(group) ?? "").replace(/^.*\//, ""), 40) || "/", size }));
+    .map(([group, size]) => ({
+      group,
+      name: plain((first.get(group) ?? "").replace(/^.*\//, ""), 40) || later.edit.create.root,
+      size,
+    }));
 }
