@@ -20,10 +20,10 @@ export function Row({ row, query, current, focusable, onOpen }) {
     <${NoteShape} type=${row.type} />
     <div class="name"><h2 class="cut" dir="auto" title=${title.length > 40 ? title : undefined}><${Marked} text=${title} ranges=${query ? hitsOf(title, query) : []} /></h2>${file && html`<bdi class="file cut" title=${plain(row.path)}>${file}</bdi>`}</div>
     <time class="num" datetime=${row.date ?? ""} title=${fullDate(row.date)}>${shortDate(row.date)}</time>
-    <p dir="auto">${row.heading && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}<${Marked} text=${row.text.slice(0, 400)} ranges=${row.ranges} />${!row.text && row.tags.length > 0 && plain(folder)}</p>
+    <p dir="auto">${row.heading && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}<${Marked} text=${row.text.slice(0, 400)} ranges=${row.ranges} />${!row.text && plain(folder)}</p>
     <span class="meta">${row.tags.slice(0, TAGS).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 60)}</bdi>`)}
       ${more > 0 && html`<span class="tag num">${words.notes.moreTags(more)}</span>`}
-      ${!row.tags.length && folder && html`<bdi class="folder cut" title=${plain(folder)}>${plain(folder.slice(folder.lastIndexOf("/") + 1), 60)}</bdi>`}
+      ${!row.tags.length && row.text && folder && html`<bdi class="folder cut" title=${plain(folder)}>${plain(folder.slice(folder.lastIndexOf("/") + 1), 60)}</bdi>`}
       ${row.connections ? html`<span class="deg num" title=${words.notes.connections(row.connections)}><${Icon} name="graph" />${row.connections}<span class="visually-hidden">${words.notes.connections(row.connections)}</span></span>` : null}
     </span></a>`;
 }
