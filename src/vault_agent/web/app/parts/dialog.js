@@ -57,7 +57,9 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
     place();
     const resized = new ResizeObserver(place);
     resized.observe(menu);
-    (menu.querySelector("input") ?? menu.querySelector("[aria-checked=true], .entry"))?.focus();
+    const first = menu.querySelector("input, .entry"); // an input that is first finds entries
+    const start = first?.matches("input") ? first : (menu.querySelector("[aria-checked=true]") ?? first);
+    /** @type {HTMLElement | null} */ (start)?.focus();
     return () => resized.disconnect();
   }, []);
   useEffect(() => {
