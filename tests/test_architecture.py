@@ -68,6 +68,8 @@ ONLY_RELAY = {"cli/relay.py"}
 RELAY = {f"vault_agent.mcp.{name}" for name in ("relay", "lists", "connections")}
 # One contacts the embedding endpoint itself, because it works without a server.
 LAZY_EMBEDDING = {"cli/embedding.py"}
+# One asks the reranker itself, because it works without a server.
+LAZY_RERANK = {"cli/doctor.py"}
 # One checks an endpoint by the server's own rule when it is set.
 LAZY_ENDPOINT = {"cli/config.py"}
 # One reads a vault itself, because it works without a server.
@@ -79,6 +81,7 @@ LAZY_EVENTS = {"cli/hook.py"}
 LAZY = {
     "server": LAZY_SERVER,
     "embedding": LAZY_EMBEDDING,
+    "rerank": LAZY_RERANK,
     "endpoint": LAZY_ENDPOINT,
     "vault": LAZY_VAULT,
     "indexing": LAZY_VAULT,

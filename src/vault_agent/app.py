@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.config import endpoint_settings, index_parent
+from vault_agent.config import endpoint_settings, index_parent, rerank_settings
 from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.journals.journals import open_journals
 from vault_agent.journals.promotion import Promotion
@@ -104,12 +104,7 @@ async def open_app(
         if config.rerank.enabled and config.rerank.endpoint is not None:
             from vault_agent.rerank.client import Reranker, RerankSettings
 
-            chosen = RerankSettings(
-                config.rerank.endpoint,
-                config.rerank.model or "",
-                allow_private=config.rerank.allow_private_network_endpoint,
-                timeout=config.rerank.timeout_seconds,
-            )
+            chosen = RerankSettings(**rerank_settings(config.rerank))
             reranker = await stack.enter_async_context(Reranker(chosen))
         shared = Shared(
             embedder,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.test_restart import notes, started
+from tests.rerank_endpoint import RerankEndpoint
 from tests.waiting import eventually_async
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ async def test_each_problem_is_mended_by_what_is_to_be_typed(
         ("index.dir", "INSIDE", "disk"),
         ("server.endpoint", "http://127.0.0.1:1", "server"),
         ("embedding.model", "x", "embedding"),
+        ("search.folders", "Archive=0.5", "folders"),
     ],
 )
 async def test_a_wrong_setting_is_found(run: Run, notes: Path, setting: str, value: str, name: str):
@@ -126,3 +128,36 @@ async def test_a_named_config_file_that_is_missing_is_the_only_fault(run: Run, t
     ended = await run("--json", "--config", str(tmp_path / "none.toml"), "doctor")
     (check,) = orjson.loads(ended.out)["data"]["checks"]
     assert (ended.code, check["name"], check["ok"]) == (1, "config", False)
+
+
+async def test_what_ranks_results_is_checked(run: Run, notes: Path):
+    found = await checks(run)
+    assert {found[name]["ok"] for name in ("learning", "rerank")} == {None}
+    assert "folders" not in found
+    (notes / "Archive").mkdir()
+    await run("config", "set", "search.folders", "Archive=0.5,/=2")
+    await run("config", "set", "search.learn", "true")
+    async with RerankEndpoint() as endpoint:
+        await run("config", "set", "rerank.endpoint", endpoint.url)
+        await run("config", "set", "rerank.enabled", "true")
+        found = await checks(run)
+        assert found["learning"]["ok"], found
+        assert found["rerank"] == {
+            "name": "rerank",
+            "ok": True,
+            "found": f"a reranker answers at {endpoint.url}",
+            "fix": "",
+        }
+        assert "folders" not in found
+    found = await checks(run)
+    assert found["rerank"]["ok"] is False
+    assert "Nothing answers at rerank.endpoint" in found["rerank"]["found"]
+
+
+async def test_a_weight_of_a_folder_that_is_not_there_is_said(run: Run, notes: Path):
+    ended = await run("config", "set", "search.folders", "Archive=0.5")
+    assert ended.code == 0
+    assert "No vault has Archive, so its weight does nothing." in ended.err
+    (notes / "Archive").mkdir()
+    ended = await run("config", "set", "search.folders", "Archive=0.5")
+    assert "Archive," not in ended.err

@@ -53,6 +53,8 @@ def after_change(
         yield "VAULT_NOT_FOUND: The folder does not exist. Make it, or correct vault.root."
         return
     yield from _idle(now, names)
+    if "search.folders" in names and (unknown := unknown_folders(now)):
+        yield f"No vault has {', '.join(unknown)}, so its weight does nothing."
     yield from about_key(before, now)
     server = server_here(invocation.layers())
     if server is None:
@@ -92,6 +94,20 @@ def still_changed(invocation: Invocation, server: Server, names: Iterable[str]) 
         if not set(names) & set(changed) or time.monotonic() > deadline:
             return changed
         time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+
+def unknown_folders(config: Config) -> list[str]:
+    """Return the folders of `search.folders` that neither the vault nor a registered one has."""
+    from vault_agent.config.registry import read_registry
+
+    roots = [each.root for each in read_registry()]
+    if config.vault.root is not None:
+        roots.append(config.vault.root)
+    return [
+        folder
+        for folder in config.search.weights.folders
+        if not any((root / folder).is_dir() for root in roots)
+    ]
 
 
 def waits_in_background(invocation: Invocation, names: Iterable[str]) -> bool:

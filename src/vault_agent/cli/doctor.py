@@ -50,8 +50,9 @@ class Check(NamedTuple):
 async def command(invocation: Invocation) -> int:
     """Check everything, and say what to type where it is wrong.
 
-    It looks at your settings, the folder of your notes, the index, the server, agents, the service
-    and the embedding endpoint. It changes nothing. The exit code is 1 if something is wrong.
+    It looks at your settings, the folder of your notes, the index, the server, agents, the service,
+    the embedding endpoint and the reranker. It changes nothing. The exit code is 1 if something is
+    wrong.
     """
     checks = []
     async for check in _checks(invocation):
@@ -95,7 +96,10 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
     async for check in _server(invocation, config, server):
         yield check
     yield _key(config, restart_command(invocation.config))
+    for check in _ranking(config):
+        yield check
     yield await _embedding(config)
+    yield await _rerank(config)
     for check in _agents(invocation, config):
         yield check
     yield _service(invocation)
@@ -235,6 +239,18 @@ def _key(config: Config, again: str) -> Check:
     return Check("key", None, "not needed: notes cannot be changed")
 
 
+def _ranking(config: Config) -> Iterator[Check]:
+    from vault_agent.cli.applying import unknown_folders
+
+    if unknown := unknown_folders(config):
+        what = f"search.folders names what no vault has: {', '.join(unknown)}"
+        yield Check("folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT")
+    if config.search.learn:
+        yield Check("learning", True, "notes that you open after a search are raised in the next")
+    else:
+        yield Check("learning", None, "off: searches do not learn from what you open")
+
+
 async def _embedding(config: Config) -> Check:
     from vault_agent.cli.embedding import asked
 
@@ -245,6 +261,20 @@ async def _embedding(config: Config) -> Check:
     except VaultAgentError as error:
         return Check("embedding", False, error.message, "vault-agent embedding check")
     return Check("embedding", True, f"{found.model} answers at {config.embedding.endpoint}")
+
+
+async def _rerank(config: Config) -> Check:
+    from vault_agent.config import rerank_settings
+    from vault_agent.rerank.client import Reranker, RerankSettings
+
+    if not config.rerank.enabled:
+        return Check("rerank", None, "off: results keep the order of the search")
+    try:
+        async with Reranker(RerankSettings(**rerank_settings(config.rerank))) as reranker:
+            await reranker.scores("bread", ["bread", "stone"])
+    except VaultAgentError as error:
+        return Check("rerank", False, error.message)
+    return Check("rerank", True, f"a reranker answers at {config.rerank.endpoint}")
 
 
 def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         index_directory,
         index_parent,
         load_config,
+        rerank_settings,
         switched_on,
     )
 
@@ -24,6 +25,7 @@ __all__ = [
     "index_directory",
     "index_parent",
     "load_config",
+    "rerank_settings",
     "switched_on",
 ]
 

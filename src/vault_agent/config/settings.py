@@ -199,6 +199,16 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
     }
 
 
+def rerank_settings(chosen: RerankSettings) -> dict[str, Any]:
+    """Return the arguments for the `RerankSettings` of the client. `rerank.endpoint` is set."""
+    return {
+        "url": chosen.endpoint,
+        "model": chosen.model or "",
+        "allow_private": chosen.allow_private_network_endpoint,
+        "timeout": chosen.timeout_seconds,
+    }
+
+
 _OTHER_SWITCHES = ("search.learn",)
 """Switches of features that have no section of their own."""
 
