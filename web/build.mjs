@@ -2,6 +2,7 @@
 //
 // Reads web/package.json and package-lock.json. Writes one ES module for each entry below, without
 // source maps, then vendor.lock.json (what is in each file, its hash and size) and the licences.
+// mermaid.js is no module: it is written into the sandboxed frame that draws diagrams (web/frame.py).
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync, readdirSync } from "node:fs";
@@ -49,6 +50,25 @@ const entries = {
   "merge.js": `export { MergeView, unifiedMergeView } from "@codemirror/merge";`,
   "vim.js": `export { Vim, vim } from "@replit/codemirror-vim";`,
   "temml.js": `import temml from "temml"; export const { render } = temml;`,
+  "mermaid.js": `import mermaid from "mermaid"; globalThis.mermaid = mermaid;`,
+};
+
+// A quarter of mermaid.js would be what formulas and architecture diagrams need, of which the page shows
+// the source, and the usual layout of mind maps, which get that of flowcharts.
+const leftOut = {
+  name: "left out",
+  setup(builder) {
+    builder.onResolve({ filter: /^(katex|cytoscape)/ }, ({ path }) => ({ path, namespace: "left out" }));
+    builder.onResolve({ filter: /^\.\/cose-bilkent-/ }, ({ resolveDir }) => ({
+      path: join(
+        resolveDir,
+        readdirSync(resolveDir).find((each) => /^dagre-.*\.mjs$/.test(each)),
+      ),
+    }));
+    builder.onLoad({ filter: /./, namespace: "left out" }, ({ path }) => ({
+      contents: `export default null; throw new Error("Left out: ${path}");`,
+    }));
+  },
 };
 
 // The parts of the editor that are loaded later, each with the package that it is made of.
@@ -68,9 +88,17 @@ const shared = (own) => ({
   },
 });
 
+/** Return the package of a file, by its path below node_modules. */
 function owner(path) {
-  const found = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path);
+  const found = /node_modules\/((?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)/.exec(path);
   return found ? found[1] : null;
+}
+
+/** Return the packages that a package was bundled with before it was published: its chunks name their files. */
+function bundledWith(path) {
+  if (!path.includes("/@mermaid-js/parser/")) return [];
+  const text = readFileSync(join(here, path), "utf8");
+  return [...text.matchAll(/^\/\/ .*\/node_modules\/.+$/gm)].map(([line]) => owner(line.split("/.pnpm/").pop()));
 }
 
 rmSync(out, { recursive: true, force: true });
@@ -80,10 +108,12 @@ const packages = new Set();
 const imported = namesUsed(...Object.values(parts));
 for (const [name, entry] of Object.entries(entries)) {
   const source = name === "codemirror.js" ? entry + imported : entry;
-  const result = await bundle(source, parts[name] ? [shared(parts[name])] : []);
+  const alone = name === "mermaid.js";
+  const result = await bundle(source, alone ? [leftOut] : parts[name] ? [shared(parts[name])] : [], alone);
   const bytes = result.outputFiles[0].contents;
   writeFileSync(join(out, name), bytes);
-  const used = [...new Set(Object.keys(result.metafile.inputs).map(owner).filter(Boolean))].sort();
+  const inputs = Object.keys(result.metafile.inputs);
+  const used = [...new Set([...inputs.map(owner), ...inputs.flatMap(bundledWith)].filter(Boolean))].sort();
   used.forEach((each) => packages.add(each));
   files[name] = {
     packages: used,
@@ -94,28 +124,42 @@ for (const [name, entry] of Object.entries(entries)) {
 }
 const listed = Object.fromEntries(
   [...packages].sort().map((name) => {
-    const { version, license, integrity } = locked[`node_modules/${name}`];
+    const { version, license = licenceName(name), integrity } = locked[`node_modules/${name}`];
     return [name, { version, license, integrity }];
   }),
 );
 const licences = [...packages].sort().map((name) => {
-  const folder = join(here, "node_modules", name);
-  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-  if (!file) throw new Error(`${name} has no licence file`);
-  const text = readFileSync(join(folder, file), "utf8").replaceAll("\r\n", "\n").trim();
-  return `${name} ${listed[name].version} (${listed[name].license})\n\n${text}\n`;
+  const { version, license } = listed[name];
+  return `${name} ${version} (${license})\n\n${licenceOf(name)}\n`;
 });
 writeFileSync(join(out, "THIRD_PARTY_LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
 writeFileSync(join(out, "vendor.lock.json"), `${JSON.stringify({ files, packages: listed }, null, 2)}\n`);
 for (const [name, { bytes, gzip }] of Object.entries(files)) console.log(`${name}: ${bytes} bytes, ${gzip} gzipped`);
 
-/** Bundle a module given as text. */
-async function bundle(contents, plugins) {
+/** Return the licence of a package, in full: a file of its own, or a part of what it says of itself. */
+function licenceOf(name) {
+  const folder = join(here, "node_modules", name);
+  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+  const text = file
+    ? readFileSync(join(folder, file), "utf8")
+    : readFileSync(join(folder, "README.md"), "utf8").split(/^## Licen[cs]e$/m)[1];
+  if (!text) throw new Error(`${name} has no licence`);
+  return text.replaceAll("\r\n", "\n").trim();
+}
+
+/** Return the name of a licence that the package names only in its text. */
+function licenceName(name) {
+  if (licenceOf(name).startsWith("The MIT License")) return "MIT";
+  throw new Error(`${name} does not name its licence`);
+}
+
+/** Bundle a module given as text: as a module, or as a script that stands alone. */
+async function bundle(contents, plugins, alone) {
   return build({
     stdin: { contents, resolveDir: here, sourcefile: "entry.js" },
     bundle: true,
     minify: true,
-    format: "esm",
+    format: alone ? "iife" : "esm",
     target: "es2022",
     legalComments: "none",
     charset: "utf8",

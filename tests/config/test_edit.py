@@ -147,6 +147,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "web.open_on_serve": "true",
         "web.language": "en",
         "web.math": "false",
+        "web.diagrams": "true",
         "web.remote_pictures": "true",
         "memory.enabled": "true",
         "memory.max_notes": "3",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
+from vault_agent.web import diagrams
 from vault_agent.web.assets import FOLDER, Assets
 
 from .page import KEY, page_server, signed_in
@@ -82,6 +83,8 @@ async def test_static_files_are_immutable_and_compressed(open_page):
     assert f"/ui/assets/{assets.version}/" in text
     for file in [*FOLDER.rglob("*.js"), *FOLDER.rglob("*.css")]:
         path = file.relative_to(FOLDER).as_posix()
+        if path in diagrams.SCRIPTS:
+            continue
         address = f"/ui/assets/{assets.version}/{path}"
         async with open_page.request(
             "GET", address, headers={"Accept-Encoding": "gzip"}, auto_decompress=False
@@ -241,6 +244,38 @@ async def test_a_rebound_name_is_refused_with_a_good_session(locked_page):
     assert await locked_page.refusal("GET", "/notes", headers=headers) == (421, "HOST_NOT_ALLOWED")
     refusal = await locked_page.refusal("GET", "/ui/", headers={"Host": "evil.example"})
     assert refusal == (421, "HOST_NOT_ALLOWED")
+
+
+async def test_the_frame_of_diagrams_has_a_policy_of_its_own(open_page):
+    """Its scripts are in it, and are no files that the page could load."""
+    place = f"/ui/assets/{Assets().version}"
+    async with open_page.request("GET", f"{place}/{diagrams.NAME}") as reply:
+        text, headers = await reply.text(), reply.headers
+    assert reply.status == 200
+    assert reply.content_type == "text/html"
+    assert "mermaid" in text
+    assert re.fullmatch(
+        r"sandbox allow-scripts; default-src 'none'; script-src 'sha256-\S{44}' 'sha256-\S{44}';"
+        r" style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
+        headers["Content-Security-Policy"],
+    )
+    assert all(each.endswith("=()") for each in headers["Permissions-Policy"].split(", "))
+    for script in diagrams.SCRIPTS:
+        refusal = await open_page.refusal("GET", f"{place}/{script}")
+        assert refusal == (404, "ROUTE_NOT_FOUND")
+    elsewhere = {
+        "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Dest": "iframe",
+    }
+    refusal = await open_page.refusal("GET", f"{place}/{diagrams.NAME}", headers=elsewhere)
+    assert refusal == (403, "ORIGIN_NOT_ALLOWED")
+
+
+async def test_diagrams_are_drawn_where_the_settings_say_so(open_page, tmp_path: Path):
+    assert 'data-diagrams="false"' in (await shell(open_page))[1]
+    async with page_server(tmp_path, web={"enabled": True, "diagrams": True}) as server:
+        assert 'data-diagrams="true"' in (await shell(server))[1]
 
 
 async def test_pictures_of_other_servers_may_load_where_the_settings_say_so(tmp_path: Path):

@@ -92,6 +92,7 @@ NOTES = {
         "---\ntype: snippet\ntags: [python]\n---\n# Median of three\n\n```python\nsorted(x)[1]\n```\n"
         "\nUsed by [[Sensor script]].\n\n## First\n\nBelow the first.\n\n### Deep\n\nDeeper.\n\n"
         "## Second\n\nBelow the second.\n\n```dataview\nLIST FROM #frost\n```\n"
+        "\n```mermaid\nflowchart LR\n  A[Sensor] --> B\n```\n"
     ),
     "garden/庭の霜.md": (
         "---\ntags: [霜, 庭]\ncreated: 2026-01-14\n---\n# 庭の霜 初霜の記録\n\n今朝、北側の棚に霜が降りた。"

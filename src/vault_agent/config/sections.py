@@ -464,6 +464,12 @@ class WebSettings(Section):
         help="Otherwise it shows their source.",
         live=True,
     )
+    diagrams: Switch = setting(
+        False,
+        "whether the web page draws diagrams of Mermaid",
+        help="Otherwise it shows their source.",
+        live=True,
+    )
     remote_pictures: Switch = setting(
         False,
         "whether the web page loads pictures of other servers",

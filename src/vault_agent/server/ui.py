@@ -20,8 +20,9 @@ from vault_agent.server.access import bearer
 from vault_agent.server.downloads import send_shown
 from vault_agent.server.keys import APP, ASSETS, CALLER, CONFIG, SESSIONS
 from vault_agent.server.replies import accepts_gzip, bytes_reply
+from vault_agent.system.cancelling import in_thread
 from vault_agent.web.sessions import PREFIX
-from vault_agent.web.shell import fill, page_headers
+from vault_agent.web.shell import fill, frame_headers, page_headers
 from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ async def shell(call: Call) -> web.StreamResponse:
         "version": __version__,
         "language": config.web.language,
         "math": "true" if config.web.math else "false",
+        "diagrams": "true" if config.web.diagrams else "false",
         "pictures": "true" if config.web.remote_pictures else "false",
         "key": "required" if SESSIONS in app else "none",
     }
@@ -98,13 +100,16 @@ async def asset(call: Call) -> web.StreamResponse:
     if found is None:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such file, or it is of another version.")
     headers = {
-        **page_headers(),
+        **(page_headers() if found.policy is None else frame_headers(found.policy)),
         "Cache-Control": "public, max-age=31536000, immutable",
         "Vary": "Accept-Encoding",
     }
     body = found.body
     if accepts_gzip(call.request):
-        body = found.compressed
+        if found.compressed is not None:
+            body = found.compressed
+        else:
+            body = await in_thread(gzip.compress, body, _COMPRESSION, mtime=0)
         headers["Content-Encoding"] = "gzip"
     return web.Response(body=body, headers=headers, content_type=found.media_type, charset="utf-8")
 

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_agent.web import diagrams
+
 FOLDER = Path(__file__).parent
 _PARTS = ("app", "css", "locale", "vendor")
 _TYPES = {
@@ -25,11 +27,16 @@ _COMPRESSION = 9
 
 
 class Asset(NamedTuple):
-    """A static file: its media type, its bytes, and the same compressed by gzip."""
+    """A static file: its media type, its bytes, and the same compressed by gzip.
+
+    `compressed` is None if that takes too long for the start of a server. `policy` is a
+    Content-Security-Policy of its own.
+    """
 
     media_type: str
     body: bytes
-    compressed: bytes
+    compressed: bytes | None
+    policy: str | None = None
 
 
 class Assets:
@@ -68,7 +75,10 @@ class Assets:
             for path in sorted((self._folder / part).rglob("*"))
             if path.suffix in _TYPES and path.is_file()
         )
-        return {path.relative_to(self._folder).as_posix(): _asset(path) for path in found}
+        files = {path.relative_to(self._folder).as_posix(): path for path in found}
+        scripts = [files.pop(name).read_text("utf-8") for name in diagrams.SCRIPTS]
+        frame = Asset("text/html", diagrams.document(scripts), None, diagrams.policy(scripts))
+        return {diagrams.NAME: frame} | {name: _asset(path) for name, path in files.items()}
 
 
 def _asset(path: Path) -> Asset:

@@ -28,6 +28,7 @@ _REFUSED = (
     "xr-spatial-tracking",
 )  # fmt: skip
 """The powers of browsers that the page refuses. It keeps clipboard-write and fullscreen."""
+_NO_POWERS = tuple(f"{name}=()" for name in _REFUSED)
 
 
 def page_headers(nonce: str | None = None, *, remote_pictures: bool = False) -> dict[str, str]:
@@ -37,13 +38,22 @@ def page_headers(nonce: str | None = None, *, remote_pictures: bool = False) -> 
     """
     allowed = f" 'nonce-{nonce}'" if nonce is not None else ""
     pictures = " https:" if remote_pictures else ""
+    powers = ("clipboard-write=(self)", "fullscreen=(self)", *_NO_POWERS)
+    return _headers(_POLICY.format(nonce=allowed, pictures=pictures), powers)
+
+
+def frame_headers(policy: str) -> dict[str, str]:
+    """Return the headers of a frame that has a policy of its own, and no powers at all."""
+    powers = ("clipboard-write=()", "fullscreen=()", *_NO_POWERS)
+    return {**_headers(policy, powers), "X-DNS-Prefetch-Control": "off"}
+
+
+def _headers(policy: str, powers: tuple[str, ...]) -> dict[str, str]:
     return {
-        "Content-Security-Policy": _POLICY.format(nonce=allowed, pictures=pictures),
+        "Content-Security-Policy": policy,
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
-        "Permissions-Policy": ", ".join(
-            ("clipboard-write=(self)", "fullscreen=(self)", *(f"{name}=()" for name in _REFUSED))
-        ),
+        "Permissions-Policy": ", ".join(powers),
         "Referrer-Policy": "no-referrer",
         "Server": "vault-agent",
         "X-Content-Type-Options": "nosniff",

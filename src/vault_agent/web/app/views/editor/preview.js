@@ -16,8 +16,10 @@ const PATIENT = 4; // a preview that takes long is made less often
 const writer = new XMLSerializer();
 const LINE = / data-line="\d+"/g;
 
-/** Show what has changed only, so that pictures stay and the reader is not thrown about. Return what ends it.
- * @param {HTMLElement} prose @param {string} rendered @param {Reading["enhance"]} enhance @param {any} note */
+/** Something added to the preview that goes on, such as what draws its diagrams. @typedef {{ end: () => void, isShown: () => boolean }} Added */
+
+/** Show what has changed only, so that pictures stay and the reader is not thrown about. Return what was added.
+ * @param {HTMLElement} prose @param {string} rendered @param {Reading["enhance"]} enhance @param {any} note @returns {Added} */
 export function patch(prose, rendered, enhance, note) {
   const made = document.createElement("div");
   showRendered(made, rendered);
@@ -51,14 +53,14 @@ export function patch(prose, rendered, enhance, note) {
     ...now.map((element, at) => ({ element, key: keys[first + at] })),
     ...kept,
   ];
-  return end;
+  return { end, isShown: () => now.some((each) => each.isConnected) };
 }
 
 /** @param {{ text: () => string, version: { value: number }, note: { id: string, path: string, title: string }, reading: Reading, box: { current: HTMLElement | null }, onShown: () => void }} given */
 export function Preview({ text, version, note, reading, box, onShown }) {
   const prose = useRef(/** @type {HTMLElement | null} */ (null));
   const fault = useSignal("");
-  const state = useRef({ due: 0, timer: /** @type {any} */ (0), ends: /** @type {(() => void)[]} */ ([]) });
+  const state = useRef({ due: 0, timer: /** @type {any} */ (0), added: /** @type {Added[]} */ ([]) });
   const render = useRef(
     newestOnly((abort, /** @type {string} */ source, /** @type {string} */ path) =>
       ask("POST", "/render", { body: { text: source, path }, signal: abort }),
@@ -75,7 +77,9 @@ export function Preview({ text, version, note, reading, box, onShown }) {
         const answer = await render.current(source, note.path);
         if (!answer || !prose.current) return;
         const began = performance.now();
-        now.ends.push(patch(prose.current, answer.data.html, reading.enhance, note));
+        const added = patch(prose.current, answer.data.html, reading.enhance, note);
+        now.added.filter((each) => !each.isShown()).forEach((each) => each.end());
+        now.added = [...now.added.filter((each) => each.isShown()), added];
         now.due = Math.max(now.due, performance.now() + PATIENT * (performance.now() - began));
         fault.value = "";
         onShown();
@@ -90,7 +94,8 @@ export function Preview({ text, version, note, reading, box, onShown }) {
     return () => {
       clearTimeout(state.current.timer);
       render.current.stop();
-      [...state.current.ends, stop].forEach((each) => each());
+      state.current.added.forEach((each) => each.end());
+      stop();
     };
   }, []);
   return html`<section class="pane seen" tabindex="0" aria-label=${later.edit.preview} ref=${box}>

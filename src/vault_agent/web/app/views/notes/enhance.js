@@ -77,10 +77,10 @@ export function enhance(prose, note) {
   codes(prose);
   void formulas(prose, () => stopped);
   mark(prose);
-  const unframe = framePdfs(prose);
+  const stops = [framePdfs(prose), diagrams(prose)];
   return () => {
     stopped = true;
-    unframe();
+    stops.forEach((each) => each());
   };
 }
 
@@ -277,10 +277,37 @@ function queries(frame, language) {
   if (!name) return;
   const made = document.createElement("details");
   made.className = "query";
+  made.classList.toggle("mermaid", language.toLowerCase() === "mermaid");
   const title = document.createElement("summary");
-  title.append(icon(language === "mermaid" ? "graph" : "table"), name);
+  const text = document.createElement("bdi");
+  text.textContent = name;
+  title.append(icon(made.classList.contains("mermaid") ? "graph" : "table"), text);
   frame.replaceWith(made);
   made.append(title, frame);
+}
+
+/** Diagrams are drawn if the settings say so. Return a function that stops it. @param {HTMLElement} prose */
+function diagrams(prose) {
+  const blocks = [...prose.querySelectorAll("details.mermaid")];
+  if (!blocks.length || document.documentElement.dataset.diagrams !== "true") return () => {};
+  const isPreview = !prose.isConnected; // which gets each new text before it is shown
+  const figures = blocks.map((block) => {
+    const figure = document.createElement("figure");
+    figure.className = "diagram";
+    block.replaceWith(figure);
+    figure.append(block);
+    return figure;
+  });
+  let stop = () => {};
+  let stopped = false;
+  import("./diagrams.js").then(
+    ({ drawDiagrams }) => stopped || (stop = drawDiagrams(figures, isPreview)),
+    () => null, // sources stay
+  );
+  return () => {
+    stopped = true;
+    stop();
+  };
 }
 
 const FORMULA = 5000; // characters

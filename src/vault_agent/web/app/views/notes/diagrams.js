@@ -1,0 +1,188 @@
+// Draws the diagrams of a note when they come near the view. Their source stays, folded below the picture.
+
+import { effect, untracked } from "../../../vendor/preact.js";
+import { later } from "../../later.js";
+import { draw } from "../../parts/drawing.js";
+import { plain } from "../../parts/text.js";
+import { dark } from "../../state/settings.js";
+import { lookOf } from "./diagram-look.js";
+
+const LARGEST = 20_000; // characters of source
+const MOST = 50; // diagrams in a note
+const SLOW = 3; // diagrams of a note that take too long, until no more are tried
+const KEPT = 30; // pictures
+const LONGEST = 20_000; // pixels of a side
+const ALIKE = 0.8; // share of a source that two have in common
+const NARROWEST = 640; // pixels, for what is as wide as its place
+const SMALLEST = 0.55; // share of its size: a picture that would be smaller scrolls
+const AHEAD = "600px"; // below the view
+const t = later.diagrams;
+
+/** @typedef {import("../../parts/drawing.js").Drawn} Drawn */
+/** @typedef {import("../../parts/drawing.js").Undrawn} Undrawn */
+
+/** What was drawn last, by theme, width and source: a text that is shown again does not flicker.
+ * @type {Map<string, { dark: boolean, source: string, outcome: Drawn | string }>} */
+const kept = new Map();
+
+/** @param {string} key @param {string} source @param {Drawn | string} outcome a picture, or why there is none */
+function keep(key, source, outcome) {
+  kept.delete(key);
+  kept.set(key, { dark: dark.peek(), source, outcome });
+  if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? "");
+  return outcome;
+}
+
+/** The picture of almost the same source, which is being written. @param {string} source @returns {Drawn | null} */
+function pictureBefore(source) {
+  for (const { dark: before, source: other, outcome } of [...kept.values()].reverse()) {
+    if (before !== dark.peek() || typeof outcome === "string") continue;
+    const most = Math.min(source.length, other.length);
+    let first = 0;
+    while (first < most && source[first] === other[first]) first += 1;
+    let last = 0;
+    while (last < most - first && source.at(-1 - last) === other.at(-1 - last)) last += 1;
+    if (first + last >= ALIKE * Math.max(source.length, other.length)) return outcome;
+  }
+  return null;
+}
+
+/** Say in plain words why there is no picture. @param {Undrawn} fault @param {string} source */
+function reasonOf({ late, message }, source) {
+  if (late) return t.late;
+  const first = plain(message.split("\n")[0], 200).replace(/[:,.\s]+$/, "");
+  const [, line] = /\b(?:error|unexpected) (?:on|at) line (\d+)/i.exec(first) ?? [];
+  // What is never closed is wrong at the end, which Mermaid counts differently.
+  if (line) return t.wrongLine(String(Math.min(Number(line), source.trimEnd().split("\n").length)));
+  if (/^No diagram type detected/i.test(first)) return t.unknownKind;
+  if (/^Left out/.test(first)) return t.leftOut;
+  if (/^Edge limit exceeded/.test(first)) return t.large;
+  return first ? t.wrong(first) : t.failed;
+}
+
+/** The title that a source gives its diagram. @param {string} source */
+const titleIn = (source) =>
+  /^\s*(?:accTitle\s*:|(?:pie(?:\s+showData)?\s+)?title\b\s*:?)\s*(.+)$/m.exec(source)?.[1] ?? "";
+
+/** @param {Drawn} drawn @param {string} source */
+function pictureOf({ svg, width, height, kind, title }, source) {
+  const picture = document.createElement("img");
+  const name = t.kinds[/** @type {"sequence"} */ (kind)] ?? t.kind;
+  const called = plain(title || titleIn(source), 200).replace(/^(["'])(.*)\1$/, "$2");
+  picture.alt = called ? t.called(name, called) : name;
+  picture.width = width;
+  picture.height = height;
+  picture.style.minInlineSize = `${Math.round(width * SMALLEST)}px`;
+  const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  const revoke = () => URL.revokeObjectURL(address);
+  picture.addEventListener("load", revoke, { once: true });
+  picture.addEventListener("error", revoke, { once: true });
+  picture.src = address;
+  return picture;
+}
+
+/** A block with its source, and the picture above it if there is one. */
+class Diagram {
+  /** @param {HTMLElement} figure with the source @param {boolean} beyond whether it is one too many */
+  constructor(figure, beyond) {
+    this.figure = figure;
+    this.folded = /** @type {HTMLDetailsElement} */ (figure.querySelector("details"));
+    this.source = figure.querySelector("code")?.textContent ?? "";
+    this.title = /** @type {HTMLElement} */ (figure.querySelector("summary > bdi"));
+    this.frame = document.createElement("div");
+    this.refused = beyond ? t.many : this.source.length > LARGEST ? t.large : "";
+    if (this.refused) this.title.textContent = this.refused;
+  }
+
+  get width() {
+    return Math.max(NARROWEST, Math.round(this.figure.getBoundingClientRect().width));
+  }
+
+  /** @param {HTMLImageElement} picture */
+  put(picture) {
+    this.frame.replaceChildren(picture);
+    if (!this.frame.isConnected) this.figure.prepend(this.frame);
+    this.title.textContent = t.source;
+    if (Number.parseInt(picture.style.minInlineSize, 10) <= this.figure.clientWidth) return;
+    this.frame.tabIndex = 0; // it scrolls, by keys too
+    this.frame.setAttribute("role", "region");
+    this.frame.setAttribute("aria-label", picture.alt);
+  }
+
+  /** @param {Drawn | string} outcome */
+  async show(outcome) {
+    if (typeof outcome === "string") {
+      this.title.textContent = outcome;
+      this.folded.open = !this.frame.firstChild; // a picture of what it was before stays
+      return;
+    }
+    const picture = pictureOf(outcome, this.source);
+    await picture.decode().catch(() => null); // the one before stays until then
+    this.put(picture);
+  }
+}
+
+/** Draw the diagrams of a text when they come near the view. Return a function that stops it.
+ * @param {HTMLElement[]} figures @param {boolean} isPreview whether the text is being written */
+export function drawDiagrams(figures, isPreview) {
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        const diagram = isIntersecting && all.get(target);
+        if (!diagram) continue;
+        near.unobserve(target);
+        seen.add(diagram);
+        void show(diagram);
+      }
+    },
+    { rootMargin: AHEAD },
+  );
+  /** @type {Map<Element, Diagram>} */
+  const all = new Map();
+  /** @type {Set<Diagram>} */
+  const seen = new Set();
+  let stopped = false;
+  let slow = 0;
+
+  /** @param {Diagram} diagram */
+  async function show(diagram) {
+    const { source } = diagram;
+    const keyOf = () => JSON.stringify([dark.peek(), diagram.width, source]);
+    const key = keyOf();
+    const known = kept.get(key);
+    if (known) return diagram.show(keep(key, source, known.outcome));
+    const wanted = () => !stopped && diagram.figure.isConnected && key === keyOf();
+    try {
+      const drawn = await draw(() => {
+        if (slow >= SLOW || !wanted()) return null;
+        return { source, width: diagram.width, config: lookOf(dark.peek(), LARGEST) };
+      });
+      const fits = !drawn || Math.max(drawn.width, drawn.height) <= LONGEST;
+      if (drawn) keep(key, source, fits ? drawn : t.large);
+      if (wanted()) await diagram.show(kept.get(key)?.outcome ?? t.slow);
+    } catch (error) {
+      const fault = /** @type {Undrawn} */ (error);
+      if (fault.late) slow += 1;
+      keep(key, source, reasonOf(fault, source));
+      if (wanted()) await diagram.show(reasonOf(fault, source));
+    }
+  }
+
+  for (const figure of figures) {
+    const diagram = new Diagram(figure, all.size >= MOST);
+    all.set(figure, diagram);
+    if (diagram.refused) continue;
+    near.observe(figure);
+    const before = isPreview && pictureBefore(diagram.source);
+    if (before) diagram.put(pictureOf(before, diagram.source));
+  }
+  const unwatch = effect(() => {
+    void dark.value;
+    untracked(() => seen.forEach((each) => void show(each)));
+  });
+  return () => {
+    stopped = true;
+    near.disconnect();
+    unwatch();
+  };
+}
