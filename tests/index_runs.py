@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.indexing.index import index
-from vault_agent.indexing.kept import KeptTexts
-from vault_agent.indexing.parse import (
-    FileTask,
-    Outcome,
-    ParsedFile,
-    parse_attachment_file,
-    parse_file,
-)
+from vault_agent.indexing.parse import Batch, FileTask, Outcome, ParsedFile, parse_files
 from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.store.database import open_reader
@@ -23,7 +16,6 @@ from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.text.names import is_note
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
@@ -153,12 +145,9 @@ class Vault:
     def parsing(self) -> Iterator[Callable[[list[FileTask]], list[ParsedFile]]]:
         """Open the vault, and return what reads and parses a batch of its files."""
         with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
-            yield lambda batch: [
-                parse_file(root, task, MAX_NOTE_BYTES, self.fields)
-                if is_note(task.entry.path)
-                else parse_attachment_file(root, task, KeptTexts(self.directory.texts))
-                for task in batch
-            ]
+            batch = Batch(str(self.root), None, self.exclude, MAX_NOTE_BYTES, self.fields, [])
+            batch = batch._replace(kept=str(self.directory.texts))
+            yield lambda tasks: parse_files(root, batch._replace(files=tasks))
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:

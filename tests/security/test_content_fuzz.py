@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.vault.spellings import CLIMBING, HARMLESS, LEAVING, MALFORMED
 
 from vault_agent.errors import Forbidden, InvalidRequest
-from vault_agent.indexing.parse import FileTask, Outcome, ParsedFile, parse_file
+from vault_agent.indexing.parse import Batch, FileTask, Outcome, ParsedFile, parse_files
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.notes import FileEntry, LinkKind
@@ -134,7 +134,9 @@ def read(tmp_path: Path) -> Iterator[Callable[[bytes], ParsedFile]]:
         def read(data: bytes) -> ParsedFile:
             (tmp_path / "note.md").write_bytes(data)
             entry = FileEntry("note.md", len(data), 0, 0, 0)
-            return parse_file(root, FileTask(entry, None, 1), 1 << 20)
+            batch = Batch(str(tmp_path), None, (), 1 << 20, (), [FileTask(entry, None, 1)])
+            [parsed] = parse_files(root, batch)
+            return parsed
 
         yield read
 

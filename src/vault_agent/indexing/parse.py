@@ -88,6 +88,17 @@ class Outcome(Enum):
     KEPT = auto()  # cannot be read for now: the index keeps what it has
 
 
+class ReadFile(NamedTuple):
+    """A file as it was read; `note` is set if the outcome is PARSED."""
+
+    entry: FileEntry
+    outcome: Outcome
+    hash: bytes = b""
+    rowid: int = 0
+    note: ParsedNote | None = None
+    warnings: tuple[Warning, ...] = ()
+
+
 class ParsedFile(NamedTuple):
     """What a worker returns; `rows` and `text` are set if the outcome is PARSED."""
 
@@ -114,14 +125,22 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
         with root:
             if Folder.at(batch.root) != batch.folder:
                 return None
-            return [
-                parse_file(root, file, batch.max_note_bytes, batch.fields, typed=batch.typed)
-                if is_note(file.entry.path)
-                else parse_attachment_file(root, file, KeptTexts(Path(batch.kept)))
-                for file in batch.files
-            ]
+            return parse_files(root, batch)
 
     return parse_batch
+
+
+def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
+    """Read and parse the files of a batch, whose vault is open. Any content gives an outcome."""
+    read = [
+        _read_note(root, file, batch.max_note_bytes, batch.fields, typed=batch.typed)
+        if is_note(file.entry.path)
+        else _read_attachment(root, file, KeptTexts(Path(batch.kept)))
+        for file in batch.files
+    ]
+    # Not file by file: going to and fro between the parser and the table of terms costs a tenth
+    # more processor time, since neither stays in the processor's caches.
+    return [_parsed(file) for file in read]
 
 
 @lru_cache(maxsize=8)
@@ -129,15 +148,15 @@ def _exclusions(patterns: tuple[str, ...]) -> Exclusions:
     return Exclusions(patterns)
 
 
-def parse_file(
+def _read_note(
     root: VaultRoot,
     task: FileTask,
     max_note_bytes: int,
     fields: Sequence[str] = (),
     *,
     typed: bool = False,
-) -> ParsedFile:
-    """Read and parse one file. Any content gives an outcome.
+) -> ReadFile:
+    """Read and parse one note. Any content gives an outcome.
 
     `fields` are the names of properties whose values are searched, or "*" for all. With `typed`, a
     note without a type gets that of its folder, and links find it by its `id` and type.
@@ -151,21 +170,22 @@ def parse_file(
             return _too_large(content.entry, task.rowid)
         digest = content_hash(content.data)
         if digest == task.known_hash:
-            return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
+            return ReadFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
         text, warnings = decode(content.data, path)
     except Skipped as skipped:
         code = skipped.warning.code
         outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
-        return ParsedFile(task.entry, outcome, warnings=(skipped.warning,))
+        return ReadFile(task.entry, outcome, warnings=(skipped.warning,))
     note = parse_note(text, path=path, origin=_origin(content.data, text))
     if fields:
         note = replace(note, searched=_searched(note, fields))
     if typed:
         note = with_keys(note, path)
-    return _parsed(content.entry, task.rowid, digest, note, content.warnings + warnings)
+    warnings = content.warnings + warnings
+    return ReadFile(content.entry, Outcome.PARSED, digest, task.rowid, note, warnings)
 
 
-def parse_attachment_file(root: VaultRoot, task: FileTask, kept: KeptTexts) -> ParsedFile:
+def _read_attachment(root: VaultRoot, task: FileTask, kept: KeptTexts) -> ReadFile:
     """Read one attachment and take its text. Any content gives an outcome.
 
     The text of a content that is kept is not read again.
@@ -191,7 +211,7 @@ def parse_attachment_file(root: VaultRoot, task: FileTask, kept: KeptTexts) -> P
         warnings.extend(content.warnings)
         digest = content_hash(content.data)
         if digest == task.known_hash:
-            return ParsedFile(content.entry, Outcome.SAME, digest, warnings=tuple(warnings))
+            return ReadFile(content.entry, Outcome.SAME, digest, warnings=tuple(warnings))
         text = kept.get(kind, digest) if kind in COSTLY else None
         if text is None:
             text = extract(kind, content.data, decoded)
@@ -200,14 +220,14 @@ def parse_attachment_file(root: VaultRoot, task: FileTask, kept: KeptTexts) -> P
     except Skipped as skipped:
         code = skipped.warning.code
         outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
-        return ParsedFile(task.entry, outcome, warnings=(skipped.warning,))
+        return ReadFile(task.entry, outcome, warnings=(skipped.warning,))
     except Unreadable as unreadable:
         text = Extracted(())
         warnings.append(_not_read(path, unreadable.reason))
     if text.cut is not None:
         warnings.append(_cut_short(path, text.cut))
     note = parse_attachment(text.parts, path=path)
-    return _parsed(content.entry, task.rowid, digest, note, tuple(warnings))
+    return ReadFile(content.entry, Outcome.PARSED, digest, task.rowid, note, tuple(warnings))
 
 
 def _not_read(path: str, reason: str) -> Warning:
@@ -244,7 +264,7 @@ def _origin(data: bytes, text: str) -> int | None:
     return start if text.encode() == memoryview(data)[start:] else None
 
 
-def _too_large(entry: FileEntry, rowid: int) -> ParsedFile:
+def _too_large(entry: FileEntry, rowid: int) -> ReadFile:
     what = "A note is over index.max_note_bytes: it is found by title and path, not by its text."
     if not is_note(entry.path):
         what = "An attachment is too large to be read: it is found by its name only."
@@ -256,22 +276,24 @@ def _too_large(entry: FileEntry, rowid: int) -> ParsedFile:
     return _registered(entry, rowid, warning)
 
 
-def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ParsedFile:
+def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ReadFile:
     """Return a note without content, found by its title and path only."""
     note = replace(_NAMELESS, title=stem(entry.path))
     identity = content_hash(repr(entry).encode("utf-8", "surrogateescape"))
-    return _parsed(entry, rowid, identity, note, (warning,))
+    return ReadFile(entry, Outcome.PARSED, identity, rowid, note, (warning,))
 
 
-def _parsed(
-    entry: FileEntry, rowid: int, digest: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
-) -> ParsedFile:
+def _parsed(file: ReadFile) -> ParsedFile:
+    """Make what is stored of a file."""
+    entry, outcome, digest, rowid, note, warnings = file
+    if note is None:
+        return ParsedFile(entry, outcome, digest, warnings=warnings)
     aliases = (*note.aliases, *note.keys)
     # Links find an attachment by its own row, whether its text is indexed or not.
     names = names_of(entry.path, aliases) if is_note(entry.path) else ()
     return ParsedFile(
         entry,
-        Outcome.PARSED,
+        outcome,
         digest,
         rowid,
         to_rows(rowid, entry, digest, note, names=names, lookup_of=target_key),
@@ -290,7 +312,7 @@ def unparsed(task: FileTask) -> ParsedFile:
         "and path only.",
         {"path": task.entry.path},
     )
-    return _registered(task.entry, task.rowid, warning)
+    return _parsed(_registered(task.entry, task.rowid, warning))
 
 
 _NAMELESS = ParsedNote(
