@@ -404,3 +404,25 @@ def test_names_lie_over_no_other_name_and_over_no_node(visit: Callable[..., Page
       return wrong;
     }""")
     assert wrong == []
+
+
+def test_a_large_local_graph_is_a_part_of_the_whole_one(visit: Callable[..., Page]):
+    page = visit()
+    moved = page.evaluate("""async () => {
+      const base = document.querySelector("script[type=module]").src;
+      const { layOutLocal } = await import(new URL("workers/settle.js", base));
+      return [20, 1600].map((count) => {
+        const of = (make) => [...Array(count).keys()].map(make);
+        const scene = {
+          x: Float32Array.from(of((at) => at)),
+          y: Float32Array.from(of((at) => at % 7)),
+          degree: new Uint32Array(count).fill(1),
+          mask: new Uint8Array(count).fill(1),
+          edges: Uint32Array.from(of((at) => [0, at]).slice(1).flat()),
+        };
+        layOutLocal(scene, 0);
+        return of((at) => at).filter((at) => scene.x[at] !== at).length;
+      });
+    }""")
+    assert moved[0] > 15
+    assert moved[1] == 0, "some in a layout of their own would lie across the others"

@@ -4,6 +4,7 @@ import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY
 import { radius } from "../parts/shapes.js";
 
 const MOST = 400;
+const MOST_LOCAL = 1500;
 
 /**
  * Move the nodes near one, two steps away at most, while that one stays.
@@ -56,18 +57,20 @@ export function settleNear(scene, held, ticks) {
 }
 
 /**
- * Lay out the nodes that pass as a graph of their own, one of them in the middle.
+ * Lay out the nodes that pass as a graph of their own, one of them in the middle. Where they are too
+ * many, all stay where the whole graph has them.
  * @param {import("./picture.js").Scene} scene @param {number} middle
  */
 export function layOutLocal(scene, middle) {
   /** @type {any[]} */
   const nodes = [];
   const index = new Map();
-  for (let at = 0; at < scene.mask.length && nodes.length < 1500; at += 1) {
+  for (let at = 0; at < scene.mask.length; at += 1) {
     if (!scene.mask[at]) continue;
     index.set(at, nodes.length);
     nodes.push({ at, ...(at === middle && { fx: 0, fy: 0 }) });
   }
+  if (nodes.length > MOST_LOCAL) return;
   const links = [];
   for (let at = 0; at < scene.edges.length; at += 2)
     if (index.has(scene.edges[at]) && index.has(scene.edges[at + 1]))
