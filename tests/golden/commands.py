@@ -130,6 +130,7 @@ READING = {
         run("links check", what="broken links"),
         run("links check", "Bread.md"),
         run("backlinks", "Bread"),
+        run("backlinks", "jar.png"),
         run("mentions", "Bread"),
         run("graph central", "-n", "2"),
         run("graph communities", "-n", "1"),

@@ -122,6 +122,17 @@ async def test_a_link_in_the_frontmatter_has_a_place_without_text(vault: Vault):
     assert none.entries[0].places == ()
 
 
+async def test_an_attachment_has_backlinks(vault: Vault):
+    vault.write("media/plan.png", "not looked at")
+    vault.write("Plans.md", "# Plans\n\nThe first one: ![[plan.png]]\n")
+    async with indexed(vault) as now:
+        found = await backlinks(now, identify("media/plan.png"), Page(20), contexts=3)
+        with pytest.raises(NotFound):
+            await backlinks(now, identify("media/gone.png"), Page(20), contexts=3)
+    assert [(each.path, each.count) for each in found.entries] == [("Plans.md", 1)]
+    assert found.entries[0].places[0].line == 3
+
+
 async def test_mentions_leave_out_links_code_and_tags(vault: Vault):
     async with indexed(vault) as now:
         found = await mentions(now, identify("Frost.md"), limit=20, linked=False)

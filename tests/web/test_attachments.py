@@ -25,6 +25,7 @@ def test_a_page_of_a_pdf_is_read_and_leads_to_the_file(
     serving = serve(tmp_path_factory.mktemp("own"), more=3, VAULT_AGENT_INDEX_ATTACHMENTS="pdf")
     for program in serving:
         program.write("Papers/manual.pdf", pdf(["A kettle.", "A marmalade recipe."]))
+        program.write("Breakfast.md", "# Breakfast\n\nAs in [[manual.pdf]].\n")
         eventually(lambda program=program: program.search("marmalade").data["results"])
         page = visit("/notes?q=marmalade", program=program)
         page.locator(".row h2", has_text="manual.pdf").click()
@@ -34,7 +35,8 @@ def test_a_page_of_a_pdf_is_read_and_leads_to_the_file(
         assert "/ui/files/Papers/manual.pdf?k=" in (place.get_attribute("href") or "")
         assert (place.get_attribute("href") or "").endswith("#page=2")
         expect(page.get_by_role("button", name="Edit")).to_have_count(0)
-        expect(page.locator(".back")).to_have_count(0)
+        expect(page.locator(".back .ref")).to_have_text(re.compile("Breakfast.*As in manual.pdf"))
+        expect(page.locator(".back").get_by_role("tab")).to_have_count(1)
 
 
 READS = """# Reads

@@ -129,7 +129,7 @@ async def _across(call: CallContext, links: tuple[NoteLink, ...]) -> tuple[NoteL
 
 
 async def _backlinks(call: CallContext, sent: BacklinksRequest) -> Found:
-    """List the notes that link to a note, with the places of the links."""
+    """List the notes that link to a note or an attachment, with the places of the links."""
     page = page_of(call.vault, sent)
     found = await call.vault.answer(links.backlinks, sent.note_id, page, contexts=sent.contexts)
     entries, fields = shown(call.vault, sent, found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
@@ -9,6 +11,11 @@ from vault_agent.cli.linking import limit_option, show_linking
 from vault_agent.cli.names import find
 from vault_agent.cli.paged import of_one_vault
 from vault_agent.client import calls
+from vault_agent.errors import NotFound
+from vault_agent.model.identifiers import identify
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Client
 
 
 @click.command("backlinks", cls=Command)
@@ -19,12 +26,18 @@ from vault_agent.client import calls
 async def command(
     invocation: Invocation, note: str, limit: int | None, contexts: int | None
 ) -> None:
-    """List the notes that link to a note, with the places.
+    """List the notes that link to a note or an attachment, with the places.
 
     NOTE is a path or its end, a title, or an ID.
     """
     async with invocation.client() as client:
-        chosen = (await find(invocation, client, note)).note_id
+        try:
+            chosen = (await find(invocation, client, note)).note_id
+        except NotFound as error:
+            attachment = await _attachment(client, note)
+            if error.code != "NOTE_NOT_FOUND" or attachment is None:
+                raise
+            chosen = identify(attachment)
         listing = of_one_vault(invocation, client, "backlinks", limit, page=100)
         await listing.show(
             lambda most, cursor: client.call(
@@ -33,3 +46,12 @@ async def command(
             lambda page: show_linking(page, "link"),
         )
         listing.close("No note links to it.", "note")
+
+
+async def _attachment(client: Client, text: str) -> str | None:
+    """Return the only attachment with this path or end of a path, or None."""
+    name = text.rpartition("/")[2]
+    reply = await client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
+    paths = [each.path or "" for each in reply.data.suggestions]
+    found = [path for path in paths if f"/{path}".endswith(f"/{text}")]
+    return text if text in found else found[0] if len(found) == 1 else None

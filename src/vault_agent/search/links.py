@@ -12,7 +12,7 @@ from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.graph import MAX_CANDIDATES, Backlink, Listed, NoteLink, Page, Place
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.ranking.snippet import Snippet, snippet_around
-from vault_agent.search.named import named_note
+from vault_agent.search.named import named_handle, named_note
 from vault_agent.store.index import links as reading
 from vault_agent.store.index import notes as notes_reading
 from vault_agent.store.index import places
@@ -160,9 +160,9 @@ async def backlinks(
     *,
     contexts: int,
 ) -> Listed[Backlink]:
-    """Return the notes that link to a note: those with the most links first, then by path.
+    """Return the notes that link to a note or an attachment: those with the most links first.
 
-    Each has its first `contexts` links with a snippet.
+    Of equal ones, the first by path. Each has its first `contexts` links with a snippet.
 
     Raises:
         InvalidRequest: `INVALID_ID`, `CURSOR_EXPIRED`.
@@ -171,14 +171,13 @@ async def backlinks(
     check_revision(snapshot, page)
 
     def read(connection: Connection) -> tuple[tuple[Backlink, ...], int]:
-        note = named_note(connection, note_id)
-        found = reading.linking(connection, note.handle)
-        others = [each for each in found if each[0] != note.rowid]
+        handle, own = named_handle(connection, note_id)
+        others = [each for each in reading.linking(connection, handle) if each[0] != own]
         others.sort(key=lambda each: (-each[1], each[2]))
         shown = page.of(others)
         rowids = [rowid for rowid, _, _ in shown]
         found_notes = notes_reading.by_rowid(connection, rowids)
-        at = reading.places(connection, note.handle, rowids, limit=contexts) if contexts else {}
+        at = reading.places(connection, handle, rowids, limit=contexts) if contexts else {}
         chunks = _chunks(connection, at)
         entries = tuple(
             Backlink(

@@ -61,6 +61,23 @@ def _named(
     return note
 
 
+def named_handle(connection: Connection, file_id: str) -> tuple[int, int | None]:
+    """Return the handle of a note or an attachment by its ID, and the rowid of a note.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    try:
+        note = named_note(connection, file_id)
+    except NotFound:
+        handle = reading.attachment_handle(connection, file_id)
+        if handle is None:
+            raise
+        return handle, None
+    return note.handle, note.rowid
+
+
 async def note_with_id(snapshot: Snapshot, value: str, scope: Scope = EVERYTHING) -> str:
     """Return the ID of the note of `scope` whose frontmatter has this `id`.
 

@@ -111,6 +111,16 @@ def attachments(connection: sqlite3.Connection) -> list[str]:
     return [path for (path,) in rows]
 
 
+def attachment_handle(connection: sqlite3.Connection, file_id: str) -> int | None:
+    """Return the handle of the attachment with an ID, the hash of its path, or None."""
+    handle = handle_of_id(file_id)
+    with translated():
+        rows = connection.execute(
+            "SELECT path FROM attachment WHERE handle = ?", (handle,)
+        ).fetchall()
+    return handle if any(identify(path) == file_id for (path,) in rows) else None
+
+
 def left_out(connection: sqlite3.Connection) -> list[tuple[FileEntry, bool]]:
     """Return files named like notes that were not indexed, each with whether it was unread."""
     with translated():

@@ -15,13 +15,14 @@ import { count, words } from "../../words.js";
 
 const PAGE = 20;
 const MENTIONS = 50;
+const TABS = /** @type {const} */ (["linked", "unlinked"]);
 
 /** @param {() => void} run */
 const whenIdle = (run) =>
   "requestIdleCallback" in window ? requestIdleCallback(run, { timeout: 400 }) : setTimeout(run, 60);
 
-/** @param {{ id: string }} given */
-export function Links({ id }) {
+/** @param {{ id: string, named: boolean }} given  `named`: texts may mention it without a link, as they do a note */
+export function Links({ id, named }) {
   const tab = useSignal("linked");
   const linked = useSignal(/** @type {Wire.BacklinksPage | null} */ (null));
   const unlinked = useSignal(/** @type {Wire.Mentions | null} */ (null));
@@ -32,7 +33,8 @@ export function Links({ id }) {
   const load = async (signal) => {
     try {
       linked.value = (await ask("GET", `/notes/${id}/backlinks`, { query: { limit: PAGE }, signal })).data;
-      unlinked.value = (await ask("GET", `/notes/${id}/mentions`, { query: { limit: MENTIONS }, signal })).data;
+      if (named)
+        unlinked.value = (await ask("GET", `/notes/${id}/mentions`, { query: { limit: MENTIONS }, signal })).data;
       fault.value = null;
     } catch (error) {
       if (!signal?.aborted) fault.value = error;
@@ -72,14 +74,14 @@ export function Links({ id }) {
   const shown = /** @type {"linked" | "unlinked"} */ (tab.value);
   /** @param {KeyboardEvent} event */
   const keyed = (event) => {
-    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    if (!named || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return;
     tab.value = shown === "linked" ? "unlinked" : "linked";
     requestAnimationFrame(() =>
       /** @type {HTMLElement | null} */ (tabs.current?.querySelector("[aria-selected=true]"))?.focus(),
     );
   };
   return html`<section class="back" aria-label=${words.note.backlinks}><header><h2>${words.note.backlinks}</h2>
-      <div class="tabs" role="tablist" aria-label=${words.note.backlinks} ref=${tabs} onKeyDown=${keyed}>${/** @type {const} */ (["linked", "unlinked"]).map((each) => html`<button key=${each} role="tab" id=${`tab-${each}`} aria-controls="refs" tabindex=${each === shown ? 0 : -1} aria-selected=${each === shown} onClick=${() => (tab.value = each)}>${words.note[each]}<span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span></button>`)}</div></header>
+      <div class="tabs" role="tablist" aria-label=${words.note.backlinks} ref=${tabs} onKeyDown=${keyed}>${TABS.slice(0, named ? 2 : 1).map((each) => html`<button key=${each} role="tab" id=${`tab-${each}`} aria-controls="refs" tabindex=${each === shown ? 0 : -1} aria-selected=${each === shown} onClick=${() => (tab.value = each)}>${words.note[each]}<span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span></button>`)}</div></header>
     <div id="refs" role="tabpanel" aria-labelledby=${`tab-${shown}`}>
       ${!lists[shown].length && html`<p class="none">${shown === "linked" ? words.note.noBacklinks : words.note.noMentions}</p>`}
       ${lists[shown].map((/** @type {any} */ each) => html`<div class="ref-row" key=${each.noteId}><${Reference} from=${each} />${shown === "unlinked" && mayWrite.value && html`<button class="quiet" onClick=${() => void link(each)}>${later.edit.linkIt}</button>`}</div>`)}

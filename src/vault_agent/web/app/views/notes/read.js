@@ -44,7 +44,7 @@ function Reader({ drawer, onSide }) {
   const moved = useSignal(false);
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   const read = note.value;
-  const linked = isNote(read); // links and changes are of notes
+  const linked = isNote(read); // an attachment has backlinks only
   const writes = mayWrite.value && linked;
   const { note: wanted, at, line } = address.value;
 
@@ -122,7 +122,7 @@ function Reader({ drawer, onSide }) {
         html`<div class="doc">
         <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
         ${read.source !== null ? html`<${Source} key=${read.tag} read=${read} />` : html`<${Prose} read=${read} />`}
-        ${linked && html`<${Links} key=${read.id} id=${read.id} />`}</div>`
+        <${Links} key=${read.id} id=${read.id} named=${linked} /></div>`
       }
     </article>
     ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
