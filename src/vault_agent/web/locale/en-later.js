@@ -241,7 +241,7 @@ export const enLater = {
     journalsOff: "Off. To turn it on: vault-agent enable journal",
     on: "On",
     version: "Version",
-    on_list: "Switched on",
+    on_list: "Also switched on",
     cli: "The configuration belongs to the command line: vault-agent config",
     session: "Session",
     signOut: "Sign out everywhere",

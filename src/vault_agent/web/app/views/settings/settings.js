@@ -54,6 +54,11 @@ function Look() {
     <div class="line"><span class="grow">${t.keys}</span><button class="quiet" onClick=${() => (overlay.value = { name: "keys" })}><${Icon} name="key" />?</button></div></div>`;
 }
 
+/** Settings that have a line of their own, and the one without which this page would not be here. */
+const WITH_ROWS = new Set(
+  ["embedding", "watch", "write", "vaults", "memory", "journal", "web"].map((each) => `${each}.enabled`),
+);
+
 /** @param {{ now: Wire.Health }} given */
 function Health({ now }) {
   const { index, embeddings, watch } = now;
@@ -67,6 +72,7 @@ function Health({ now }) {
         : [t.embeddingsOk, "ok"];
   const state = !index.available ? [t.indexNone, "bad"] : index.stale ? [t.indexStale, "warned"] : [t.indexOk, "ok"];
   const watching = watch?.enabled ? [t.watchOk(count(watch.folders)), "ok"] : [t.watchOff, "mute"];
+  const others = now.switchedOn.filter((each) => !WITH_ROWS.has(each));
   const rows = [
     ["folder", t.vault, plain(now.vault.name, 100), t.vaultLine(count(index.notes), count(index.chunks)), ""],
     [
@@ -105,5 +111,5 @@ function Health({ now }) {
   return html`<div class="card">
     ${rows.map(([icon, name, text, more, tone]) => html`<div class="line" key=${name}><${Icon} name=${icon} /><span class="grow">${name}${more && html`<small>${more}</small>`}</span><bdi class=${`state ${tone}`}>${text}</bdi></div>`)}
     ${healthWarnings.value.map((each, at) => html`<div class="line warned" key=${at}><${Icon} name="warn" /><span class="grow">${plain(each.details?.what ?? each.message, 400)}</span></div>`)}
-    ${now.switchedOn.length > 0 && html`<div class="line"><${Icon} name="check" /><span class="grow">${t.on_list}</span><span>${now.switchedOn.map((/** @type {string} */ each) => html`<bdi class="tag" key=${each}>${each}</bdi> `)}</span></div>`}</div>`;
+    ${others.length > 0 && html`<div class="line"><${Icon} name="check" /><span class="grow">${t.on_list}</span><span>${others.map((each) => html`<bdi class="tag" key=${each}>${each}</bdi> `)}</span></div>`}</div>`;
 }
