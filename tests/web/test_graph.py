@@ -426,3 +426,17 @@ def test_a_large_local_graph_is_a_part_of_the_whole_one(visit: Callable[..., Pag
     }""")
     assert moved[0] > 15
     assert moved[1] == 0, "some in a layout of their own would lie across the others"
+
+
+def test_a_line_between_nodes_crosses_neither(visit: Callable[..., Page]):
+    page = visit()
+    points = page.evaluate("""async () => {
+      const base = document.querySelector("script[type=module]").src;
+      const { between } = await import(new URL("workers/picture.js", base));
+      const points = [];
+      const to = { moveTo: (...at) => points.push(at), lineTo: (...at) => points.push(at) };
+      between(to, [0, 0, 5], [30, 40, 10]);
+      between(to, [0, 0, 5], [6, 8, 10]);
+      return points;
+    }""")
+    assert points == [[3, 4], [24, 32]], "nothing between nodes that lie over each other"

@@ -4,7 +4,7 @@ import { cut } from "../state/query.js";
 import { Grid } from "./grid.js";
 import { placed, write, writeBelow } from "./labels.js";
 import { SmallMap } from "./map.js";
-import { draw, drawnRadius, expect, newAtlas } from "./picture.js";
+import { between, draw, drawnRadius, expect, newAtlas } from "./picture.js";
 import { layOutLocal, settleNear } from "./settle.js";
 
 const ROOM = 1.5; // the picture is so many times as wide and high as the view
@@ -38,7 +38,7 @@ let back = picture();
 /** @type {ReturnType<typeof setTimeout> | undefined} */ let waiting;
 let framed = false;
 let frames = 0;
-let [selected, hovered, held] = [-1, -1, -1];
+let [selected, hovered, held, middle] = [-1, -1, -1, -1];
 let nodesOfSelected = new Set(/** @type {number[]} */ ([]));
 const small = new SmallMap();
 let fitted = false;
@@ -81,10 +81,10 @@ function show() {
   if (grid) small.show(scene, grid, view, { width, height, ratio }, colours);
 }
 
-/** What is chosen or under the pointer, with its links and neighbours. */
+/** What is chosen, under the pointer, or in the middle of a local graph, with its links and neighbours. */
 function highlight() {
   if (!scene) return;
-  for (const at of new Set([selected, hovered])) {
+  for (const at of new Set([middle, selected, hovered])) {
     if (at < 0 || !scene.mask[at]) continue;
     const [px, py] = place(at);
     const near = at === selected ? nodesOfSelected : neighbours(at);
@@ -92,13 +92,12 @@ function highlight() {
     to.lineWidth = 1.3;
     to.beginPath();
     let links = 0;
+    const r = drawnRadius(scene.degree[at], view.k);
     for (const other of near) {
       if (!scene.mask[other] || (links += 1) > 2000) continue;
-      to.moveTo(px, py);
-      to.lineTo(...place(other));
+      between(to, [px, py, r], [...place(other), drawnRadius(scene.degree[other], view.k)]);
     }
     to.stroke();
-    const r = drawnRadius(scene.degree[at], view.k);
     to.strokeStyle = colours.accent;
     to.lineWidth = 2.2;
     to.beginPath();
@@ -109,7 +108,7 @@ function highlight() {
     const taken =
       front.view.k === view.k ? front.names.map((box) => moved(box, view.x - front.view.x, view.y - front.view.y)) : [];
     writeBelow(to, [], cut(scene.titles[at], 44), px, below, 12, 650, colours.accent, colours);
-    if (selected >= 0) continue; // the picture names its neighbours
+    if (selected >= 0 || at === middle) continue; // the picture names its neighbours
     let names = 0;
     for (const other of near) {
       if (names >= 14 || !scene.mask[other]) continue;
@@ -269,7 +268,8 @@ const acts = {
   scene(given) {
     const same = scene?.titles.length === given.scene.titles.length;
     scene = /** @type {import("./picture.js").Scene} */ (given.scene);
-    if (given.middle >= 0) layOutLocal(scene, given.middle);
+    middle = given.middle;
+    if (middle >= 0) layOutLocal(scene, middle);
     positionsChanged();
     nodesOfSelected = selected >= 0 ? neighbours(selected) : new Set();
     if (!same || given.refit || !fitted) fit();

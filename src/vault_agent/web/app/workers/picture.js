@@ -189,6 +189,18 @@ function grounds(to, scene, view, colours) {
   }
 }
 
+/**
+ * Add a line between two nodes to the path, from edge to edge: it does not cross them.
+ * @param {OffscreenCanvasRenderingContext2D} to @param {[number, number, number]} from x, y and radius @param {[number, number, number]} other
+ */
+export function between(to, [ax, ay, ar], [bx, by, br]) {
+  const length = Math.hypot(bx - ax, by - ay);
+  if (length <= ar + br) return;
+  const [dx, dy] = [(bx - ax) / length, (by - ay) / length];
+  to.moveTo(ax + dx * ar, ay + dy * ar);
+  to.lineTo(bx - dx * br, by - dy * br);
+}
+
 /** The middle and reach of each named group on the screen. @param {Scene} scene @param {View} view */
 export function centres(scene, view) {
   /** @type {Map<number, { n: number, x: number, y: number, xx: number, top: number }>} */
