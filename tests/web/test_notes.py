@@ -429,6 +429,8 @@ def test_a_change_on_disk_is_shown(
     expect(page.locator(".prose")).to_contain_text("Written by somebody else")
     (own_site.vault / "modules" / "Sensor script.md").unlink()
     expect(page.get_by_text("This note is gone")).to_be_visible()
+    for name in ("Side panel", "Copy a link to this note"):
+        expect(page.get_by_role("button", name=name)).to_have_count(0)
 
 
 @pytest.mark.fault(

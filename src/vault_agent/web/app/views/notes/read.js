@@ -44,7 +44,7 @@ function Reader({ drawer, onSide }) {
   const moved = useSignal(false);
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   const read = note.value;
-  const linked = isNote(read); // an attachment has backlinks only
+  const linked = isNote(read) && !noteFault.value; // an attachment has backlinks only, and what is gone nothing
   const writes = mayWrite.value && linked;
   const { note: wanted, at, line } = address.value;
 
@@ -103,7 +103,7 @@ function Reader({ drawer, onSide }) {
   const isStarred = starred.value.some(({ id }) => id === wanted);
   const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
   const title = plain(read?.title) || words.untitled;
-  return html`<article class="read" tabindex="0" ref=${box} onScroll=${scrolled} aria-label=${read ? title : words.note.label} aria-busy=${read?.id !== wanted}>
+  return html`<article class="read" tabindex="0" ref=${box} onScroll=${scrolled} aria-label=${read ? title : words.note.label} aria-busy=${read?.id !== wanted} data-gone=${Boolean(noteFault.value)}>
       <div class="crumb" data-moved=${moved.value}>
         <button class="icon only-s" aria-label=${words.note.back} onClick=${close}><${Icon} name="left" /></button>
         ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
@@ -111,10 +111,10 @@ function Reader({ drawer, onSide }) {
         <div class="acts">
           ${read && html`<button class="icon" aria-pressed=${isStarred} aria-label=${words.note.star} title=${words.note.star} onClick=${() => star(read)}><${Icon} name="star" /></button>`}
           ${read && linked && html`<${Promote} read=${read} />`}
-          <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
+          ${!noteFault.value && html`<button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>`}
           ${linked && html`<a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>`}
           ${read && writes && html`<${More} read=${read} />`}
-          <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button>
+          ${!noteFault.value && html`<button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button>`}
           ${writes && html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}><${Icon} name="edit" /><span class="m-hide">${words.note.edit}</span><span class="visually-hidden only-s">${words.note.edit}</span></button>`}</div></div>
       ${noteFault.value && html`<div class="doc">${noteFault.value.status === 404 ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`}</div>`}
       ${
