@@ -133,6 +133,21 @@ async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
 
 
 @pytest.mark.parametrize("limits", [lingering(1.0)])
+async def test_searches_follow_a_folder_that_moves_back(vault: Vault):
+    vault.put("Old/A.md", "a\n")
+    vault.put("0 Canvas.canvas", "{}\n")
+    changes = (Edit("0 Canvas.canvas", b"{}\n", b"{ }\n"), Move("Old", "New", None))
+    made = write("move", Right.MOVE)
+    await vault.writing.transact(made, lambda: Transaction("New", changes, moved_from="Old"))
+
+    back = await vault.undo()
+    assert (back.path, back.moved_from) == ("Old", "New")
+    assert {"Old", "New"} <= set(vault.followed[-3:])
+
+    again = await vault.undo(back.write_id)
+    assert (again.path, again.moved_from) == ("New", "Old")
+
+
 async def test_what_is_displaced_in_a_folder_does_not_move_back_with_it(closed: Vault):
     note = closed.put("old/A.md", "[[old/A]]\n")
 

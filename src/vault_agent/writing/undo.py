@@ -11,6 +11,7 @@ from vault_agent.model.write_state import WriteState
 from vault_agent.text.names import lies_in
 from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, REMOVE
 from vault_agent.writing.merge import merged
+from vault_agent.writing.records import TRASH
 from vault_agent.writing.transaction import (
     Create,
     Edit,
@@ -62,8 +63,14 @@ def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: Logged) -> Tr
         for back in _taken_back(root, log, later, change):
             changes.append(back)
             later.change(back)
-    first = logged.changes[0]
-    return Transaction(first.path, tuple(_edits_after_folders(changes)))
+    main = next((each for each in logged.changes if each.kind == MOVE), logged.changes[0])
+    return Transaction(main.path, tuple(_edits_after_folders(changes)), moved_from=_moved_to(main))
+
+
+def _moved_to(change: FileChange) -> str | None:
+    """Return where a write has moved a file or folder, or None if that is the trash."""
+    target = change.target
+    return None if target is None or lies_in(target, TRASH) else target
 
 
 def _edits_after_folders(changes: list[Change]) -> list[Change]:
