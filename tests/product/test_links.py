@@ -243,7 +243,7 @@ def test_a_check_of_links_fails_only_for_new_findings(program: Program):
     assert by_files.returncode == by_server.returncode == 6
     assert "Links.md:3:11: unresolved-note [[Nowhere]]\n" in by_files.stdout
     assert "Links.md:4:1: unresolved-heading [[Bread#Crumb]]\n" in by_files.stdout
-    assert by_files.stderr == "3 findings (1 heading, 2 note) in 4 notes.\n"
+    assert by_files.stderr == "3 findings: 1 unresolved-heading, 2 unresolved-note in 4 notes.\n"
     assert program.run(*alone, "日記").returncode == 0
     assert program.run(*alone, "none").returncode == 4
     assert program.run(*alone, "--fail-on", "block").returncode == 0

@@ -160,9 +160,9 @@ def _line(link: dict[str, Any]) -> str:
 
 
 def _summary(new: Sequence[dict[str, Any]], known: int, notes: tuple[str, ...] | None) -> str:
-    counts = Counter(link["fault"] for link in new)
-    parts = ", ".join(f"{count:,} {clean(fault)}" for fault, count in sorted(counts.items()))
-    found = f"{counted(len(new), 'finding')} ({parts})" if new else "No broken links"
+    counts = Counter(map(_name, new))
+    parts = ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
+    found = f"{counted(len(new), 'finding')}: {parts}" if new else "No broken links"
     where = f" in {counted(len(notes), 'note')}" if notes is not None else ""
     left_out = f", and {known:,} in the baseline" if known else ""
     return f"{found}{where}{left_out}."

@@ -35,8 +35,6 @@ from vault_agent.errors import Failed
 from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from vault_agent.cli.paged import Page
     from vault_agent.client.call import Call
 
@@ -141,18 +139,16 @@ async def _report(
     none: str,
     options: dict[str, Any],
     *,
-    key: str = "notes",
     page: int = 1_000,
-    show: Callable[[Page], None] = show_notes,
 ) -> None:
     limit = options.pop("limit")
     async with client_here(invocation) as client:
-        listing = of_one_vault(invocation, client, key, limit, page=page)
+        listing = of_one_vault(invocation, client, "notes", limit, page=page)
         await listing.show(
             lambda most, cursor: client.call(call, limit=most, cursor=cursor, **options),
-            show,
+            show_notes,
         )
-    listing.close(none, "note" if key == "notes" else "group")
+    listing.close(none, "note")
     name_rest(invocation)
 
 
@@ -161,23 +157,34 @@ async def _report(
 @click.pass_obj
 async def communities(invocation: Invocation, limit: int | None) -> None:
     """List groups of notes that are linked with each other."""
-    await _report(
-        invocation,
-        calls.COMMUNITIES,
-        "There are no notes.",
-        {"limit": limit or _FIRST},
-        key="communities",
-        show=_show_communities,
-    )
+    alone = 0
+
+    def show(page: Page) -> None:
+        nonlocal alone
+        groups = [each for each in page.rows if each["size"] > 1]
+        for number, group in enumerate(groups, page.before):
+            _show_group(group, is_first=not number)
+        if len(groups) < len(page.rows):  # the smallest come last
+            alone = alone or page.reply.envelope["data"]["total"] - page.before - len(groups)
+
+    async with client_here(invocation) as client:
+        listing = of_one_vault(invocation, client, "communities", limit or _FIRST, page=1_000)
+        await listing.show(
+            lambda most, cursor: client.call(calls.COMMUNITIES, limit=most, cursor=cursor), show
+        )
+    if alone:
+        tell(f"In no group: {counted(alone, 'note')}.")
+        listing.leave_rest()
+    listing.close("There are no notes.", "group")
+    name_rest(invocation)
 
 
-def _show_communities(page: Page) -> None:
-    for number, group in enumerate(page.rows, page.before):
-        if number:
-            say()
-        say(f"{style(clean(group['label']), 'strong')}  {counted(group['size'], 'note')}")
-        for note in group["central"]:
-            say(f"      {clean(note['path'])}")
+def _show_group(group: dict[str, Any], *, is_first: bool) -> None:
+    if not is_first:
+        say()
+    say(f"{style(clean(group['label']), 'strong')}  {counted(group['size'], 'note')}")
+    for note in group["central"]:
+        say(f"      {clean(note['path'])}")
 
 
 @command.command("export")

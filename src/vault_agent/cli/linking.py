@@ -68,7 +68,7 @@ def show_notes(page: Page) -> None:
     """Print notes of the graph, one a line, with their score if they have one."""
     for note in page.rows:
         score = note.get("score")
-        number = "" if score is None else f"{score:.4f}  " if score < 1 else f"{score:.0f}  "
+        number = "" if score is None else f"{score:.4f}  " if 0 < score < 1 else f"{score:.0f}  "
         say(f"{number}{style(clean(note['path']), 'strong')}  {degrees(note)}")
 
 

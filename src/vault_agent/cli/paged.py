@@ -111,6 +111,10 @@ class Listing:
                 if shown is not None:
                     await shown
 
+    def leave_rest(self) -> None:
+        """Forget the rows that are left: there is nothing to see in them."""
+        self._next = None
+
     def close(self, none: str, noun: str) -> None:
         """Print that there is nothing, or how many rows are left and how to see them."""
         if self.invocation.json:

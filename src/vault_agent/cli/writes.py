@@ -71,12 +71,13 @@ async def show(invocation: Invocation, write_id: str) -> None:
     say(f"{clean(entry['writeId'])}  {clean(entry['operation'])}  {clean(entry['state'])}")
     say(f"{clean(entry['time'])}  {clean(entry['agent'] or 'owner')}  {clean(entry['client'])}")
     for file in entry["files"]:
-        hashes = " -> ".join(str(file[name])[:16] for name in ("hashBefore", "hashAfter"))
+        hashes = [str(file[name] or "-")[:16] for name in ("hashBefore", "hashAfter")]
+        shown = f"  {style(' -> '.join(hashes), 'faint')}" if hashes != ["-", "-"] else ""
         moved = f"{clean(file['before'])} -> " if file["before"] else ""
-        say(f"  {moved}{clean(file['path'])}  {style(hashes, 'faint')}")
+        say(f"  {moved}{clean(file['path'])}{shown}")
     if data["changedSince"]:
         tell("Somebody has changed the note since.")
-    if not entry["undoable"]:
+    if entry["state"] == "done" and not entry["undoable"]:
         tell("It cannot be undone any more.")
 
 
