@@ -144,10 +144,23 @@ def runs_as_service(invocation: Invocation, server: Server) -> bool:
     return is_active(invocation)
 
 
-def with_way_out(error: Misconfigured, server: Server | None) -> Misconfigured:
-    """Return `PORT_IN_USE` with what to do if a server of this user has the port."""
+def with_way_out(
+    error: Misconfigured, server: Server | None, folder: Path | None = None
+) -> Misconfigured:
+    """Return `PORT_IN_USE` with what to do if a server of this user has the port.
+
+    `folder` is that of the index that was to be served.
+    """
     if error.code != "PORT_IN_USE" or server is None:
         return error
+    if server.folder == folder:
+        return Misconfigured(
+            error.code,
+            f"This vault is served already, at {server.address.endpoint}.",
+            error.details,
+            remedy=f"To apply changed settings: `{RESTART}`."
+            " To stop it: `vault-agent serve --stop`.",
+        )
     gone = " Its folder is no longer there." if server.is_gone else ""
     both = (
         ""

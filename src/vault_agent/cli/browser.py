@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import webbrowser
+from shlex import quote
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib import parse
 
+from vault_agent.cli.terminal import clean
 from vault_agent.client.call import Call
 from vault_agent.errors import Failed
 
@@ -33,7 +35,7 @@ def page_address(endpoint: str, place: str, ticket: str | None) -> str:
     """
     if ticket is None:
         return f"{endpoint}/ui/#{place}"
-    return f"{endpoint}/ui/#ticket={ticket}&to={quote(place, safe='')}"
+    return f"{endpoint}/ui/#ticket={ticket}&to={parse.quote(place, safe='')}"
 
 
 async def new_address(client: Client, place: str, *, printed: bool = False) -> str:
@@ -46,8 +48,10 @@ async def new_address(client: Client, place: str, *, printed: bool = False) -> s
     return page_address(client.endpoint, place, data["ticket"])
 
 
-def open_in_browser(address: str) -> None:
+def open_in_browser(address: str, note: str | None = None, *, no_editor: bool = False) -> None:
     """Open an address in the user's browser.
+
+    `note` is the note as it was named, and `no_editor` says why no editor opens it.
 
     Raises:
         Failed: `OPEN_FAILED`.
@@ -57,7 +61,10 @@ def open_in_browser(address: str) -> None:
     except (webbrowser.Error, OSError):
         opened = False
     if not opened:
+        named = "" if note is None else f" {clean(quote(note))}"
+        what = "$EDITOR is not set, and no" if no_editor else "No"
         raise Failed(
             "OPEN_FAILED",
-            "No browser could be started. `vault-agent ui --print` prints the address instead.",
+            f"{what} browser could be started. `vault-agent ui{named} --print` prints the address"
+            " instead.",
         )

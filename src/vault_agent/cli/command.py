@@ -235,8 +235,10 @@ class Command(click.Command):
         if ctx.args and not any(isinstance(each, click.Argument) for each in self.params):
             raise click.UsageError("It takes options, and no argument without one", ctx)
         if ctx.args:
+            takes_text = any(each.name == "text" and each.opts != ["text"] for each in self.params)
+            more = ", and give the text with --text" if takes_text else ""
             raise click.UsageError(
-                "Too many arguments: put quotes around an argument with spaces", ctx
+                f"Too many arguments: put quotes around an argument with spaces{more}", ctx
             )
         return await super().invoke(ctx)
 

@@ -128,7 +128,12 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
 @click.pass_obj
 async def unset(invocation: Invocation, name: str) -> None:
     """Remove one setting from the config file, so that its default applies."""
-    await _change(invocation, known_key(name), None)
+    key = known_key(name)
+    in_file = any(each.origin == "file" and name in each.values for each in invocation.layers())
+    if not in_file and not invocation.json:
+        say(f"{name} is not in the config file. Nothing was changed.")
+        return
+    await _change(invocation, key, None)
 
 
 async def _change(invocation: Invocation, key: Key, value: str | None) -> None:

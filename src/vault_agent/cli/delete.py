@@ -9,6 +9,7 @@ import asyncclick as click
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.client import calls
+from vault_agent.errors import NotFound
 
 
 @click.command("delete", cls=Command)
@@ -24,7 +25,12 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> int |
     body |= {"permanent": True} if options["permanent"] else {}
     body |= {"missingOk": True} if options["missing_ok"] else {}
     async with invocation.client() as client:
-        body |= await existing(invocation, client, note)
+        try:
+            body |= await existing(invocation, client, note)
+        except NotFound as error:
+            if error.code != "NOTE_NOT_FOUND" or not options["missing_ok"]:
+                raise
+            body["path"] = f"{note}.md"  # if there is such a file, it is not indexed yet
         return await change(
             invocation, client, calls.WRITE_DELETE, body, chosen, asks="Delete this note?"
         )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 _NUMBER = re.compile(r"[1-9][0-9]?")
+_OTHER_FILE = re.compile(r"\.(?!md$|markdown$)[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
 _MOST_CHUNKS = 1 << 20
 _MOST_SEARCHED = 40
 
@@ -168,12 +169,15 @@ async def look_up(client: Client, text: str) -> Place:
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
-        search = f"vault-agent search {clean(quote(text[:_MOST_SEARCHED]))}"
+        typed = clean(quote(text[:_MOST_SEARCHED]))
+        remedy = f"Search for it: `vault-agent search {typed}`."
+        if len(text) <= _MOST_SEARCHED and _OTHER_FILE.search(text):
+            remedy = f"A file that is no note: `vault-agent get attachment {typed}`."
         raise NotFound(
             error.code,
             f"No note has the path, name, alias or title {quoted(text)}.",
             error.details,
-            remedy="" if error.details.get("suggestions") else f"Search for it: `{search}`.",
+            remedy="" if error.details.get("suggestions") else remedy,
         ) from None
     notes = data["notes"]
     if len(notes) > 1 or data.get("hasMore"):

@@ -81,7 +81,7 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
             with suppress(VaultAgentError):  # the note opens all the same
                 await client.call(calls.OPENED, note_id=place.note_id)
     if way == "ui":
-        open_in_browser(address)
+        open_in_browser(address, name, no_editor=chosen is None and not _editor())
     else:
         if root is None:
             raise Misconfigured(

@@ -308,6 +308,9 @@ def _candidates(error: VaultAgentError) -> list[str]:
     snippet = error.details.get("snippet")  # what to type, or to write into a file
     if isinstance(snippet, str):
         lines += [f"  {clean(line)}" for line in snippet.split("\n")]
+    variables = error.details.get("variables")  # of a template
+    for each in variables if isinstance(variables, list) else ():
+        lines.append(f"  --var {clean(quote(f'{each}=VALUE'))}")
     headings = error.details.get("headings")
     for each in headings if isinstance(headings, list) else ():
         if isinstance(each, dict):
@@ -325,6 +328,8 @@ def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
         needed = _RIGHTS.get(" ".join(arguments[:1]), "")
         more = f" --allow {needed}" if needed in arguments else ""
         return f"{error.what} Run `vault-agent enable write{more}`."
+    if error.code == "NOTE_EXISTS" and arguments[:1] == ["write"]:
+        return f"{error.message.rstrip('.')}: --mode append."
     job = error.details.get("jobId")
     if error.code == "INDEX_BUSY" and isinstance(job, str) and job not in error.message:
         return f"{error.message} Follow it: vault-agent jobs follow {clean(job)}"
@@ -337,8 +342,13 @@ def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
     if error.code == "WRITE_NOT_ALLOWED" and isinstance(right := error.details.get("right"), str):
         return f"{error.message} To allow it: `vault-agent enable write --allow {clean(right)}`"
     no_folder = error.code == "VAULT_READ_ONLY" and error.details.get("setting") == "write.folders"
-    if no_folder or error.code == "WRITE_OUTSIDE_SCOPE":
+    if no_folder or (error.code == "WRITE_OUTSIDE_SCOPE" and not error.details.get("hidden")):
         return f"{error.message} To allow it: `vault-agent enable write --folder FOLDER`"
+    if error.code == "EMBEDDING_UNAVAILABLE" and error.details.get("setting"):
+        return (
+            "Semantic search is off. Run `vault-agent enable embedding`, then `vault-agent index`,"
+            " or leave out --mode."
+        )
     vault = next((name for word, name in pairwise(arguments) if word == "--vault"), None)
     if vault is not None and job is not None:  # other vaults do not know the job
         follow = f"vault-agent --vault {clean(quote(vault))} jobs"

@@ -24,7 +24,13 @@ _ACTIONS = {
 
 @click.command("section", cls=Command)
 @click.argument("note", metavar="NOTE")
-@click.option("--heading", metavar="HEADING", help="A heading, or a path of them: 'Log > Friday'.")
+@click.option(
+    "--heading",
+    "--section",
+    "heading",
+    metavar="HEADING",
+    help="A heading, or a path of them: 'Log > Friday'.",
+)
 @click.option("--heading-id", metavar="ID", help="A heading by its ID.")
 @click.option("--block", "block_id", metavar="ID", help="A block by its ID: ^abc.")
 @click.option(

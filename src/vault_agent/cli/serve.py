@@ -160,7 +160,7 @@ async def _serve(
         await serve(config, announce=announce, until_idle=until_idle, before_found=note, look=look)
     except Misconfigured as error:
         if error.code == "PORT_IN_USE":
-            raise with_way_out(error, server_at(layers)) from None
+            raise with_way_out(error, server_at(layers), index_directory(config)) from None
         if error.code != "VAULT_NOT_FOUND" or config.vault.root is None:
             raise
         raise _with_source(error, _source_of_root(invocation.layers(flags))) from None

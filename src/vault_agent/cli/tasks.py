@@ -79,7 +79,13 @@ async def list_(invocation: Invocation, /, places: tuple[str, ...], **options: A
 @command.command("add")
 @click.argument("note", metavar="NOTE")
 @click.argument("text")
-@click.option("--section", metavar="HEADING", help="Add it below this heading. Default: the end.")
+@click.option(
+    "--heading",
+    "--section",
+    "section",
+    metavar="HEADING",
+    help="Add it below this heading. Default: the end.",
+)
 @click.option("--due", metavar="DATE", type=DAY, help=f"When it is due: {DAYS}.")
 @click.option("--scheduled", metavar="DATE", type=DAY, help="When you plan to do it.")
 @click.option("--start", metavar="DATE", type=DAY, help="When it can be begun.")

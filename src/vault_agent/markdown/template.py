@@ -82,7 +82,7 @@ def fill(template: str, *, title: str, now: datetime, values: Mapping[str, str])
     if missing:
         raise InvalidRequest(
             "TEMPLATE_VARIABLE_MISSING",
-            f"The template needs {len(missing)} more variables: give a value for each.",
+            "The template needs a value for each of its variables.",
             {"variables": missing},
         )
     for value in (title, *values.values()):

@@ -11,6 +11,12 @@ OFF = (
 )
 
 
+def off() -> Unavailable:
+    """Return the error for a search by meaning while `embedding.enabled` is false."""
+    details = {"setting": "embedding.enabled"}
+    return Unavailable("EMBEDDING_UNAVAILABLE", OFF, details, remedy="")
+
+
 def unavailable(what: str) -> Unavailable:
     """Return the error for a problem that an index job alone cannot fix."""
     return Unavailable("EMBEDDING_UNAVAILABLE", what, remedy="")

@@ -25,7 +25,7 @@ from vault_agent.ranking.related import (
     whole_note,
 )
 from vault_agent.search import lexical
-from vault_agent.search.fallback import OFF, fell_back, unavailable
+from vault_agent.search.fallback import fell_back, off
 from vault_agent.search.named import named_chunk, named_text
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import links
@@ -162,7 +162,7 @@ async def _vector(
     snapshot: AnySnapshot, asked: _Asked, *, embeddings: bool, indexing: bool
 ) -> Floats:
     if not embeddings:
-        raise unavailable(OFF)
+        raise off()
     from vault_agent.search.semantic import of_chunks, usable_matrix  # imports numpy
 
     matrix = usable_matrix(snapshot, indexing=indexing)

@@ -18,7 +18,7 @@ from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.ranking.weigh import weigh
 from vault_agent.search import lexical
 from vault_agent.search.every import search_every
-from vault_agent.search.fallback import OFF, fell_back, unavailable
+from vault_agent.search.fallback import fell_back, off
 from vault_agent.search.reranking import reranked
 from vault_agent.search.unknown import filter_warnings, unknown_words
 from vault_agent.store.fulltext.searching import go_on
@@ -135,7 +135,7 @@ async def _vector(
     snapshot: AnySnapshot, embedder: Embedder | None, text: str, *, indexing: bool
 ) -> Vector:
     if embedder is None:
-        raise unavailable(OFF)
+        raise off()
     from vault_agent.search.semantic import query_vector  # imports numpy
 
     return await query_vector(snapshot, embedder, text, indexing=indexing)

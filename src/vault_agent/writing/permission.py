@@ -102,7 +102,7 @@ def _excluded(name: str, verdict: Verdict) -> Forbidden:
     """Return the error for a path with a name that is excluded."""
     if verdict is Verdict.HIDDEN:
         what = "A name in the path begins with a dot, and nothing is written there."
-        return Forbidden("WRITE_OUTSIDE_SCOPE", what, remedy="")
+        return Forbidden("WRITE_OUTSIDE_SCOPE", what, {"hidden": True}, remedy="")
     if verdict is Verdict.PATTERN:
         return Forbidden("PATH_EXCLUDED", "A pattern of vault.exclude leaves the path out.")
     return Forbidden(

@@ -1,0 +1,93 @@
+"""What a new user types in the first hour: what it prints, and that what it advises works."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.product.written import Written
+
+from vault_agent.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOTES = {
+    "Garden/Frost.md": "# Frost\n\nSee [[Fleece]] and [[Nowhere]].\n",
+    "Garden/Fleece.md": "# Fleece\n\nKeeps frost off.\n",
+    "Alone.md": "# Alone\n",
+    "Templates/Bed.md": "# {{title}}\n\n{{var:soil}}, {{var:sun}}\n",
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
+    made = Written(tmp_path_factory.mktemp("first"))
+    for path, text in NOTES.items():
+        made.write(path, text)
+    with made.indexed() as program:
+        yield program
+
+
+def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served: Written):
+    served.done("move", "Garden", "Beds", "--yes")
+    undone = served.done("undo")
+    assert undone.startswith("undone Beds -> Garden")
+    listed = served.done("list").splitlines()
+    assert [each for each in listed if "/F" in each] == ["Garden/Fleece.md", "Garden/Frost.md"]
+    write_id = undone.split()[-1]
+    shown = served.done("writes", "show", write_id)
+    assert "  Beds -> Garden\n" in shown
+
+
+def test_groups_are_of_several_notes_and_no_link_is_a_whole_number(served: Written):
+    ended = served.run("graph", "communities")
+    assert ended.stdout.startswith("Garden  2 notes\n")
+    assert "1 note" not in ended.stdout
+    assert ended.stderr == "In no group: 2 notes.\n"
+    assert "0  Alone.md  0 in, 0 out" in served.done("graph", "central", "--by", "in").split("\n")
+
+
+def test_broken_links_are_counted_by_their_kind(served: Written):
+    ended = served.run("links", "check")
+    assert ended.returncode == Exit.LINKS_FOUND
+    assert ended.stderr == "1 finding: 1 unresolved-note.\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (("new", "Bed", "Garden/One"), "--var soil=VALUE\n  --var sun=VALUE\n"),
+        (("write", ".obsidian/x", "--text", "a"), "nothing is written there.\n"),
+        (("write", "Alone", "--text", "a"), "or append to it: --mode append.\n"),
+        (("write", "Alone", "a"), "give the text with --text. "),
+        (("search", "x", "--mode", "embedding"), "Run `vault-agent enable embedding`, "),
+        (("show", "Board.canvas"), "`vault-agent get attachment Board.canvas`"),
+        (("config", "unset", "search.recency"), ""),
+    ],
+)
+def test_an_error_says_what_to_type(served: Written, typed: tuple[str, ...], said: str):
+    ended = served.run(*typed)
+    assert said in ended.stderr
+    if not said:
+        assert ended.stdout == "search.recency is not in the config file. Nothing was changed.\n"
+
+
+def test_a_missing_note_may_be_named_as_elsewhere(served: Written):
+    assert served.done("delete", "No such note", "--missing-ok", "--yes") == (
+        "unchanged No such note.md\n"
+    )
+
+
+def test_a_second_start_says_that_this_vault_is_served(served: Written):
+    address = served.endpoint.rpartition(":")[2]
+    ended = served.run("serve", "--port", address)
+    assert ended.returncode == Exit.USAGE
+    assert "This vault is served already, at " in ended.stderr
+    assert "serve both" not in ended.stderr
+
+
+def test_the_options_of_headings_have_one_name(served: Written):
+    for typed in (("tasks", "add", "Alone", "Dig"), ("edit", "section", "Alone", "-t", "x")):
+        for option in ("--heading", "--section"):
+            served.done(*typed, option, "Alone", "--dry-run")
