@@ -91,3 +91,10 @@ def test_the_options_of_headings_have_one_name(served: Written):
     for typed in (("tasks", "add", "Alone", "Dig"), ("edit", "section", "Alone", "-t", "x")):
         for option in ("--heading", "--section"):
             served.done(*typed, option, "Alone", "--dry-run")
+
+
+def test_an_attachment_can_be_deleted_and_is_not_edited(served: Written):
+    served.vault.joinpath("data.csv").write_text("a,b\n")
+    assert served.done("delete", "data.csv", "--yes").startswith("deleted data.csv -> .trash/")
+    served.done("undo")
+    assert served.text("data.csv") == "a,b\n"

@@ -48,23 +48,21 @@ async def new_address(client: Client, place: str, *, printed: bool = False) -> s
     return page_address(client.endpoint, place, data["ticket"])
 
 
-def open_in_browser(address: str, note: str | None = None, *, no_editor: bool = False) -> None:
+def open_in_browser(address: str, otherwise: str) -> None:
     """Open an address in the user's browser.
 
-    `note` is the note as it was named, and `no_editor` says why no editor opens it.
-
     Raises:
-        Failed: `OPEN_FAILED`.
+        Failed: `OPEN_FAILED`, with what to do `otherwise`.
     """
     try:
         opened = webbrowser.open(address)
     except (webbrowser.Error, OSError):
         opened = False
     if not opened:
-        named = "" if note is None else f" {clean(quote(note))}"
-        what = "$EDITOR is not set, and no" if no_editor else "No"
-        raise Failed(
-            "OPEN_FAILED",
-            f"{what} browser could be started. `vault-agent ui{named} --print` prints the address"
-            " instead.",
-        )
+        raise Failed("OPEN_FAILED", f"No browser could be started. {otherwise}")
+
+
+def way_to_print(note: str | None = None) -> str:
+    """Return how to see the address of the page without a browser. `note` is as it was typed."""
+    named = "" if note is None else f" {clean(quote(note))}"
+    return f"`vault-agent ui{named} --print` prints the address instead."

@@ -24,6 +24,7 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,6 +38,8 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 _VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
 _DECLINED = 1
+UNKNOWN = ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
+"""The codes of a name that the index does not have. There may be such a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +93,19 @@ async def existing(invocation: Invocation, client: Client, name: str) -> dict[st
     A path of a note that is not indexed yet is passed on as it is.
 
     Raises:
+        InvalidRequest: if the name is that of an attachment.
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
     try:
-        return {"noteId": (await find(invocation, client, name)).note_id}
+        place = await find(invocation, client, name)
     except VaultAgentError as error:
-        unknown = error.code in ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
-        if not unknown or not name.lower().endswith((".md", ".markdown")):
+        if error.code not in UNKNOWN or not is_note(name):
             raise
         return {"path": name}
+    if place.path is not None and not is_note(place.path):
+        what = "This is an attachment. It can be moved and deleted, but not edited."
+        raise InvalidRequest("INVALID_REQUEST", what)
+    return {"noteId": place.note_id}
 
 
 def text_options(function: _Function) -> _Function:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.changing import change, existing, how, how_options
+from vault_agent.cli.changing import UNKNOWN, change, how, how_options
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.names import find
 from vault_agent.client import calls
-from vault_agent.errors import NotFound
+from vault_agent.errors import VaultAgentError
+from vault_agent.text.names import is_note
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Client
 
 
 @click.command("delete", cls=Command)
@@ -19,18 +25,36 @@ from vault_agent.errors import NotFound
 @how_options(asks=True)
 @click.pass_obj
 async def command(invocation: Invocation, /, note: str, **options: Any) -> int | None:
-    """Move a note to .trash/ of the vault, after a question."""
+    """Move a note or an attachment to .trash/ of the vault, after a question.
+
+    NOTE is an ID, a path or its end, a title, or the number of a result of your last search. An
+    attachment is named by its path.
+    """
     chosen = how(options)
     body: dict[str, Any] = {"confirm": True}
     body |= {"permanent": True} if options["permanent"] else {}
     body |= {"missingOk": True} if options["missing_ok"] else {}
     async with invocation.client() as client:
-        try:
-            body |= await existing(invocation, client, note)
-        except NotFound as error:
-            if error.code != "NOTE_NOT_FOUND" or not options["missing_ok"]:
-                raise
-            body["path"] = f"{note}.md"  # if there is such a file, it is not indexed yet
+        body |= await _named(invocation, client, note, missing_ok=options["missing_ok"])
         return await change(
-            invocation, client, calls.WRITE_DELETE, body, chosen, asks="Delete this note?"
+            invocation, client, calls.WRITE_DELETE, body, chosen, asks="Delete this file?"
         )
+
+
+async def _named(
+    invocation: Invocation, client: Client, name: str, *, missing_ok: bool
+) -> dict[str, str]:
+    """Return the fields that name a file. One that the index does not have is named by its path."""
+    try:
+        place = await find(invocation, client, name)
+    except VaultAgentError as error:
+        if error.code not in UNKNOWN:
+            raise
+        if PurePosixPath(name).suffix:
+            return {"path": name}
+        if not missing_ok:
+            raise
+        return {"path": f"{name}.md"}
+    if place.path is not None and not is_note(place.path):
+        return {"path": place.path}
+    return {"noteId": place.note_id}

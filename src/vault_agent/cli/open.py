@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import asyncclick as click
 
-from vault_agent.cli.browser import new_address, open_in_browser, place_of
+from vault_agent.cli.browser import new_address, open_in_browser, place_of, way_to_print
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.editors import editor_command
 from vault_agent.cli.here import root_of
@@ -25,6 +25,7 @@ from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import learns, open_in
 from vault_agent.config.keys import OPENERS
 from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from vault_agent.cli.names import Place
@@ -81,7 +82,8 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
             with suppress(VaultAgentError):  # the note opens all the same
                 await client.call(calls.OPENED, note_id=place.note_id)
     if way == "ui":
-        open_in_browser(address, name, no_editor=chosen is None and not _editor())
+        editor = "" if chosen or _editor() else "Set $EDITOR to open notes in an editor. "
+        open_in_browser(address, editor + way_to_print(name))
     else:
         if root is None:
             raise Misconfigured(
@@ -89,7 +91,8 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
             )
         file = _file(root, place.path or "")
         if passage is not None and passage.page is not None and way == "program":
-            open_in_browser(f"{file.as_uri()}#page={passage.page}")
+            page = f"{file.as_uri()}#page={passage.page}"
+            open_in_browser(page, f"The page is {passage.page} of {clean(place.path or '')}.")
         else:
             _open_file(way, file, line)
     if invocation.json:
@@ -124,7 +127,7 @@ async def _has_page(client: Client) -> bool:
 
 
 def _is_note(place: Place) -> bool:
-    return (place.path or "").lower().endswith((".md", ".markdown"))
+    return is_note(place.path or "")
 
 
 def _way_of_file(passage: ChunkContent | None, way: str) -> str:

@@ -411,7 +411,7 @@ def _open_page(endpoint: str, server: Listening) -> None:
 
     def open_it() -> None:
         with suppress(Failed):
-            open_in_browser(address)
+            open_in_browser(address, "")
 
     address = page_address(endpoint, place_of(VIEWS[0]), server.new_ticket())
     Thread(target=open_it, daemon=True).start()

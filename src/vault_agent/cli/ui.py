@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncclick as click
 
-from vault_agent.cli.browser import VIEWS, new_address, open_in_browser, place_of
+from vault_agent.cli.browser import VIEWS, new_address, open_in_browser, place_of, way_to_print
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import envelope, say, tell
@@ -38,5 +38,5 @@ async def command(invocation: Invocation, name: str | None, *, view: str, printe
     elif printed:
         say(address)
     else:
-        open_in_browser(address, name)
+        open_in_browser(address, way_to_print(name))
         tell("The web page opens in your browser.")
