@@ -9,10 +9,9 @@ import asyncclick as click
 
 from vault_agent.cli.changing import UNKNOWN, change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.names import find
+from vault_agent.cli.names import find, is_note
 from vault_agent.client import calls
 from vault_agent.errors import VaultAgentError
-from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client

@@ -44,6 +44,11 @@ class Place(NamedTuple):
         return self.note_id if self.chunk is None else f"{self.note_id}:{self.chunk}"
 
 
+def is_note(path: str) -> bool:
+    """Whether a path is that of a note, and not of an attachment."""
+    return path.lower().endswith((".md", ".markdown"))
+
+
 def whole_id(begin: str, known: Iterable[str]) -> str:
     """Return the only known ID that begins so. One that no known ID begins with is returned as is.
 

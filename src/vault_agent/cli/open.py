@@ -18,14 +18,13 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.editors import editor_command
 from vault_agent.cli.here import root_of
 from vault_agent.cli.local import is_obsidian, local_vault, obsidian_address
-from vault_agent.cli.names import find, look_up, whole_text
+from vault_agent.cli.names import find, is_note, look_up, whole_text
 from vault_agent.cli.terminal import clean, envelope, tell
 from vault_agent.client import calls
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import learns, open_in
 from vault_agent.config.keys import OPENERS
 from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
-from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from vault_agent.cli.names import Place
@@ -72,7 +71,7 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
         root = (root_of(name_of_vault) if name_of_vault is not None else None) or (
             vault.root if vault is not None else None
         )
-        attached = not _is_note(place)
+        attached = not is_note(place.path or "")
         way = _way_of_file(passage, way) if attached else _way(way, root)
         if way == "program" and not attached and await _has_page(client):
             way = "ui"
@@ -110,7 +109,7 @@ def _open_file(way: str, file: Path, line: int | None) -> None:
 
 async def _passage(client: Client, place: Place) -> ChunkContent | None:
     """Return the chunk that was named. Of an attachment, it is the first one otherwise."""
-    is_note = _is_note(place)
+    is_note = is_note(place.path or "")
     if is_note and (place.chunk is None or place.line is not None):
         return None
     try:
@@ -124,10 +123,6 @@ async def _passage(client: Client, place: Place) -> ChunkContent | None:
 
 async def _has_page(client: Client) -> bool:
     return "web.enabled" in (await client.call(calls.HEALTH)).data.switched_on
-
-
-def _is_note(place: Place) -> bool:
-    return is_note(place.path or "")
 
 
 def _way_of_file(passage: ChunkContent | None, way: str) -> str:
