@@ -150,7 +150,7 @@ async def forget(
     }
     body = {name: value for name, value in body.items() if value is not None}
     if len(body) != 1:
-        raise click.UsageError("give a SESSION, --older-than or --all")
+        raise click.UsageError("give a SESSION, --older-than, --all or --searches")
     async with invocation.client() as client:
         if session is not None:
             body["sessionId"] = await _whole(client, session)

@@ -109,14 +109,14 @@ def _open_file(way: str, file: Path, line: int | None) -> None:
 
 async def _passage(client: Client, place: Place) -> ChunkContent | None:
     """Return the chunk that was named. Of an attachment, it is the first one otherwise."""
-    is_note = is_note(place.path or "")
-    if is_note and (place.chunk is None or place.line is not None):
+    of_note = is_note(place.path or "")
+    if of_note and (place.chunk is None or place.line is not None):
         return None
     try:
         index = place.chunk or 0
         return (await client.call(calls.CHUNK, note_id=place.note_id, chunk_index=index)).data
     except NotFound as error:
-        if is_note or error.code != "CHUNK_NOT_FOUND":
+        if of_note or error.code != "CHUNK_NOT_FOUND":
             raise
         return None  # an attachment without text
 

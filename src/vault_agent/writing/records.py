@@ -23,6 +23,7 @@ from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.scan import scan
 from vault_agent.vault.skipped import Skipped
 from vault_agent.writing.built_in import RECORD
+from vault_agent.writing.permission import TRASH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.write import Writing
 
-TRASH = ".trash"
 _ATTEMPTS = 20
 _NAME = re.compile(r"adr-(\d{1,9})(?=[-. ]|\Z)")
 _MAX_SLUG = 60

@@ -11,7 +11,7 @@ from vault_agent.model.write_state import WriteState
 from vault_agent.text.names import lies_in
 from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, REMOVE
 from vault_agent.writing.merge import merged
-from vault_agent.writing.records import TRASH
+from vault_agent.writing.permission import TRASH
 from vault_agent.writing.transaction import (
     Create,
     Edit,
