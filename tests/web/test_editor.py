@@ -39,7 +39,11 @@ def at_end(page: Page, text: str) -> None:
 def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Written]:
     """Serve a vault that may be written."""
     made = Written(tmp_path_factory.mktemp("desk"), allow="create,append,edit")
-    made.variables |= {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_WATCH_ENABLED": "true"}
+    made.variables |= {
+        "VAULT_AGENT_WEB_ENABLED": "true",
+        "VAULT_AGENT_WEB_DIAGRAMS": "true",
+        "VAULT_AGENT_WATCH_ENABLED": "true",
+    }
     write_vault(made.vault, more=3)
     made.start()
     for job in made.call("GET", "/jobs").data["jobs"]:
@@ -311,6 +315,26 @@ def test_completion_tools_and_files(desk: Desk):
     assert "***word***" in text
     assert "- [ ] one\n\t- [x] two![[a-b.png]]" in text
     assert desk.read("attachments/a-b.png").startswith(b"\x89PNG")
+
+
+def test_the_preview_draws_a_diagram_as_it_is_written(desk: Desk):
+    """What cannot be drawn yet leaves the picture of what it was before."""
+    desk.note("Drawn.md", "# Drawn\n\n```mermaid\nflowchart LR\n  A --> B\n  B --> C\n```\n")
+    page = desk.edit("Drawn")
+    page.keyboard.press("Control+e")
+    figure = page.get_by_role("region", name="Preview", exact=True).locator(".diagram")
+    picture, state = figure.locator("img"), figure.locator("summary")
+    expect(picture).to_be_visible()
+    before = picture.get_attribute("width") or ""
+    page.locator(".cm-line", has_text="B --> C").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" --")
+    expect(state).to_have_text("This diagram cannot be drawn: line 3 cannot be read")
+    expect(picture).to_have_attribute("width", before)
+    page.keyboard.type("> D")
+    expect(picture).not_to_have_attribute("width", before)
+    expect(state).to_have_text("Source")
+    expect(figure).to_have_count(1)
 
 
 @pytest.mark.fault(

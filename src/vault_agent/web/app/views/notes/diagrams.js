@@ -91,7 +91,7 @@ class Diagram {
     this.title = /** @type {HTMLElement} */ (figure.querySelector("summary > bdi"));
     this.frame = document.createElement("div");
     this.refused = beyond ? t.many : this.source.length > LARGEST ? t.large : "";
-    if (this.refused) this.title.textContent = this.refused;
+    this.title.textContent = this.refused || t.source;
   }
 
   get width() {

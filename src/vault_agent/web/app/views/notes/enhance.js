@@ -286,6 +286,9 @@ function queries(frame, language) {
   made.append(title, frame);
 }
 
+/** What draws diagrams, once it was needed. @type {typeof import("./diagrams.js") | null} */
+let drawing = null;
+
 /** Diagrams are drawn if the settings say so. Return a function that stops it. @param {HTMLElement} prose */
 function diagrams(prose) {
   const blocks = [...prose.querySelectorAll("details.mermaid")];
@@ -298,10 +301,14 @@ function diagrams(prose) {
     figure.append(block);
     return figure;
   });
+  if (drawing) return drawing.drawDiagrams(figures, isPreview);
   let stop = () => {};
   let stopped = false;
   import("./diagrams.js").then(
-    ({ drawDiagrams }) => stopped || (stop = drawDiagrams(figures, isPreview)),
+    (loaded) => {
+      drawing = loaded;
+      if (!stopped) stop = loaded.drawDiagrams(figures, isPreview);
+    },
     () => null, // sources stay
   );
   return () => {
