@@ -287,7 +287,8 @@ export const enLater = {
     wrongLine: (/** @type {string} */ line) => `This diagram cannot be drawn: line ${line} cannot be read`,
     wrong: (/** @type {string} */ what) => `This diagram cannot be drawn: ${what}`,
     unknownKind: "This diagram cannot be drawn: its first line names no known kind",
-    leftOut: "This diagram cannot be drawn: the page has no architecture diagrams and no formulas in diagrams",
+    noFormulas: "This diagram cannot be drawn: it has a formula",
+    noArchitecture: "This diagram cannot be drawn: the page has no architecture diagrams",
     failed: "This diagram cannot be drawn",
   },
   /** Why a result is where it is. The names are those of the server. */

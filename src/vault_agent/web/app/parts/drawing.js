@@ -51,7 +51,6 @@ function opened() {
   element.setAttribute("sandbox", "allow-scripts");
   element.setAttribute("aria-hidden", "true");
   element.tabIndex = -1;
-  element.width = element.height = "1000"; // text is measured in it
   element.referrerPolicy = "no-referrer";
   element.src = ADDRESS;
   const ready = heard(element, (data) => data.ready === true, LOADING);

@@ -15,7 +15,7 @@ const LONGEST = 20_000; // pixels of a side
 const ALIKE = 0.8; // share of a source that two have in common
 const NARROWEST = 640; // pixels, for what is as wide as its place
 const SMALLEST = 0.55; // share of its size: a picture that would be smaller scrolls
-const AHEAD = "600px"; // below the view
+const AHEAD = "600px"; // around the view
 const t = later.diagrams;
 
 /** @typedef {import("../../parts/drawing.js").Drawn} Drawn */
@@ -55,7 +55,7 @@ function reasonOf({ late, message }, source) {
   // What is never closed is wrong at the end, which Mermaid counts differently.
   if (line) return t.wrongLine(String(Math.min(Number(line), source.trimEnd().split("\n").length)));
   if (/^No diagram type detected/i.test(first)) return t.unknownKind;
-  if (/^Left out/.test(first)) return t.leftOut;
+  if (/^Left out/.test(first)) return first.includes("katex") ? t.noFormulas : t.noArchitecture;
   if (/^Edge limit exceeded/.test(first)) return t.large;
   return first ? t.wrong(first) : t.failed;
 }
@@ -135,7 +135,7 @@ export function drawDiagrams(figures, isPreview) {
         void show(diagram);
       }
     },
-    { rootMargin: AHEAD },
+    { rootMargin: AHEAD, scrollMargin: AHEAD }, // the second one for what scrolls in the page
   );
   /** @type {Map<Element, Diagram>} */
   const all = new Map();
