@@ -76,7 +76,7 @@ class Assets:
             if path.suffix in _TYPES and path.is_file()
         )
         files = {path.relative_to(self._folder).as_posix(): path for path in found}
-        scripts = [files.pop(name).read_text("utf-8") for name in diagrams.SCRIPTS]
+        scripts = [files.pop(name).read_bytes() for name in diagrams.SCRIPTS]
         frame = Asset("text/html", diagrams.document(scripts), None, diagrams.policy(scripts))
         return {diagrams.NAME: frame} | {name: _asset(path) for name, path in files.items()}
 

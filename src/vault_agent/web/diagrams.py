@@ -19,23 +19,24 @@ NAME = "diagrams.html"
 SCRIPTS = ("vendor/mermaid.js", "app/workers/diagrams.js")
 """What runs in the frame, in this order. A script from an address would need an origin."""
 
+_HEAD = (
+    b'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Diagrams</title></head>'
+    b"<body>"
+)
 _POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 )
 
 
-def document(scripts: Sequence[str]) -> bytes:
-    """Return the document with its scripts."""
-    inline = "".join(f"<script>{script}</script>" for script in scripts)
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Diagrams</title></head>'
-        f"<body>{inline}</body></html>"
-    ).encode()
+def document(scripts: Sequence[bytes]) -> bytes:
+    """Return the document with its scripts, which are UTF-8."""
+    inline = (part for script in scripts for part in (b"<script>", script, b"</script>"))
+    return b"".join((_HEAD, *inline, b"</body></html>"))
 
 
-def policy(scripts: Sequence[str]) -> str:
+def policy(scripts: Sequence[bytes]) -> str:
     """Return the policy under which these scripts run, and no others."""
-    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    digests = (hashlib.sha256(script).digest() for script in scripts)
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return _POLICY.format(hashes=hashes)
