@@ -176,8 +176,10 @@ function arrow(to, x1, y1, x2, y2, r) {
 
 /** Soft ground under each cluster. @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {Record<string, string>} colours */
 function grounds(to, scene, view, colours) {
-  for (const { group, px, py, reach } of centres(scene, view)) {
-    if (reach > WIDE) continue; // a group that is everywhere has no ground
+  const all = centres(scene, view).filter(({ reach }) => reach <= WIDE); // a group that is everywhere has no ground
+  for (const { group, px, py, reach } of all) {
+    // Many over each other would be a fog: together they are as dense as one.
+    to.globalAlpha = 1 / all.filter((each) => Math.hypot(each.px - px, each.py - py) < each.reach / 2).length;
     const soft = to.createRadialGradient(px, py, 0, px, py, reach);
     const colour = colours[`group-${group % GROUPS}`];
     soft.addColorStop(0, `${colour}24`);
@@ -187,6 +189,7 @@ function grounds(to, scene, view, colours) {
     to.arc(px, py, reach, 0, 7);
     to.fill();
   }
+  to.globalAlpha = 1;
 }
 
 /**
