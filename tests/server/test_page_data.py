@@ -28,7 +28,7 @@ NOTES: dict[str, str | bytes] = {
     "Garden/Garden.md": "---\naliases: [Plot, The allotment]\n---\n# Our garden\n\n[[Frost]]\n",
     "Garden/Beds.md": "# Beds\n\nno\n\n# Fleece\n\nkeeps [[Frost|warm]]\n",
     "Kitchen/Garden.md": "another\n",
-    "Design notes.md": "text #cold\n",
+    "Design notes.md": "---\naliases: [DESIGN Notes]\n---\ntext #cold\n",
     "Garden/photo.png": PNG,
     "drawing.svg": b"<?xml version='1.0'?><!-- c --><svg xmlns='x'><script>1</script></svg>",
     "page.png": b"<html><script>alert(1)</script>",
@@ -236,6 +236,10 @@ async def test_the_shortest_link_that_leads_there_is_inserted(page):
     assert by_path["Kitchen/Garden.md"] == "Garden"
     photo = (await suggestions(page, "q=photo&kinds=attachment"))[0]
     assert photo["insert"] == "photo.png"
+    named = (await suggestions(page, "q=DESIGN+N"))[0]
+    assert named["insert"] == named["label"], (
+        "an alias that names the file needs no text of its own"
+    )
 
 
 async def test_headings_blocks_tags_and_folders_are_suggested(page):

@@ -258,7 +258,9 @@ def _with_links(
         if each.kind in linked and each.path is not None:
             link = _shortest(resolver, source, each.path)
             after = "" if each.kind == "attachment" else each.insert
-            done.append(replace(each, insert=f"{link}{after}"))
+            # Names of files are compared without case, so such an alias is the name.
+            is_name = after.startswith("|") and after[1:].casefold() == link.casefold()
+            done.append(replace(each, insert=each.label if is_name else f"{link}{after}"))
         else:
             done.append(each)
     return done
