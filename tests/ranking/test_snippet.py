@@ -8,7 +8,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.clocks import assert_linear
 
+from vault_agent.ranking.locate import locate
 from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.snippet import (
     SNIPPET_CHARACTERS,
@@ -266,3 +268,10 @@ def test_snippets_are_one_line_within_the_limit(text: str, query: str):
 )
 def test_the_beginning_of_a_note_is_what_it_says(markdown: str, shown: str):
     assert beginning(markdown, 36) == shown
+
+
+def test_the_time_to_locate_terms_grows_with_the_length_of_a_word():
+    def make(times: int) -> str:
+        return f"é {'a' * 3_000 * times}."
+
+    assert_linear(make, lambda text: locate(text, {"zebra": 1.0}))

@@ -118,5 +118,8 @@ def _begun(text: str, beginnings: Mapping[str, str]) -> list[tuple[int, str]]:
 
 
 _REST = re.compile(r"[A-Za-z0-9]*[+#]*")
-# A word with a non-ASCII character, which folding may have changed.
-_FOLDED_WORD = re.compile(r"[A-Za-z0-9_]*[^\x00-\x7f](?:[^\x00-\x7f]|[A-Za-z0-9_])*")
+# A word with a non-ASCII character, which folding may have changed. The lookbehind lets the engine
+# try each ASCII word once, and not from each of its letters.
+_FOLDED_WORD = re.compile(
+    r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*+[^\x00-\x7f](?:[^\x00-\x7f]|[A-Za-z0-9_])*"
+)

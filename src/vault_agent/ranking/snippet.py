@@ -218,7 +218,7 @@ def plain_line(markdown: str) -> str:
         text = _TABLE_BORDER.sub(" ", text)
     if "==" in text or "~~" in text:
         text = _MARKED.sub(itemgetter(2), text)
-    return _parted(_one_line(_EMPHASIS.sub("", text)))
+    return _parted(_printable(_EMPHASIS.sub("", text)))
 
 
 def _parted(line: str) -> str:
@@ -240,10 +240,12 @@ def _written_line(markdown: str) -> str:
 
 
 def _one_line(text: str) -> str:
+    return " ".join(_printable(text).split())
+
+
+def _printable(text: str) -> str:
     text = text.replace("\n", " ")  # so that most texts need no more
-    if not text.isprintable():
-        text = _UNPRINTABLE.sub(" ", text)
-    return " ".join(text.split())
+    return text if text.isprintable() else _UNPRINTABLE.sub(" ", text)
 
 
 def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:
@@ -252,7 +254,9 @@ def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:
         return []
     least = _GRAMMAR * max(information.values())
     information = {term: value for term, value in information.items() if value >= least}
-    return [*map(_Match._make, locate(line, information))]
+    # Without our own separators most lines are ASCII, where terms are located three times as fast.
+    words = line.replace(_SEPARATOR, " " * len(_SEPARATOR))
+    return [*map(_Match._make, locate(words, information))]
 
 
 def _densest(
