@@ -119,8 +119,10 @@ async def _answers(snapshot: Snapshot) -> list[Any]:
         candidates = snapshot.fulltext.candidates(compile_query(query), Filters())
         found.append(
             (
-                sorted(candidates.notes),
-                sorted((key, str(c)) for key, c in candidates.chunks.items()),
+                sorted(candidates.body),
+                sorted(candidates.text.items()),
+                sorted(candidates.headed),
+                sorted(candidates.whole),
             )
         )
     return found

@@ -49,7 +49,7 @@ async def test_removed_notes_are_removed_from_full_text(vault: Vault):
         held = {file.rowid for file in reading.files(connection)}
     reader = FulltextReader(vault.directory.fulltext(1, 2))
     assert reader.admitted(Filters()) == held
-    assert reader.candidates(compile_query("flour"), Filters()).notes.keys() == set()
+    assert reader.candidates(compile_query("flour"), Filters()).body.keys() == set()
     reader.close()
 
 

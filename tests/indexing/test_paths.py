@@ -91,9 +91,9 @@ async def state(vault: Vault) -> dict[str, Any]:
     held["found"] = sorted(paths[rowid] for rowid in reader.admitted(Filters()))
     for word in WORDS:
         found = reader.candidates(compile_query(word), Filters())
-        held[f"notes with {word}"] = sorted(paths[rowid] for rowid in found.notes)
+        held[f"notes with {word}"] = sorted(paths[rowid] for rowid in found.body)
         held[f"chunks with {word}"] = sorted(
-            (paths[key >> 20], key & 0xFFFFF) for key in found.chunks
+            (paths[key >> 20], key & 0xFFFFF) for key in found.text
         )
     reader.close()
     verify(vault.task())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_agent.model.lexical import Candidates, ChunkEvidence, NoteEvidence
+from vault_agent.model.lexical import Candidates
 from vault_agent.ranking.rank import Names, rank, shortlist
 
 WORDS = {"zebra": 3.0, "stripe": 3.0}
@@ -12,20 +12,19 @@ def key(rowid: int, index: int = 0) -> int:
     return rowid << 20 | index
 
 
-def order(notes: dict[int, NoteEvidence], chunks: dict[int, ChunkEvidence], **named: str) -> list:
-    candidates = Candidates(notes, chunks, WORDS)
-    names = {r: Names(f"{r}.md", named.get(f"n{r}", "other"), ()) for r in notes}
-    return rank(candidates, names, dict.fromkeys(chunks), limit=10)
+def order(candidates: Candidates, **titles: str) -> list:
+    names = {r: Names(f"{r}.md", titles.get(f"n{r}", "other"), ()) for r in candidates.body}
+    return rank(candidates, names, dict.fromkeys(candidates.text), limit=10)
 
 
 def test_an_exact_name_ranks_first():
-    notes = {1: NoteEvidence(body=9.0), 2: NoteEvidence(body=1.0, names=1.0, named=True)}
-    assert [p.rowid for p in order(notes, {}, n2="Zebra Stripes")] == [2, 1]
+    found = Candidates(body={1: 9.0, 2: 1.0}, names={2: 1.0}, named={2}, information=WORDS)
+    assert [p.rowid for p in order(found, n2="Zebra Stripes")] == [2, 1]
 
 
 def test_a_similar_name_raises_a_note():
-    notes = {1: NoteEvidence(body=5.0, names=1.0), 2: NoteEvidence(body=4.0, names=1.0)}
-    places = order(notes, {}, n1="A zebra among many other animals", n2="Zebra stripes!")
+    found = Candidates(body={1: 5.0, 2: 4.0}, names={1: 1.0, 2: 1.0}, information=WORDS)
+    places = order(found, n1="A zebra among many other animals", n2="Zebra stripes!")
     assert [p.rowid for p in places] == [2, 1]
     assert places[0].votes["name"] > places[1].votes["name"]
 
@@ -33,10 +32,12 @@ def test_a_similar_name_raises_a_note():
 def whole(count: int) -> Candidates:
     """Return two notes: the first has the better names, the second all words in one chunk."""
     return Candidates(
-        {1: NoteEvidence(body=4.0, names=3.0), 2: NoteEvidence(body=4.0)},
-        {key(1): ChunkEvidence(4.0), key(2): ChunkEvidence(4.0, whole=True)},
-        WORDS,
-        whole=count,
+        body={1: 4.0, 2: 4.0},
+        names={1: 3.0},
+        text={key(1): 4.0, key(2): 4.0},
+        whole={key(2)},
+        whole_count=count,
+        information=WORDS,
     )
 
 
@@ -55,34 +56,40 @@ def test_names_decide_if_many_chunks_have_all_words():
 
 
 def test_a_note_is_represented_by_its_best_chunk():
-    chunks = {key(1, 0): ChunkEvidence(1.0), key(1, 7): ChunkEvidence(4.0)}
-    assert order({1: NoteEvidence(body=3.0)}, chunks)[0].key == key(1, 7)
+    text = {key(1, 0): 1.0, key(1, 7): 4.0}
+    assert order(Candidates(body={1: 3.0}, text=text, information=WORDS))[0].key == key(1, 7)
 
 
 def test_a_second_chunk_of_a_note_needs_a_much_higher_score():
-    chunks = {key(1, 0): ChunkEvidence(9.0), key(1, 1): ChunkEvidence(8.9)}
-    near = order({1: NoteEvidence(body=5.0), 2: NoteEvidence(body=6.0)}, chunks)
+    text = {key(1, 0): 9.0, key(1, 1): 8.9}
+    near = order(Candidates(body={1: 5.0, 2: 6.0}, text=text, information=WORDS))
     assert [p.rowid for p in near] == [1, 2, 1]
-    far = order({1: NoteEvidence(body=5.0), 2: NoteEvidence(body=1.0)}, chunks)
+    far = order(Candidates(body={1: 5.0, 2: 1.0}, text=text, information=WORDS))
     assert [p.rowid for p in far] == [1, 1, 2]
 
 
 def test_ties_are_ordered_by_path_and_scores_are_between_0_and_1():
-    notes = {rowid: NoteEvidence(body=2.0) for rowid in (3, 1, 2)}
-    places = order(notes, {})
+    places = order(Candidates(body={3: 2.0, 1: 2.0, 2: 2.0}, information=WORDS))
     assert [p.rowid for p in places] == [1, 2, 3]
     assert all(0 < p.score < 1 for p in places)
 
 
 def test_score_explanations_contain_no_note_text():
-    chunks = {key(1): ChunkEvidence(2.0, headed=True)}
-    [place] = order({1: NoteEvidence(body=2.0, pairs=1.0)}, chunks)
+    [place] = order(
+        Candidates(
+            body={1: 2.0},
+            pairs={1: 1.0},
+            text={key(1): 2.0},
+            headed={key(1)},
+            information=WORDS,
+        )
+    )
     assert set(place.votes) == {"body", "chunk", "pairs"}
 
 
 def test_without_terms_all_scores_are_equal():
     places = rank(
-        Candidates({1: NoteEvidence(), 2: NoteEvidence()}),
+        Candidates(body={1: 0.0, 2: 0.0}),
         {1: Names("b.md", "b", ()), 2: Names("a.md", "a", ())},
         {},
         limit=10,
@@ -92,9 +99,14 @@ def test_without_terms_all_scores_are_equal():
 
 
 def test_the_shortlist_has_the_best_texts_and_names():
-    notes = {rowid: NoteEvidence(body=float(rowid)) for rowid in range(1, 101)}
-    notes[1] = NoteEvidence(body=0.1, names=2.0)
-    chosen = shortlist(Candidates(notes, {key(2): ChunkEvidence(0.1, headed=True)}, WORDS), 10)
+    candidates = Candidates(
+        body={rowid: float(rowid) for rowid in range(1, 101)},
+        names={1: 2.0},
+        text={key(2): 0.1},
+        headed={key(2)},
+        information=WORDS,
+    )
+    chosen = shortlist(candidates, 10)
     assert {1, 2, 100} <= set(chosen.rowids)
     assert 50 not in chosen.rowids
     assert chosen.keys == [key(2)]

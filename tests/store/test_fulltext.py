@@ -82,7 +82,7 @@ def build(directory: Path, notes: list, base: Path | None = None, first: int = 1
 
 def find(reader: FulltextReader, query: str, filters: Filters = NO_FILTER, **options) -> set[int]:
     found = reader.candidates(compile_query(query), filters, **options)
-    return set(found.notes) | {key >> CHUNK_BITS for key in found.chunks}
+    return set(found.body) | {key >> CHUNK_BITS for key in found.text}
 
 
 @pytest.mark.parametrize(
@@ -165,21 +165,21 @@ def test_spelling_is_corrected_only_for_unknown_words(
 
 def test_the_matching_chunk_is_a_candidate(reader: FulltextReader):
     found = reader.candidates(compile_query("zebra eats"), NO_FILTER)
-    best = max(found.chunks, key=lambda key: found.chunks[key].text)
+    best = max(found.text, key=lambda key: found.text[key])
     assert best == 1 << CHUNK_BITS | 1
 
 
 def test_exact_names_and_headings_are_marked(reader: FulltextReader):
     found = reader.candidates(compile_query("journal of codes"), NO_FILTER)
-    assert found.notes[4].named
+    assert 4 in found.named
     found = reader.candidates(compile_query("Food"), NO_FILTER)
-    assert found.chunks[1 << CHUNK_BITS | 1].headed
+    assert 1 << CHUNK_BITS | 1 in found.headed
 
 
 def whole(reader: FulltextReader, query: str, filters: Filters = NO_FILTER) -> tuple[set[int], int]:
     """Return the notes of the chunks that have all words of a query, and their number."""
     found = reader.candidates(compile_query(query), filters)
-    return {key >> CHUNK_BITS for key, chunk in found.chunks.items() if chunk.whole}, found.whole
+    return {key >> CHUNK_BITS for key in found.whole}, found.whole_count
 
 
 def test_chunks_with_all_words_of_a_query_are_marked(reader: FulltextReader):
@@ -314,9 +314,9 @@ def test_many_patterns_read_the_paths_once_and_admit_the_same_notes(tmp_path: Pa
     }
     assert len(admitted) > 200
     assert admitted == expected
-    assert found.notes
-    assert found.notes.keys() <= admitted
-    assert {key >> CHUNK_BITS for key in found.chunks} <= admitted
+    assert found.body
+    assert found.body.keys() <= admitted
+    assert {key >> CHUNK_BITS for key in found.text} <= admitted
 
 
 def test_patterns_within_the_limit_are_built(reader: FulltextReader):
@@ -373,7 +373,7 @@ def test_ties_at_the_limit_do_not_depend_on_indexing_order(tmp_path: Path):
         found = FulltextReader(tmp_path / name).candidates(compile_query("words"), NO_FILTER)
         kept.append(found)
     assert kept[0] == kept[1]
-    assert sorted(kept[0].notes)[: engine.NOTES] == list(range(1, engine.NOTES + 1))
+    assert sorted(kept[0].body)[: engine.NOTES] == list(range(1, engine.NOTES + 1))
 
 
 def test_damaged_files_are_reported_as_such(tmp_path: Path, capfd):
@@ -588,9 +588,9 @@ def test_filtered_chunks_are_ranked_independently_of_other_notes(
         (-round(score, 4), key) for score, key in everything if key >> CHUNK_BITS in admitted
     )[: engine.CHUNKS]
     found = crowd.candidates(compiled, asked)
-    assert {key for _, key in expected} - found.chunks.keys() == set() or compiled.excluded
-    assert {key >> CHUNK_BITS for key in found.chunks} <= admitted
-    assert found.notes.keys() <= admitted
+    assert {key for _, key in expected} - found.text.keys() == set() or compiled.excluded
+    assert {key >> CHUNK_BITS for key in found.text} <= admitted
+    assert found.body.keys() <= admitted
 
 
 @pytest.fixture(scope="module")
@@ -627,8 +627,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> FulltextReader:
 def test_paths_path_suffixes_and_file_names_are_exact_names(
     reader: FulltextReader, query: str, rowids: set[int]
 ):
-    notes = reader.candidates(compile_query(query), NO_FILTER).notes
-    assert {rowid for rowid, note in notes.items() if note.named} == rowids
+    assert reader.candidates(compile_query(query), NO_FILTER).named == rowids
 
 
 def test_the_folders_of_a_very_deep_note_take_little_room():

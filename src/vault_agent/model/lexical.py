@@ -7,8 +7,8 @@ other: both use these values.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from vault_agent.model.search import Filters
 
@@ -61,33 +61,29 @@ class LexicalQuery:
         )
 
 
-class NoteEvidence(NamedTuple):
-    """The lexical evidence for a note as a whole."""
-
-    body: float = 0.0  # BM25 of its whole text
-    pairs: float = 0.0  # BM25 of adjacent terms
-    names: float = 0.0  # BM25 of its names, if it is among the best by names
-    named: bool = False  # one of its names is the query
-
-
-class ChunkEvidence(NamedTuple):
-    """The lexical evidence for one chunk."""
-
-    text: float = 0.0  # BM25 of its text, plus CONTEXT_WEIGHT times that of title and headings
-    headed: bool = False  # its heading is the query
-    whole: bool = False  # it has all words of the query, and only few chunks have
-
-
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The candidates for ranking: notes by rowid, chunks by key."""
+    """The candidates for ranking and their evidence: notes by rowid, chunks by key."""
 
-    notes: dict[int, NoteEvidence] = field(default_factory=dict)
-    chunks: dict[int, ChunkEvidence] = field(default_factory=dict)
+    body: Mapping[int, float] = field(default_factory=dict)
+    """BM25 of the whole text of every note that is a candidate."""
+    pairs: Mapping[int, float] = field(default_factory=dict)
+    """BM25 of adjacent terms, of those of them that have some."""
+    names: Mapping[int, float] = field(default_factory=dict)
+    """BM25 of their names, of the best by names."""
+    named: Set[int] = frozenset()
+    """Those with a name that is the query."""
+    text: Mapping[int, float] = field(default_factory=dict)
+    """BM25 of every chunk that is a candidate: of its text, plus CONTEXT_WEIGHT times that of its
+    title and headings."""
+    headed: Set[int] = frozenset()
+    """Those whose heading is the query."""
+    whole: Set[int] = frozenset()
+    """Those that have all words of the query, if only few have."""
+    whole_count: int = 0
+    """How many chunks have all words of the query, as far as they were counted."""
     information: dict[str, float] = field(default_factory=dict)
     """Weight times inverse document frequency of each searched term."""
-    whole: int = 0
-    """How many chunks have all words of the query, as far as they were counted."""
     searched: int = 0
     """How many notes were searched, for rarity."""
     neighbours: dict[str, Terms] = field(default_factory=dict)

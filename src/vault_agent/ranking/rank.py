@@ -23,7 +23,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.lexical import CONTEXT_WEIGHT, NoteEvidence, rarity
+from vault_agent.model.lexical import CONTEXT_WEIGHT, rarity
 from vault_agent.text.names import stem
 from vault_agent.text.terms import terms
 
@@ -45,7 +45,6 @@ SHORTLIST_SPARE = 20
 SECOND_CHUNK_SHARE = 0.5
 """A note's second chunk is a separate result, with this share of its text's score."""
 
-_NO_EVIDENCE = NoteEvidence()
 _BM25_MOST = 2.2  # k1 + 1: the maximum of a term's score, in inverse document frequencies
 
 
@@ -105,15 +104,16 @@ def shortlist(candidates: Candidates, limit: int) -> Shortlist:
     A note with a low score of its text can be among them only by a name or a heading.
     """
     weigh = _Weigher(candidates)
-    notes, chunks = candidates.notes, _best_chunks(candidates)
-    texts = {rowid: weigh.text(note, *chunks.get(rowid, ())[:1]) for rowid, note in notes.items()}
-    for rowid in chunks.keys() - notes.keys():
-        texts[rowid] = weigh.text(_NO_EVIDENCE, chunks[rowid][0])
+    chunks = _best_chunks(candidates)
+    texts = {
+        rowid: weigh.text(rowid, *chunks.get(rowid, ())[:1])
+        for rowid in candidates.body.keys() | chunks.keys()
+    }
     totals = {rowid: sum(votes) for rowid, votes in texts.items()}
     order = sorted(texts, key=lambda rowid: (-totals[rowid], rowid))
     chosen = set(order[: max(limit + SHORTLIST_SPARE, SHORTLIST_LEAST)])
-    chosen |= {rowid for rowid, note in notes.items() if note.names or note.named}
-    chosen |= {rowid for rowid, keys in chunks.items() if candidates.chunks[keys[0]].headed}
+    chosen |= candidates.names.keys() | candidates.named
+    chosen |= {rowid for rowid, keys in chunks.items() if keys[0] in candidates.headed}
     rowids = [rowid for rowid in order if rowid in chosen]
     keys = [chunks[rowid][0] for rowid in rowids if rowid in chunks]
     return Shortlist(rowids, keys, chunks, texts)
@@ -136,14 +136,13 @@ def rank(
     chosen = chosen or shortlist(candidates, limit)
     scored: list[_Scored] = []
     for rowid, own_names in names.items():
-        note = candidates.notes.get(rowid, _NO_EVIDENCE)
         keys = chosen.chunks.get(rowid, ())
         first = keys[0] if keys else None
         heading = headings.get(first) if first is not None else None
         if len(keys) > 1:
-            less = tuple([SECOND_CHUNK_SHARE * vote for vote in weigh.text(note, keys[1])])
+            less = tuple([SECOND_CHUNK_SHARE * vote for vote in weigh.text(rowid, keys[1])])
             scored.append(_scored(less, own_names.path, keys[1], rowid))
-        votes = weigh.names(note, own_names if note.names else None, heading)
+        votes = weigh.names(rowid, own_names, heading)
         votes = chosen.texts.get(rowid, _NO_VOTES) + votes
         scored.append(_scored(votes, own_names.path, first, rowid))
     scored.sort(key=itemgetter(0))
@@ -183,39 +182,41 @@ class _Weigher:
     def __init__(self, candidates: Candidates) -> None:
         self._candidates = candidates
         self._information = candidates.information
+        self._terms = frozenset(candidates.information)
         self._total = sum(candidates.information.values())
         # A word of a name that is not in the query has the average weight of the query's words.
         self._average = self._total / len(self._information) if self._information else 1.0
         # 1 if at most one chunk has all words of the query, and 0 if very many have.
-        self._few = 1 / max(1, candidates.whole)
+        self._few = 1 / max(1, candidates.whole_count)
         # The maximal sum of the votes, without those of names.
         self.ceiling = _BM25_MOST * (1 + CONTEXT_WEIGHT) * self._total or 1.0
 
-    def text(self, note: NoteEvidence, key: int | None = None) -> _Votes:
+    def text(self, rowid: int, key: int | None = None) -> _Votes:
         """Return the votes of a note's text and of one of its chunks."""
-        chunk = self._candidates.chunks.get(key) if key is not None else None
+        evidence = self._candidates
         return (
-            note.body,
-            CHUNK_WEIGHT * chunk.text if chunk is not None else 0.0,
-            PAIR_WEIGHT * note.pairs,
-            self.ceiling * WHOLE_WEIGHT * self._few if chunk and chunk.whole else 0.0,
+            evidence.body.get(rowid, 0.0),
+            CHUNK_WEIGHT * evidence.text[key] if key is not None else 0.0,
+            PAIR_WEIGHT * evidence.pairs.get(rowid, 0.0),
+            self.ceiling * WHOLE_WEIGHT * self._few if key in evidence.whole else 0.0,
         )
 
-    def names(self, note: NoteEvidence, own_names: Names | None, heading: str | None) -> _Votes:
+    def names(self, rowid: int, own_names: Names, heading: str | None) -> _Votes:
         """Return the votes of a note's names and of the heading of its best chunk."""
-        name = max(map(self._nearness, _all_names(own_names))) if own_names else 0.0
+        by_names = self._candidates.names.get(rowid, 0.0)
+        name = max(map(self._nearness, _all_names(own_names))) if by_names else 0.0
         under = self._nearness(heading) if heading else 0.0
         return (
-            NAMES_WEIGHT * (1 - self._few) * note.names,
+            NAMES_WEIGHT * (1 - self._few) * by_names,
             self.ceiling * NAME_WEIGHT * name**NAME_POWER,
             self.ceiling * HEADING_WEIGHT * under**HEADING_POWER,
-            self.ceiling * EXACT_WEIGHT if note.named else 0.0,
+            self.ceiling * EXACT_WEIGHT if rowid in self._candidates.named else 0.0,
         )
 
     def _nearness(self, name: str) -> float:
         """Return Dice's coefficient of a name and the query, weighted by information."""
         found = _name_terms(name)
-        common = found & self._information.keys()
+        common = found & self._terms
         if not common:
             return 0.0
         shared = sum(self._information[term] for term in common)
@@ -232,7 +233,7 @@ def _name_terms(name: str) -> frozenset[str]:
 def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
     """Return each note's two best chunks, best first."""
     by_note: dict[int, list[int]] = {}
-    order = [(not chunk.headed, -chunk.text, key) for key, chunk in candidates.chunks.items()]
+    order = [(key not in candidates.headed, -text, key) for key, text in candidates.text.items()]
     for _, _, key in sorted(order):
         keys = by_note.setdefault(key >> CHUNK_BITS, [])
         if len(keys) < 2:

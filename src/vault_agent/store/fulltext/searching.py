@@ -8,13 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.lexical import (
-    CONTEXT_WEIGHT,
-    Candidates,
-    ChunkEvidence,
-    NoteEvidence,
-    rarity,
-)
+from vault_agent.model.lexical import CONTEXT_WEIGHT, Candidates, rarity
 from vault_agent.store.fulltext.clauses import any_of, combined
 from vault_agent.store.fulltext.conditions import Limits, conditions, kept_by, scored
 from vault_agent.store.fulltext.spelling import Speller, worth_correcting
@@ -110,22 +104,17 @@ class Search:
             text = {key: score for key, score in text.items() if key >> CHUNK_BITS in body}
             headed = {key for key in headed if key >> CHUNK_BITS in body}
             few = {key for key in few if key >> CHUNK_BITS in body}
+        body = dict.fromkeys(named, 0.0) | body
         return Candidates(
-            notes={
-                rowid: NoteEvidence(
-                    body.get(rowid, 0.0),
-                    pairs.get(rowid, 0.0),
-                    names.get(rowid, 0.0),
-                    rowid in named,
-                )
-                for rowid in sorted({*body, *named})
-            },
-            chunks={
-                key: ChunkEvidence(text.get(key, 0.0), key in headed, key in few)
-                for key in sorted({*text, *headed, *few})
-            },
+            body=body,
+            pairs={rowid: score for rowid, score in pairs.items() if rowid in body},
+            names={rowid: score for rowid, score in names.items() if score and rowid in body},
+            named=named,
+            text=dict.fromkeys(headed | few, 0.0) | text,
+            headed=headed,
+            whole=few,
+            whole_count=len(whole),
             information=self._information(),
-            whole=len(whole),
             searched=self._count,
             neighbours=self._neighbours,
         )
