@@ -56,10 +56,17 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
     `TAGS_TRUNCATED`, `NOTE_TRUNCATED`). NUL and lone surrogates become U+FFFD, because they cannot
     be stored or encoded. The time is linear in the text's length.
     """
+    return parse_document(document_of(text, origin), path=path)
+
+
+def document_of(text: str, origin: int | None) -> Document:
+    """Return the document of a decoded file, with only what can be stored. See `parse_note`."""
     stored = _storable(text)
-    if stored is not text:
-        text, origin = stored, None
-    document = Document(text, origin)
+    return Document(stored, origin if stored is text else None)
+
+
+def parse_document(document: Document, *, path: str) -> ParsedNote:
+    """Do the same as `parse_note` for what `document_of` has returned."""
     limits = _Limits(path)
     chunks = limits.first(document.chunks, MAX_CHUNKS, "chunks")
     front, written = document.front, document.body_links
