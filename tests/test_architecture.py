@@ -69,7 +69,7 @@ RELAY = {f"vault_agent.mcp.{name}" for name in ("relay", "lists", "connections")
 # One contacts the embedding endpoint itself, because it works without a server.
 LAZY_EMBEDDING = {"cli/embedding.py"}
 # One asks the reranker itself, because it works without a server.
-LAZY_RERANK = {"cli/doctor.py"}
+LAZY_RERANK = {"cli/reranking.py"}
 # One checks an endpoint by the server's own rule when it is set.
 LAZY_ENDPOINT = {"cli/config.py"}
 # One reads a vault itself, because it works without a server.

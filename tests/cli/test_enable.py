@@ -10,6 +10,7 @@ import orjson
 import pytest
 from tests.cli.test_restart import notes, started
 from tests.endpoint import EmbeddingEndpoint
+from tests.rerank_endpoint import RerankEndpoint
 
 from vault_agent.cli.features import FEATURES
 from vault_agent.config.keys import KEYS
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tests.cli.fake import Run
 
 __all__ = ["notes"]
+
+MODELS = ("embedding", "rerank", "chat")
 
 
 async def settings(run: Run) -> dict:
@@ -167,7 +170,7 @@ async def test_the_key_is_announced_by_the_switch_that_makes_it_needed(run: Run)
     assert "key" not in (await run("config", "set", "memory.enabled", "true")).err
 
 
-@pytest.mark.parametrize("name", [each for each in FEATURES if each not in ("embedding", "chat")])
+@pytest.mark.parametrize("name", [each for each in FEATURES if each not in MODELS])
 async def test_enable_turns_on_all_that_a_feature_needs_and_disable_ends_it(run: Run, name: str):
     await run("config", "set", "write.folders", ".")
     on = await run("enable", name)
@@ -179,6 +182,29 @@ async def test_enable_turns_on_all_that_a_feature_needs_and_disable_ends_it(run:
     assert off.code == 0
     now = await settings(run)
     assert not any(now[each] for each in FEATURES[name].off)
+
+
+async def test_the_reranker_is_turned_on_only_if_it_answers(run: Run):
+    refused = await run("config", "set", "rerank.enabled", "true")
+    assert "`vault-agent enable rerank`" in refused.err
+    assert "--model-url" in (await run("enable", "rerank")).err
+    async with RerankEndpoint() as endpoint:
+        done = await run("enable", "rerank", "--model-url", endpoint.url)
+        assert done.code == 0, done.err
+        assert f"The reranker at {endpoint.url} sorts the best results" in " ".join(
+            done.out.split()
+        )
+    now = await settings(run)
+    assert (now["rerank.endpoint"], now["rerank.enabled"]) == (endpoint.url, True)
+    assert (await run("disable", "rerank")).code == 0
+    gone = await run("enable", "rerank")
+    assert (gone.code, gone.err.split(":")[0]) == (1, "RERANK_UNAVAILABLE")
+    assert (await settings(run))["rerank.enabled"] is False
+
+
+@pytest.mark.parametrize("name", [each.section for each in KEYS.values() if each.needs])
+async def test_every_setting_that_needs_others_has_a_feature(name: str):
+    assert name in FEATURES
 
 
 async def test_embedding_is_turned_on_only_if_its_model_answers(run: Run):

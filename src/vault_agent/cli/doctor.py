@@ -12,6 +12,7 @@ import asyncclick as click
 from vault_agent import __version__
 from vault_agent.cli import exits
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.reranking import ask_reranker
 from vault_agent.cli.servers import (
     START,
     in_home,
@@ -264,14 +265,10 @@ async def _embedding(config: Config) -> Check:
 
 
 async def _rerank(config: Config) -> Check:
-    from vault_agent.config import rerank_settings
-    from vault_agent.rerank.client import Reranker, RerankSettings
-
     if not config.rerank.enabled:
         return Check("rerank", None, "off: results keep the order of the search")
     try:
-        async with Reranker(RerankSettings(**rerank_settings(config.rerank))) as reranker:
-            await reranker.scores("bread", ["bread", "stone"])
+        await ask_reranker(config.rerank)
     except VaultAgentError as error:
         return Check("rerank", False, error.message)
     return Check("rerank", True, f"a reranker answers at {config.rerank.endpoint}")

@@ -19,6 +19,7 @@ from vault_agent.cli.features import (
     switch,
     tell_applied,
 )
+from vault_agent.cli.reranking import ask_reranker
 from vault_agent.cli.terminal import clean, envelope, say, say_prose, tell
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.write_state import Right
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from vault_agent.config import Config
 
 _MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
+_RERANKER = "http://127.0.0.1:8080/v1/rerank"
 
 
 class _Rights(click.Choice[str]):
@@ -54,8 +56,12 @@ class _Rights(click.Choice[str]):
     callback=lambda _context, _option, given: tuple(",".join(given).split(",")) if given else (),
     help="What may be done there, too, such as move,delete.",
 )
-@click.option("--model", metavar="NAME", help="The model, for embedding and chat.")
-@click.option("--model-url", metavar="URL", help="Its address. Default: that of Ollama here.")
+@click.option("--model", metavar="NAME", help="The model, for embedding, rerank and chat.")
+@click.option(
+    "--model-url",
+    metavar="URL",
+    help="Its address. Default: that of Ollama here; rerank has no default.",
+)
 @click.option("--no-restart", is_flag=True, help="Do not restart the running server.")
 @click.pass_obj
 async def command(
@@ -71,8 +77,8 @@ async def command(
 ) -> None:
     """Turn on a feature, with all that it needs.
 
-    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or chat. Without one, it
-    shows which are on.
+    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding, rerank, learn or chat.
+    Without one, it shows which are on.
 
     At a terminal it asks for what is missing. It writes your config file, restarts a server in the
     background, and says what changes.
@@ -82,13 +88,14 @@ async def command(
     vault-agent enable memory
     vault-agent enable web
     vault-agent enable embedding --model nomic-embed-text
+    vault-agent enable rerank --model-url http://127.0.0.1:8080/v1/rerank
     """  # noqa: D301 - \\b tells the parser to keep these lines
     from vault_agent.config import build_config
 
     if (folders or allow) and feature != "write":
         raise click.UsageError("--folder and --allow belong to write")
-    if (model or model_url) and feature not in _MODELS:
-        raise click.UsageError("--model and --model-url belong to embedding and chat")
+    if (model or model_url) and feature not in (*_MODELS, "rerank"):
+        raise click.UsageError("--model and --model-url belong to embedding, rerank and chat")
     config = build_config(invocation.layers())
     if feature is None:
         _show(invocation, config)
@@ -96,6 +103,8 @@ async def command(
     settings: list[tuple[str, str]] = []
     if feature == "write":
         settings = _for_write(config, folders, allow)
+    elif feature == "rerank":
+        settings = await _for_reranker(config, model, model_url)
     elif feature in _MODELS:
         settings = await _for_model(config, feature, model, model_url)
     settings += switch([feature], on=True)
@@ -112,6 +121,7 @@ async def command(
         allow=", ".join(now.write.allow),
         days=now.write.undo_days,
         model=now.embedding.model,
+        reranker=now.rerank.endpoint,
         chat=now.chat.model,
     )
     say_prose(clean(text))
@@ -225,4 +235,31 @@ async def _for_model(
         changes = {name.partition(".")[2]: value for name, value in settings}
         found = await asked(config.embedding.model_copy(update=changes))
         tell(f"{clean(found.model)} works: {found.dimension} dimensions.")
+    return settings
+
+
+async def _for_reranker(
+    config: Config, model: str | None, url: str | None
+) -> list[tuple[str, str]]:
+    """Return the reranker's address and model as settings. It is asked first.
+
+    Raises:
+        InvalidRequest: if no address is set, and there is nobody to ask.
+        Unavailable: `RERANK_UNAVAILABLE` if it does not work.
+        Misconfigured: `CONFIG_INVALID` for an address that is not allowed.
+    """
+    if url is None and config.rerank.endpoint is None:
+        if not can_ask():
+            what = f"Name the address of the reranker, such as --model-url {_RERANKER}"
+            raise InvalidRequest("INVALID_REQUEST", what)
+        url = ask("Address of the reranker", _RERANKER)
+    settings = []
+    if url is not None:
+        check_address(config, "rerank.endpoint", url)
+        settings.append(("rerank.endpoint", url))
+    if model is not None:
+        settings.append(("rerank.model", model))
+    changes = {name.partition(".")[2]: value for name, value in settings}
+    await ask_reranker(config.rerank.model_copy(update=changes))
+    tell("The reranker works.")
     return settings

@@ -109,6 +109,21 @@ FEATURES: dict[str, Feature] = {
         "Searches find notes by their words only. Vectors are kept for another time.",
         "vault-agent index",
     ),
+    "rerank": Feature(
+        "a reranker sorts the best results",
+        ("rerank.enabled",),
+        ("rerank.enabled",),
+        "The reranker at {reranker} sorts the best results of each search.",
+        "Results keep the order of the search.",
+    ),
+    "learn": Feature(
+        "searches learn what you open",
+        ("search.learn",),
+        ("search.learn",),
+        "A note that you open after a search is raised in similar searches.",
+        "Searches learn nothing. To delete what they have learned: vault-agent memory forget"
+        " --searches",
+    ),
     "chat": Feature(
         "a model writes the text of journals",
         ("chat.enabled",),
