@@ -39,7 +39,7 @@ class Hooks(NamedTuple):
     project: tuple[str, ...]
     events: tuple[tuple[str, dict[str, Any]], ...] = ()
     entry: tuple[tuple[str, Any], ...] = (("timeout", _SECONDS),)
-    advice: str = "It takes effect in new sessions."
+    advice: str = "They take effect in new sessions."
 
     def file(self, scope: Scope, folder: Path) -> Path:
         """Return the file of a scope. `folder` is the project's."""
@@ -164,7 +164,7 @@ CLIENTS: dict[str, Client] = {
             lambda: _folder_named("CODEX_HOME", ".codex") / "hooks.json",
             (".codex", "hooks.json"),
             _events("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"),
-            advice="Codex runs it only after you have trusted it: type /hooks there.",
+            advice="Codex runs them only after you have trusted them: type /hooks there.",
         ),
     ),
     "continue": Client(
@@ -223,7 +223,7 @@ CLIENTS: dict[str, Client] = {
         hooks=Hooks(
             lambda: _folder_named("XDG_CONFIG_HOME", ".config") / "opencode/plugins/vault-agent.js",
             (".opencode", "plugins", "vault-agent.js"),
-            advice="Restart it.",
+            advice="Restart the program.",
         ),
     ),
     "vscode": Client(

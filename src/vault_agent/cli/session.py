@@ -12,6 +12,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.hook import Sent, event_here, keep_event, send_event
+from vault_agent.cli.servers import RESTART
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.config.connection import hook_settings, own_server
 from vault_agent.errors import Forbidden, InvalidRequest, Misconfigured, NotFound
@@ -103,6 +104,9 @@ async def _tell(invocation: Invocation, given: dict[str, Any]) -> Sent:
     sent = await asyncio.to_thread(_send, event, invocation, settings.folder)
     if sent.code == "SESSION_NOT_FOUND":
         raise NotFound(sent.code, "There is no session of this ID.")
+    if sent.code == "FEATURE_DISABLED":  # the check above was about the settings of now
+        what = "The server runs without memory.enabled and journal.enabled."
+        raise Misconfigured(sent.code, what, remedy=f"To apply them: `{RESTART}`.")
     if sent.settled and sent.code is not None:
         raise InvalidRequest("INVALID_REQUEST", f"The server refuses it: {clean(sent.code)}.")
     return sent
