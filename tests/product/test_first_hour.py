@@ -36,6 +36,7 @@ def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served:
     listed = served.done("list").splitlines()
     assert [each for each in listed if "/F" in each] == ["Garden/Fleece.md", "Garden/Frost.md"]
     write_id = undone.split()[-1]
+    assert "undo Beds -> Garden" in served.done("writes", "-n", "1")
     shown = served.done("writes", "show", write_id)
     assert "  Beds -> Garden\n" in shown
 

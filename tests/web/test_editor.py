@@ -565,7 +565,7 @@ def test_what_the_settings_do_not_allow_is_not_offered(desk: Desk):
     """Here files may not be moved or deleted."""
     page = desk.open(f"/notes/{desk.id_of('Frost%20alarm')}")
     page.get_by_role("button", name="More", exact=True).click()
-    expect(page.get_by_role("menuitem")).to_have_text(["Show the last changes"])
+    expect(page.get_by_role("menuitem")).to_have_text(["Show or undo the last changes"])
 
 
 def test_the_keys_of_vim_where_they_are_switched_on(desk: Desk):

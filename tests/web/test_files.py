@@ -198,8 +198,8 @@ def test_a_deleted_note_is_in_the_trash_and_comes_back(desk: Desk):
     eventually(lambda: not (desk.program.vault / "stock/Old list.md").exists())
     expect(page.locator("article.read")).to_have_count(0)
     page.keyboard.press("Control+k")
-    page.keyboard.type(">last changes")
-    expect(page.get_by_role("option", name="Show the last changes")).to_be_visible()
+    page.keyboard.type(">undo")
+    expect(page.get_by_role("option", name="Show or undo the last changes")).to_be_visible()
     page.keyboard.press("Enter")
     changes = page.get_by_role("dialog", name="Last changes")
     first = changes.get_by_role("listitem").first
@@ -247,7 +247,7 @@ def test_a_note_is_renamed_moved_deleted_and_brought_back_by_keys_alone(desk: De
     eventually(lambda: not (desk.program.vault / "stock/Zinc gutter.md").exists())
     page.keyboard.press("Control+k")
     page.keyboard.type(">last changes")
-    expect(page.get_by_role("option", name="Show the last changes")).to_be_visible()
+    expect(page.get_by_role("option", name="Show or undo the last changes")).to_be_visible()
     page.keyboard.press("Enter")
     first = page.get_by_role("dialog", name="Last changes").get_by_role("listitem").first
     expect(first).to_contain_text("Deleted")

@@ -47,14 +47,15 @@ async def command(context: click.Context, /, **options: Any) -> None:
 
 
 def _paths(entry: dict[str, Any]) -> str:
-    first = next(iter(entry["files"]), None)
-    if first is None:
+    files = entry["files"]
+    if not files:
         return ""
+    first = next((each for each in files if each["before"]), files[0])  # a move is the main thing
     path = style(clean(first["path"]), "strong")
     if first["before"]:
         path = f"{clean(first['before'])} -> {path}"
     more = entry["fileCount"] - 1
-    return f"{path} and {counted(more, 'note')}" if more > 0 else path
+    return f"{path} and {counted(more, 'other file')}" if more > 0 else path
 
 
 @command.command("show")

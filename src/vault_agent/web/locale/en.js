@@ -241,7 +241,7 @@ export const en = {
     folder: "New folder",
     rename: "Rename or move",
     delete: "Delete",
-    writes: "Show the last changes",
+    writes: "Show or undo the last changes",
     preview: "Change the preview",
     save: "Save now",
     done: "Stop editing",
