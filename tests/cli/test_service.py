@@ -110,7 +110,10 @@ async def test_a_service_is_installed_updated_and_removed(
     assert (await run("service", "remove")).code == 4
     control.write_text("#!/bin/sh\necho 'no bus' >&2\nexit 1\n")
     failed = await run("service", "install")
-    assert failed.err == "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus\n"
+    assert failed.err == (
+        "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus. "
+        "To run it without a service: `vault-agent serve --background`.\n"
+    )
     assert not file.exists()
 
 

@@ -11,6 +11,7 @@ from vault_agent.cli.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 NOTES = {
     "Garden/Frost.md": "# Frost\n\nSee [[Fleece]] and [[Nowhere]].\n",
@@ -86,6 +87,13 @@ def test_a_second_start_says_that_this_vault_is_served(served: Written):
     assert ended.returncode == Exit.USAGE
     assert "This vault is served already, at " in ended.stderr
     assert "serve both" not in ended.stderr
+
+
+def test_what_is_advised_for_another_vault_names_it(served: Written, tmp_path: Path):
+    address = served.endpoint.rpartition(":")[2]
+    ended = served.run("serve", "--port", address, "--vault-root", str(tmp_path))
+    assert f"`vault-agent serve --restart --vault-root {tmp_path}`" in ended.stderr
+    assert f" --vault-root {tmp_path}`." in ended.stderr.partition("To serve both")[2]
 
 
 def test_the_options_of_headings_have_one_name(served: Written):

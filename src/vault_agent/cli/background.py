@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault_agent.cli import detached
-from vault_agent.cli.servers import RESTART, Server, server_at, server_here, server_in
+from vault_agent.cli.servers import RESTART, Server, server_at, server_here, server_in, which_vault
 from vault_agent.config.connection import index_folder
 from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured
@@ -73,7 +73,7 @@ async def start(
         chosen = any("server.port" in layer.values for layer in layers)
         replaced = beside is not None and beside.is_gone and not until_idle
         if error.code != "PORT_IN_USE" or chosen or replaced:
-            raise with_way_out(error, beside) from None
+            raise with_way_out(error, beside, folder, which_vault(invocation, flags)) from None
         flags = {**flags, "server.port": "0"}
     named = invocation.config is not None or CONFIG_ENV in os.environ
     file = config_path(invocation.config) if named else None
@@ -145,11 +145,11 @@ def runs_as_service(invocation: Invocation, server: Server) -> bool:
 
 
 def with_way_out(
-    error: Misconfigured, server: Server | None, folder: Path | None = None
+    error: Misconfigured, server: Server | None, folder: Path | None = None, vault: str = ""
 ) -> Misconfigured:
     """Return `PORT_IN_USE` with what to do if a server of this user has the port.
 
-    `folder` is that of the index that was to be served.
+    `folder` is that of the index that was to be served, and `vault` the flags that name its vault.
     """
     if error.code != "PORT_IN_USE" or server is None:
         return error
@@ -167,14 +167,14 @@ def with_way_out(
         if gone
         else (
             " To serve both, choose another port: `vault-agent serve --background --port"
-            f" {error.details['other']}`."
+            f" {error.details['other']}{vault}`."
         )
     )
     return Misconfigured(
         error.code,
         f"Your server of {server.name} has port {error.details['port']}.{gone}",
         error.details,
-        remedy=f"To serve this vault instead: `{RESTART}`.{both}",
+        remedy=f"To serve this vault instead: `{RESTART}{vault}`.{both}",
     )
 
 

@@ -23,6 +23,7 @@ from vault_agent.cli.servers import (
     server_here,
     server_in,
     waits_for_restart,
+    which_vault,
 )
 from vault_agent.cli.state import embedding_state, index_state, say_rows, watch_state
 from vault_agent.cli.terminal import (
@@ -43,7 +44,7 @@ from vault_agent.system.address import SERVER_LOCK, noted_vault
 from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from vault_agent.cli.background import Running
     from vault_agent.config import Config
@@ -160,7 +161,9 @@ async def _serve(
         await serve(config, announce=announce, until_idle=until_idle, before_found=note, look=look)
     except Misconfigured as error:
         if error.code == "PORT_IN_USE":
-            raise with_way_out(error, server_at(layers), index_directory(config)) from None
+            raise with_way_out(
+                error, server_at(layers), index_directory(config), which_vault(invocation, flags)
+            ) from None
         if error.code != "VAULT_NOT_FOUND" or config.vault.root is None:
             raise
         raise _with_source(error, _source_of_root(invocation.layers(flags))) from None
@@ -286,7 +289,7 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
     say("Next:")
     say(f"  vault-agent search what I look for{options}")
     say(f"  vault-agent open 1{options}")
-    say(f"  vault-agent serve --stop{_which_vault(invocation, flags)}")
+    say(f"  vault-agent serve --stop{which_vault(invocation, flags)}")
 
 
 async def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
@@ -433,16 +436,6 @@ def _options(invocation: Invocation, endpoint: str) -> str:
     if connection(read_layers(chosen=invocation.config)).endpoint != endpoint:
         flags += f" --endpoint {endpoint}"
     return clean(flags)
-
-
-def _which_vault(invocation: Invocation, flags: Mapping[str, Any]) -> str:
-    """Return the flags that name the same vault and index again."""
-    named = {
-        "--config": invocation.config,
-        "--vault-root": flags["vault.root"],
-        "--index-dir": flags["index.dir"],
-    }
-    return clean("".join(f" {flag} {shlex.quote(str(at))}" for flag, at in named.items() if at))
 
 
 def _announce(

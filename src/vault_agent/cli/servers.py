@@ -18,8 +18,10 @@ from vault_agent.errors import Misconfigured
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
+    from vault_agent.cli.command import Invocation
     from vault_agent.config.layers import Layer
 
 RESTART = "vault-agent serve --restart"
@@ -115,3 +117,13 @@ def restart_command(config: Path | None) -> str:
 def waits_for_restart(names: Sequence[str], config: Path | None) -> str:
     """Return that settings have changed since a server started, and how to apply them."""
     return f"{', '.join(names)}; apply it: {restart_command(config)}"
+
+
+def which_vault(invocation: Invocation, flags: Mapping[str, Any]) -> str:
+    """Return the flags that name the same vault and index again."""
+    named = {
+        "--config": invocation.config,
+        "--vault-root": flags["vault.root"],
+        "--index-dir": flags["index.dir"],
+    }
+    return clean("".join(f" {flag} {shlex.quote(str(at))}" for flag, at in named.items() if at))
