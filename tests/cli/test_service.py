@@ -112,7 +112,7 @@ async def test_a_service_is_installed_updated_and_removed(
     failed = await run("service", "install")
     assert failed.err == (
         "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus. "
-        "To run it without a service: `vault-agent serve --background`.\n"
+        "To run the server without it: `vault-agent serve --background`.\n"
     )
     assert not file.exists()
 

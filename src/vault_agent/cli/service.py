@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _UNIT = "vault-agent.service"
 _LABEL = "org.vault-agent.server"
-_WITHOUT = "To run it without a service: `vault-agent serve --background`."
 _SECONDS = 30.0
 _PLACES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME")  # where settings and indexes are
 
@@ -141,7 +140,11 @@ async def install(invocation: Invocation) -> None:
 
     It reads your config file. On Linux it is a systemd user unit, on macOS a launchd agent.
     """
-    service, state = await install_service(invocation)
+    try:
+        service, state = await install_service(invocation)
+    except Failed as error:
+        way = "To run the server without it: `vault-agent serve --background`."
+        raise Failed(error.code, f"{error.message.rstrip('.')}.", remedy=way) from None
     _tell(invocation, service, state, running=True)
 
 
@@ -173,12 +176,10 @@ async def install_service(invocation: Invocation) -> tuple[Service, str]:
         raise _failed(error) from None
     *before, last = service.restart if installed else service.start
     try:
-        _control(
-            before, otherwise=_WITHOUT
-        )  # fails where the system runs no services, so a server goes on
+        _control(before)  # fails where the system runs no services, so a server goes on
         if (by_hand or not installed) and (await detached.stop(folder)) is not None:
             tell_prose("The server that ran has ended: the service takes its place.")
-        _control([last], otherwise=_WITHOUT)
+        _control([last])
     except Failed:
         if not installed:
             service.file.unlink(missing_ok=True)
@@ -275,15 +276,12 @@ def _require_control(service: Service) -> None:
         raise Misconfigured("SERVICE_UNSUPPORTED", f"This computer has no {program}.")
 
 
-def _control(
-    commands: Sequence[tuple[str, ...]], *, check: bool = True, otherwise: str = ""
-) -> None:
+def _control(commands: Sequence[tuple[str, ...]], *, check: bool = True) -> None:
     for each in commands:
         ended = _run(each)
         if check and ended.returncode != 0 and each[1] != "bootout":
             said = " ".join(ended.stderr.decode("utf-8", "replace").split())
-            what = f"`{' '.join(each[:3])}` failed: {clean(said)}"
-            raise Failed("SERVICE_FAILED", f"{what}. {otherwise}" if otherwise else what)
+            raise Failed("SERVICE_FAILED", f"`{' '.join(each[:3])}` failed: {clean(said)}")
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
