@@ -65,6 +65,7 @@ async def _move(folder: Path) -> None:
         while True:
             files = {path: data for path, data in vault.tree().items() if path.endswith(".md")}
             await writing.transact(write("move", Right.MOVE), partial(moved, files))
+            print("moved", flush=True)
 
 
 if __name__ == "__main__":

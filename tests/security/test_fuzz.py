@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from vault_agent.model.identifiers import identify
 if TYPE_CHECKING:
     from tests.security.conftest import Fortress
 
+HOOKS = Path(__file__).with_name("fuzz_hooks.py")
 FROST = identify("Garden/Frost.md")
 IDS = (FROST, f"{FROST}:0", f"{FROST}:1", f"{FROST}:99", identify("many/0/Note 0.md"))
 PATHS = ("Garden/photo.png", "Garden/page.html", "Garden/Frost.md", "Garden/link.txt", "Garden")
@@ -86,6 +88,7 @@ def test_generated_requests_to_the_real_server_get_documented_replies(
         ],
         check=False,
         cwd=tmp_path,
+        env={**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS)},
         capture_output=True,
         text=True,
     )
