@@ -69,7 +69,10 @@ def _list(invocation: Invocation) -> None:
         note = f"  ({state})" if state not in ("", "ok") else ""
         say(f"{clean(name):<{widest}}  {clean(root)}{note}")
     if not entries:
-        tell("No other vaults. In a project, `vault-agent init` makes one.")
+        tell(
+            "No other vaults. `vault-agent vaults add FOLDER` adds one, and `vault-agent init` in a"
+            " project makes one."
+        )
     elif not several_vaults(layers):
         tell("Several vaults are off: vault-agent enable vaults")
 
