@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import asyncclick as click
 
@@ -14,6 +14,9 @@ from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+DECLINED: Final = 1
+"""The exit code of a command whose question was answered with no."""
 
 
 def can_ask() -> bool:

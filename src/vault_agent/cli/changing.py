@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.asking import agreed, can_ask
+from vault_agent.cli.asking import DECLINED, agreed, can_ask
 from vault_agent.cli.filters import with_options
 from vault_agent.cli.names import find, is_note, whole_text
 from vault_agent.cli.terminal import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 _VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
-_DECLINED = 1
 UNKNOWN = ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
 """The codes of a name that the index does not have. There may be such a file."""
 
@@ -173,7 +172,7 @@ async def change(
         before = await _text(client, data)
         if not agreed(asks.replace("{path}", clean(data["path"])), yes=False):
             tell("Nothing was changed.")
-            return _DECLINED
+            return DECLINED
     if data["hashBefore"] is not None:
         body = {"expectedHash": data["hashBefore"], **body}
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncclick as click
 
-from vault_agent.cli.asking import agreed
+from vault_agent.cli.asking import DECLINED, agreed
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.registering import described, entry_of, notes_by_type, shown_name
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, warn
@@ -22,7 +22,7 @@ _SHOWN = 20
 @click.command("trust", cls=Command)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-async def command(invocation: Invocation, yes: bool) -> None:
+async def command(invocation: Invocation, yes: bool) -> int | None:
     """Allow the vault of this project to be indexed.
 
     Its notes become part of what agents read. Look at them first if others have written them. A
@@ -48,7 +48,7 @@ async def command(invocation: Invocation, yes: bool) -> None:
             _show(new)
         if not agreed("Index these notes and give them to agents?", yes=yes):
             tell("Nothing was changed.")
-            return
+            return DECLINED
     entry = add_vault(wanted or entry_of(project))
     if invocation.json:
         envelope(
@@ -60,10 +60,11 @@ async def command(invocation: Invocation, yes: bool) -> None:
                 "allowed": list(new),
             }
         )
-        return
+        return None
     tell(f"{entry.address} is trusted{' already' if known and not new else ''}.")
     if not several_vaults(invocation.layers()):
         tell("Several vaults are off. To serve it: vault-agent enable vaults")
+    return None
 
 
 async def _brought(entry: Registered) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
 
-from vault_agent.cli.asking import agreed
+from vault_agent.cli.asking import DECLINED, agreed
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import clean, complain, counted, envelope, say, tell
@@ -39,7 +39,9 @@ class Step(NamedTuple):
 @click.option("--settings", is_flag=True, help="Remove the config file and the list of vaults too.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-async def command(invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: bool) -> None:
+async def command(
+    invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: bool
+) -> int | None:
     """Remove all that vault-agent has set up outside of notes.
 
     These are hooks and entries in agents, the service, servers and indexes. It lists what it would
@@ -62,10 +64,10 @@ async def command(invocation: Invocation, *, keep_indexes: bool, settings: bool,
         _show(steps, [in_home(each.vault) for each in servers], stays)
     if not (steps or servers):
         _end(invocation, [], [], stays)
-        return
+        return None
     if not agreed("Remove these?", yes=yes):
         tell("Nothing was removed.")
-        return
+        return DECLINED
     done, failed = [], []
     for server in servers:
         await detached.stop(server.folder)
@@ -83,6 +85,7 @@ async def command(invocation: Invocation, *, keep_indexes: bool, settings: bool,
             (folder / "indexes").rmdir()
             folder.rmdir()
     _end(invocation, done, failed, stays, stopped=len(servers))
+    return None
 
 
 def _show(steps: list[Step], vaults: list[str], stays: list[str]) -> None:
