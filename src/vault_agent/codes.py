@@ -88,7 +88,17 @@ CODES: Final[dict[str, Code]] = {
     ),
     "CONFIRM_REQUIRED": Code("InvalidRequest", 428, 2, "Repeat the request with `confirm: true`."),
     "RANGE_NOT_SATISFIABLE": Code("InvalidRequest", 416, 2),
-    "UNAUTHORIZED": Code("Unauthorized", 401, 3, "Send it as Authorization: Bearer."),
+    "UNAUTHORIZED": Code(
+        "Unauthorized",
+        401,
+        3,
+        Remedy(
+            "Give it with VAULT_AGENT_SERVER_API_KEY or `vault-agent config set server.api_key -`;"
+            " `vault-agent config reveal-api-key` shows it where the server runs. If you have"
+            " changed it there, run `vault-agent serve --restart`.",
+            "Send it as Authorization: Bearer.",
+        ),
+    ),
     "SESSION_ENDED": Code(
         "Unauthorized",
         401,

@@ -247,7 +247,7 @@ async def test_every_wrong_key_gets_the_same_reply(guarded, headers):
             "error": {
                 "code": "UNAUTHORIZED",
                 "message": "This server needs its API key. Send it as Authorization: Bearer.",
-                "details": {},
+                "details": {"what": "This server needs its API key."},
             }
         },
     )

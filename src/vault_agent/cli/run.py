@@ -333,12 +333,6 @@ def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
     job = error.details.get("jobId")
     if error.code == "INDEX_BUSY" and isinstance(job, str) and job not in error.message:
         return f"{error.message} Follow it: vault-agent jobs follow {clean(job)}"
-    if error.code == "UNAUTHORIZED":
-        return (
-            f"{error.message} The server's key is shown by `vault-agent config reveal-api-key`"
-            " where it runs; give it with VAULT_AGENT_SERVER_API_KEY or `vault-agent config set"
-            " server.api_key -`. If you have changed the key: `vault-agent serve --restart`"
-        )
     if error.code == "WRITE_NOT_ALLOWED" and isinstance(right := error.details.get("right"), str):
         return f"{error.message} To allow it: `vault-agent enable write --allow {clean(right)}`"
     no_folder = error.code == "VAULT_READ_ONLY" and error.details.get("setting") == "write.folders"
