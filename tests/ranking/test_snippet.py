@@ -235,6 +235,15 @@ def test_tags_of_html_are_not_shown_and_types_are():
         ("See <https://a.example/?c=d> ^at\n\nMore ^2-x", "See https://a.example/?c=d More"),
         ("a class [^abc]+ or `[^1]` of 2 ^ 3", "a class [^abc]+ or [^1] of 2 ^ 3"),
         ("- [[BUG] It [now] fails](https://a.example/1)", "[BUG] It [now] fails"),
+        ("It works. [^1] And[^2][^3] more", "It works. And more"),
+        ("One ^a1\n\n- two ^b2\n- three ^c3\n", "One · two · three"),
+        ("`grep -v '[^0-9]'` and `a[^1]`", "grep -v '[^0-9]' and a[^1]"),
+        (
+            "```\nif [[ $a =~ [^0-9] ]]\nsed 's/[^a]$//'\n```",
+            "if [[ $a =~ [^0-9] ]] sed 's/[^a]$//'",
+        ),
+        ("x = y ^z\nand 2 ^10\nhere", "x = y ^z and 2 ^10 here"),
+        ("[![badge](http://a/b.png)](http://c) text", "badge text"),
     ],
 )
 def test_marks_of_footnotes_formulas_addresses_and_blocks_are_left_out(markdown: str, line: str):

@@ -132,7 +132,6 @@ async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
     assert not (vault.root / "Empty").exists()
 
 
-@pytest.mark.parametrize("limits", [lingering(1.0)])
 async def test_searches_follow_a_folder_that_moves_back(vault: Vault):
     vault.put("Old/A.md", "a\n")
     vault.put("0 Canvas.canvas", "{}\n")
@@ -148,6 +147,7 @@ async def test_searches_follow_a_folder_that_moves_back(vault: Vault):
     assert (again.path, again.moved_from) == ("New", "Old")
 
 
+@pytest.mark.parametrize("limits", [lingering(1.0)])
 async def test_what_is_displaced_in_a_folder_does_not_move_back_with_it(closed: Vault):
     note = closed.put("old/A.md", "[[old/A]]\n")
 

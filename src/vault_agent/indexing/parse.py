@@ -275,7 +275,7 @@ def _parsed(
     `fields` are the names of properties whose values are searched, or "*" for all. With `typed`, a
     note without a type gets that of its folder, and links find it by its `id` and type.
     """
-    # One step for all files after the other, for the reason that `find_indexed` has.
+    # Each step runs over all files before the next: see `find_indexed`.
     find_indexed([file.content for file in files if isinstance(file.content, Document)])
     notes = [_note_of(file, fields, typed=typed) for file in files]
     return [_prepared(file, note) for file, note in zip(files, notes, strict=True)]

@@ -249,7 +249,7 @@ _INDEXED = ("front", "structure", "chunks", "body_links", "links", "web_links", 
 
 
 def find_indexed(documents: Sequence[Document]) -> None:
-    """Find what the index takes of documents, one part of all of them after the other.
+    """Find the parts that the index takes: one part of all documents before the next.
 
     Document by document takes a fifth more processor time, because the code and the tables of a
     part do not stay in the processor's caches then.

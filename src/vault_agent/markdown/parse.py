@@ -66,7 +66,7 @@ def document_of(text: str, origin: int | None) -> Document:
 
 
 def parse_document(document: Document, *, path: str) -> ParsedNote:
-    """Do the same as `parse_note` for what `document_of` has returned."""
+    """Parse a document from `document_of`, as `parse_note` does."""
     limits = _Limits(path)
     chunks = limits.first(document.chunks, MAX_CHUNKS, "chunks")
     front, written = document.front, document.body_links

@@ -68,18 +68,18 @@ class Candidates:
     body: Mapping[int, float] = field(default_factory=dict)
     """BM25 of the whole text of every note that is a candidate."""
     pairs: Mapping[int, float] = field(default_factory=dict)
-    """BM25 of adjacent terms, of those of them that have some."""
+    """BM25 of adjacent terms, of the notes that have some."""
     names: Mapping[int, float] = field(default_factory=dict)
-    """BM25 of their names, of the best by names."""
+    """BM25 of the names of notes, for the best by names."""
     named: Set[int] = frozenset()
-    """Those with a name that is the query."""
+    """Notes with a name that is the query."""
     text: Mapping[int, float] = field(default_factory=dict)
     """BM25 of every chunk that is a candidate: of its text, plus CONTEXT_WEIGHT times that of its
     title and headings."""
     headed: Set[int] = frozenset()
-    """Those whose heading is the query."""
+    """Chunks whose heading is the query."""
     whole: Set[int] = frozenset()
-    """Those that have all words of the query, if only few have."""
+    """Chunks that have all words of the query, if only few have."""
     whole_count: int = 0
     """How many chunks have all words of the query, as far as they were counted."""
     information: dict[str, float] = field(default_factory=dict)

@@ -51,8 +51,13 @@ _LINK = re.compile(  # possessive: three times as fast, and linear
     r"\((?:[^()\s]++|\([^()\s]*+\))*+(?:[ \t]\"[^\"\n]*+\")?\)"
 )
 _ADDRESS = re.compile(r"<((?:https?://|mailto:)[^<>\s]{1,400})>")
-_FOOTNOTE = re.compile(r"(?<!`)\[\^[\w-]{1,50}\](?![*+?{\[(`])")  # not a class of characters
-_BLOCK_NAME = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]{1,50}[ \t]*$", re.MULTILINE)
+_FOOTNOTE = re.compile(  # behind a word or a sentence; elsewhere it is a class of characters
+    r"(`[^`\n]{1,400}`)"
+    r"|(?:(?<=[\w.,;:!?)\]*”’])|(?<=[.,;:!?)] ))\[\^[\w-]{1,50}\](?![*+?{(`]|\[(?!\^))"
+)
+_BLOCK_NAME = re.compile(  # at the end of a paragraph or an item
+    rf"(?:^|[ \t])\^[A-Za-z0-9-]{{1,50}}[ \t]*(?=\n?\Z|\n[ \t>]*[{_ITEM}{_BREAK}])", re.MULTILINE
+)
 _FORMULA = re.compile(  # what the page takes for one: `from $5 to $10` is none
     r"(?<![\w\\$])(?:\$\$([^$]{1,400})\$\$|\$(?![\s$])([^$\n]{1,400})(?<![\s\\])\$)(?![\w$])"
 )
@@ -208,8 +213,10 @@ def plain_line(markdown: str) -> str:
         text = _WIKILINK.sub(itemgetter(1), text)
     if "](" in text:
         text = _LINK.sub(itemgetter(1), text)
+        if "](" in text:  # a picture was the text of a link
+            text = _LINK.sub(itemgetter(1), text)
     if "^" in text:
-        text = _BLOCK_NAME.sub("", _FOOTNOTE.sub("", text))
+        text = _BLOCK_NAME.sub("", _FOOTNOTE.sub(lambda match: match[1] or "", text))
     if "$" in text:
         text = _FORMULA.sub(lambda match: match[1] or match[2], text)
     if "<" in text or "%%" in text:
