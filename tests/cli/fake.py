@@ -135,6 +135,8 @@ class FakeServer:
     errors: dict[str, str] = field(default_factory=dict)  # by the ID of the note asked for
     page: bool = False  # whether it has the web page
     ticket: str | None = None
+    bodies: list[dict] = field(default_factory=list)  # of requests to delete
+    without_attachments: tuple[str, ...] = ()  # vaults
     asked: list[tuple[str, str, object]] = field(default_factory=list)
 
     def application(self) -> web.Application:
@@ -155,6 +157,9 @@ class FakeServer:
         app.router.add_get("/notes/{id}", self._note)
         app.router.add_get("/chunks/{id}/{index}", self._chunk)
         app.router.add_get("/attachments/{path:.*}", self._attachment)
+        app.router.add_get("/vaults/{vault}/resolve", self._resolve)
+        app.router.add_post("/vaults/{vault}/write/delete", self._delete)
+        app.router.add_get("/vaults/{vault}/attachments/{path:.*}", self._attachment)
         return app
 
     async def _stamp(self, request: web.Request, response: web.StreamResponse) -> None:
@@ -282,10 +287,16 @@ class FakeServer:
             )
         )  # fmt: skip
 
+    async def _delete(self, request: web.Request) -> web.Response:
+        self.bodies.append(orjson.loads(await request.read()))
+        return _error(404, "NOTE_NOT_FOUND", "There is no such file.", {})
+
     async def _attachment(self, request: web.Request) -> web.Response:
         if request.query.get("download") == "true":
             return web.Response(body=b"\x00\x1bPNG" * 1000)
         path = request.match_info["path"]
+        if request.match_info.get("vault", "default") in self.without_attachments:
+            return _error(404, "ATTACHMENT_NOT_FOUND", "There is no attachment.", {})
         return self._reply(
             AttachmentInfo(
                 path=path,

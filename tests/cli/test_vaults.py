@@ -407,6 +407,73 @@ async def test_new_notes_and_graphs_are_about_the_vault_of_the_project(
     assert project.is_dir()
 
 
+@pytest.mark.parametrize(
+    ("typed", "without", "vault"),
+    [
+        ("assets/plan.png", (), "project:shop"),
+        ("assets/plan.png", ("project:shop",), "global"),
+        ("global:assets/plan.png", (), "global"),
+        ("Beds/One.md", (), "project:shop"),
+        ("global:Beds/One.md", (), "global"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+async def test_a_file_that_is_not_indexed_is_deleted_in_its_own_vault(
+    run: Run, server: FakeServer, typed: str, without: tuple[str, ...], vault: str
+):
+    await run("init", "--yes")
+    server.named, server.without_attachments = [], without
+    await run("delete", typed, "--yes")
+    assert unquote(server.asked[-1][1]) == f"/vaults/{vault}/write/delete"
+    assert server.bodies[-1]["path"] == typed.removeprefix("global:")
+
+
+async def test_a_file_that_no_vault_has_is_not_looked_for_in_the_trash(
+    run: Run, project: Path, server: FakeServer
+):
+    await run("init", "--yes")
+    server.named = []
+    server.without_attachments = ("project:shop", "global", "default")
+    for typed in ("Release 2.O", "assets/plan.png"):
+        ended = await run("delete", typed, "--yes")
+        assert "Kitchen/Stock.md" in ended.err, typed
+        assert not any("delete" in path for _, path, _ in server.asked), typed
+    for typed, path in (("Release 2.0", "Release 2.0.md"), ("plan.png", "plan.png")):
+        await run("delete", typed, "--yes", "--missing-ok")
+        assert server.asked[-1][1] == "/vaults/project%3Ashop/write/delete"
+        assert server.bodies[-1]["path"] == path
+    assert project.is_dir()
+
+
+@pytest.mark.parametrize("typed", ["Late frost", "7", UID])
+async def test_without_an_index_nothing_is_guessed(
+    run: Run, project: Path, server: FakeServer, typed: str
+):
+    await run("init", "--yes")
+    server.error = (503, "INDEX_NOT_FOUND", "There is no index.", {})
+    ended = await run("delete", typed, "--missing-ok", "--yes")
+    assert ended.code != 0
+    assert "INDEX_NOT_FOUND" in ended.err
+    assert not any("delete" in path for _, path, _ in server.asked)
+    assert project.is_dir()
+
+
+async def test_backlinks_of_an_attachment_are_those_of_its_vault(
+    run: Run, project: Path, server: FakeServer
+):
+    await run("init", "--yes")
+    server.named, server.without_attachments = [], ("project:shop",)
+    await run("backlinks", "assets/plan.png")
+    path = server.asked[-1][1]
+    assert path.startswith("/vaults/global/notes/"), path
+    assert "/backlinks" in path
+    server.error = (503, "INDEX_NOT_FOUND", "There is no index.", {})
+    server.asked.clear()
+    await run("backlinks", "assets/plan.png")
+    assert not any("suggest" in path for _, path, _ in server.asked)
+    assert project.is_dir()
+
+
 async def test_the_default_vault_is_not_added_again(run: Run, home: Path):
     (home / "Recipes").mkdir()
     refused = await run(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.linking import limit_option, show_linking
-from vault_agent.cli.names import find
+from vault_agent.cli.names import addresses, find, find_attachment
 from vault_agent.cli.paged import of_one_vault
 from vault_agent.client import calls
-from vault_agent.errors import NotFound
+from vault_agent.errors import Busy, IndexUnavailable, NotFound
 from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
@@ -34,8 +35,10 @@ async def command(
         try:
             chosen = (await find(invocation, client, note)).note_id
         except NotFound as error:
-            attachment = await _attachment(client, note)
-            if error.code != "NOTE_NOT_FOUND" or attachment is None:
+            if error.code != "NOTE_NOT_FOUND":
+                raise
+            attachment = await _attachment(invocation, client, note)
+            if attachment is None:
                 raise
             chosen = identify(attachment)
         listing = of_one_vault(invocation, client, "backlinks", limit, page=100)
@@ -48,10 +51,19 @@ async def command(
         listing.close("No note links to it.", "note")
 
 
-async def _attachment(client: Client, text: str) -> str | None:
-    """Return the only attachment with this path or end of a path, or None."""
-    name = text.rpartition("/")[2]
-    reply = await client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
-    paths = [each.path or "" for each in reply.data.suggestions]
-    found = [path for path in paths if f"/{path}".endswith(f"/{text}")]
-    return text if text in found else found[0] if len(found) == 1 else None
+async def _attachment(invocation: Invocation, client: Client, text: str) -> str | None:
+    """Return the attachment with this path, or the only one of a vault whose path ends so.
+
+    The client's further calls are about the vault that has it.
+    """
+    if (exact := await find_attachment(invocation, client, text)) is not None:
+        return exact
+    for client.vault_name, end in addresses(invocation, text):
+        name = end.rpartition("/")[2]
+        with suppress(Busy, IndexUnavailable, NotFound):
+            reply = await client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
+            paths = [each.path or "" for each in reply.data.suggestions]
+            found = [path for path in paths if f"/{path}".endswith(f"/{end}")]
+            if end in found or len(found) == 1:
+                return end if end in found else found[0]
+    return None

@@ -13,7 +13,7 @@ import asyncclick as click
 
 from vault_agent.cli.asking import DECLINED, agreed, can_ask
 from vault_agent.cli.filters import with_options
-from vault_agent.cli.names import find, is_note, whole_text
+from vault_agent.cli.names import choose_first, find, is_note, whole_text
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -88,7 +88,7 @@ def how(options: dict[str, Any]) -> How:
 async def existing(invocation: Invocation, client: Client, name: str) -> dict[str, str]:
     """Return the fields that name an existing note, which a person means by a name.
 
-    A path of a note that is not indexed yet is passed on as it is.
+    A path of a note that is not indexed yet is that of the vault that new notes go to.
 
     Raises:
         InvalidRequest: if the name is that of an attachment.
@@ -99,7 +99,7 @@ async def existing(invocation: Invocation, client: Client, name: str) -> dict[st
     except VaultAgentError as error:
         if error.code not in UNKNOWN or not is_note(name):
             raise
-        return {"path": name}
+        return {"path": choose_first(invocation, client, name)}
     if place.path is not None and not is_note(place.path):
         what = "This is an attachment. It can be moved and deleted, but not edited."
         raise InvalidRequest("INVALID_REQUEST", what)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.changing import UNKNOWN, change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.names import find, is_note
+from vault_agent.cli.names import choose_first, find, find_attachment, is_note, is_title, seems_file
 from vault_agent.client import calls
 from vault_agent.errors import VaultAgentError
 
@@ -43,17 +42,24 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> int |
 async def _named(
     invocation: Invocation, client: Client, name: str, *, missing_ok: bool
 ) -> dict[str, str]:
-    """Return the fields that name a file. One that the index does not have is named by its path."""
+    """Return the fields that name a file. One that the index does not have is named by its path.
+
+    With `missing_ok`, a title that no note has becomes a path. Without an index nobody knows
+    whether a note has it.
+    """
     try:
         place = await find(invocation, client, name)
     except VaultAgentError as error:
         if error.code not in UNKNOWN:
             raise
-        if PurePosixPath(name).suffix:
-            return {"path": name}
-        if not missing_ok:
+        if is_note(name):
+            return {"path": choose_first(invocation, client, name)}
+        if (attachment := await find_attachment(invocation, client, name)) is not None:
+            return {"path": attachment}
+        if not missing_ok or error.code != "NOTE_NOT_FOUND" or not is_title(name):
             raise
-        return {"path": f"{name}.md"}
+        path = choose_first(invocation, client, name)
+        return {"path": path if seems_file(path) else f"{path}.md"}
     if place.path is not None and not is_note(place.path):
         return {"path": place.path}
     return {"noteId": place.note_id}

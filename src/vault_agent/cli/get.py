@@ -12,8 +12,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.here import scope
-from vault_agent.cli.names import chunk_id, find
+from vault_agent.cli.names import chunk_id, find, find_attachment
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -27,7 +26,7 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.cli.times import ago
 from vault_agent.client import calls
-from vault_agent.errors import Busy, Failed, IndexUnavailable, NotFound
+from vault_agent.errors import Failed
 from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ async def attachment(
     """
     _check_output(download=download, output=output, as_json=invocation.json)
     async with invocation.client() as client:
-        await _choose_vault(invocation, client, path)
+        path = await find_attachment(invocation, client, path) or path
         if output is not None:
             written = await _download(client, path, output, allow_large=allow_large)
             if invocation.json:
@@ -114,19 +113,6 @@ async def attachment(
     known = (data.path, data.media_type, size, f"changed {ago(data.modified)}")
     say("  ".join(map(clean, known)))
     warn(reply.warnings)
-
-
-async def _choose_vault(invocation: Invocation, client: Client, path: str) -> None:
-    """Let the calls be about the first vault of the scope that has the attachment."""
-    *first, last = scope(invocation)
-    for vault in first:
-        client.vault_name = vault
-        try:
-            await client.call(calls.ATTACHMENT, path=path)
-        except (NotFound, IndexUnavailable, Busy):
-            continue
-        return
-    client.vault_name = last
 
 
 def _show_text(reply: Reply[NoteContent] | Reply[ChunkContent], *, as_json: bool) -> None:

@@ -13,7 +13,14 @@ from vault_agent.cli.terminal import clean, quoted, tell
 from vault_agent.client import calls
 from vault_agent.config.connection import index_folder, several_vaults
 from vault_agent.config.registry import DEFAULT
-from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, Misconfigured, NotFound
+from vault_agent.errors import (
+    Busy,
+    Forbidden,
+    IndexUnavailable,
+    InvalidRequest,
+    Misconfigured,
+    NotFound,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 _NUMBER = re.compile(r"[1-9][0-9]?")
-_OTHER_FILE = re.compile(r"\.(?!md$|markdown$)[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
+_FILE_NAME = re.compile(r"\.(?!md$|markdown$)[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
 _MOST_CHUNKS = 1 << 20
 _MOST_SEARCHED = 40
 
@@ -45,7 +52,7 @@ class Place(NamedTuple):
 
 
 def is_note(path: str) -> bool:
-    """Whether a path is that of a note, and not of an attachment."""
+    """Whether a path is that of a note, and not of an attachment. Commands do without `text`."""
     return path.lower().endswith((".md", ".markdown"))
 
 
@@ -64,6 +71,16 @@ def whole_id(begin: str, known: Iterable[str]) -> str:
             remedy="Give more of the ID: vault-agent memory log",
         )
     return found[0] if found else begin
+
+
+def seems_file(text: str) -> bool:
+    """Whether a name looks like that of a file that is no note. A title such as `Node.js` does."""
+    return _FILE_NAME.search(text) is not None
+
+
+def is_title(text: str) -> bool:
+    """Whether a text is neither an ID nor the number of a result."""
+    return not _ID.fullmatch(text) and not _NUMBER.fullmatch(text)
 
 
 async def find(invocation: Invocation, client: Client, text: str) -> Place:
@@ -87,6 +104,37 @@ async def find(invocation: Invocation, client: Client, text: str) -> Place:
         client.vault_name = vaults[0]
         return _place(known)
     return await _look_up_in(vaults, client, text)
+
+
+async def find_attachment(invocation: Invocation, client: Client, text: str) -> str | None:
+    """Return the path of the attachment that a person means, or None if no vault has it.
+
+    The client's further calls are about the vault that has it, or else about the first of the
+    scope: a change must not reach a vault that nobody named.
+    """
+    for client.vault_name, path in addresses(invocation, text):
+        with suppress(Busy, Forbidden, IndexUnavailable, InvalidRequest, NotFound):
+            await client.call(calls.ATTACHMENT, path=path)
+            return path
+    choose_first(invocation, client, text)
+    return None
+
+
+def choose_first(invocation: Invocation, client: Client, text: str) -> str:
+    """Let the calls be about the vault that new notes go to, and return the path in it.
+
+    The vault that an address such as `global:Bread.md` names comes before it.
+    """
+    client.vault_name, path = addresses(invocation, text)[0]
+    return path
+
+
+def addresses(invocation: Invocation, text: str) -> list[tuple[str | None, str]]:
+    """Return the vaults that a path may be in, each with the path in it, in order."""
+    every = [(vault, text) for vault in _scope(invocation)]
+    if (named := _named_vault(invocation, text)) is not None:
+        every.insert(0, (_asked(named), text.removeprefix(f"{named}:")))
+    return every
 
 
 def _scope(invocation: Invocation) -> tuple[str | None, ...]:
@@ -176,8 +224,8 @@ async def look_up(client: Client, text: str) -> Place:
             raise
         typed = clean(quote(text[:_MOST_SEARCHED]))
         remedy = f"Search for it: `vault-agent search {typed}`."
-        if len(text) <= _MOST_SEARCHED and _OTHER_FILE.search(text):
-            remedy = f"A file that is no note: `vault-agent get attachment {typed}`."
+        if len(text) <= _MOST_SEARCHED and seems_file(text):
+            remedy += f" A file that is no note: `vault-agent get attachment {typed}`."
         raise NotFound(
             error.code,
             f"No note has the path, name, alias or title {quoted(text)}.",
