@@ -19,6 +19,7 @@ from vault_agent.model.jobs import OneJob
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Appended, Write, Written
 from vault_agent.search.resolve import resolve
+from vault_agent.text.names import is_note
 from vault_agent.wire.base import dump
 from vault_agent.wire.writing import (
     BlockId,
@@ -223,10 +224,9 @@ MAX_FILES = 200
 def found(written: Written) -> Found:
     """Return the reply to a write."""
     index = written.index
-    is_note = written.path.lower().endswith((".md", ".markdown"))
     shown = replace(
         written,
-        note_id=identify(written.path) if is_note else None,
+        note_id=identify(written.path) if is_note(written.path) else None,
         files=written.files[:MAX_FILES],
         index=replace(index, state="indexed" if index.indexed else "pending"),
     )

@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from vault_agent.cli.names import is_note
 from vault_agent.cli.terminal import clean
 from vault_agent.config.project_file import ensure_project_file, read_project_file
 from vault_agent.config.registry import Registered, Role, clean_name, new_uid, read_registry
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 MAX_FILES = 20_000
 _HEAD = 4_096
 _TYPE = re.compile(rb"^type:[ \t]*[\"']?([a-z][a-z0-9-]{0,31})[\"']?[ \t]*\r?$", re.MULTILINE)
-_SUFFIXES = (".md", ".markdown")
 
 
 def notes_by_type(vault: Path) -> dict[str, int]:
@@ -83,7 +83,7 @@ def _notes(vault: Path) -> Iterator[str]:
     for folder, folders, names in os.walk(vault):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if name.lower().endswith(_SUFFIXES) and not name.startswith("."):
+            if is_note(name) and not name.startswith("."):
                 found += 1
                 if found > MAX_FILES:
                     return

@@ -6,6 +6,7 @@ import asyncclick as click
 
 from vault_agent.cli.asking import DECLINED, agreed
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.names import is_note
 from vault_agent.cli.registering import described, entry_of, notes_by_type, shown_name
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, warn
 from vault_agent.config.connection import several_vaults
@@ -72,7 +73,7 @@ async def _brought(entry: Registered) -> tuple[str, ...]:
     found = await brought(entry.root, entry.commit) if entry.commit else frozenset()
     if found is None:
         raise Failed("OUTPUT_FAILED", "Git does not say which notes are new: try again.")
-    return tuple(sorted(each for each in found if each.lower().endswith((".md", ".markdown"))))
+    return tuple(sorted(filter(is_note, found)))
 
 
 def _show(new: tuple[str, ...]) -> None:
