@@ -1,7 +1,4 @@
-"""The table of the codes of errors and warnings.
-
-It has the HTTP status, the exit code and the remedy of each. Over 300 lines: it has all codes.
-"""
+"""The codes of errors and warnings: status, exit code and remedy. Long, as it has all codes."""
 
 from __future__ import annotations
 
