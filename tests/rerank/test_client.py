@@ -21,6 +21,8 @@ from vault_agent.rerank.replies import scores_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from aiohttp import web
+
 CANARY = "canary-4711"
 TEXTS = ["late snow", "late frost", "nothing"]
 
@@ -50,6 +52,24 @@ async def test_scores_are_in_the_order_of_the_texts(endpoint: RerankEndpoint):
         assert await reranker.scores("late frost\ud800", TEXTS) == (0.5, 1.0, 0.0)
     (sent,) = endpoint.requests
     assert sent == {"query": "late frost?", "model": "m", "documents": TEXTS, "top_n": 3}
+
+
+async def test_a_model_that_is_loaded_first_passes_the_check(endpoint: RerankEndpoint):
+    async def loads(request: web.Request, reply: dict) -> None:
+        if len(endpoint.requests) == 1:
+            await asyncio.sleep(0.6)
+
+    endpoint.always = loads
+    async with Reranker(RerankSettings(endpoint.url, timeout=0.3)) as reranker:
+        await reranker.check()
+    assert len(endpoint.requests) == 2
+
+
+async def test_a_model_that_is_always_too_slow_fails_the_check(endpoint: RerankEndpoint):
+    endpoint.latency = 0.6
+    async with Reranker(RerankSettings(endpoint.url, timeout=0.3)) as reranker:
+        with pytest.raises(Unavailable, match=r"does not answer in time"):
+            await reranker.check()
 
 
 async def test_the_form_of_tei_is_found_and_remembered(endpoint: RerankEndpoint):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 async def ask_reranker(settings: RerankSettings) -> None:
-    """Let the reranker of these settings score two passages.
+    """Let the reranker of these settings score two passages. It may take a minute to load first.
 
     Raises:
         Unavailable: `RERANK_UNAVAILABLE` if it does not answer, or answers something else.
@@ -18,4 +18,4 @@ async def ask_reranker(settings: RerankSettings) -> None:
     from vault_agent.rerank import client
 
     async with client.Reranker(client.RerankSettings(**rerank_settings(settings))) as reranker:
-        await reranker.scores("bread", ["bread", "stone"])
+        await reranker.check()

@@ -45,6 +45,7 @@ _REPLIES_KEPT: Final = 64
 _SHORTEST: Final = 100
 """A passage of fewer characters is not cut."""
 _LOADING_SECONDS: Final = 60.0
+_CHECKED: Final = ("bread", "bread", "stone")
 # Faults of one request; another one may succeed.
 _OF_THE_REQUEST: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG, Kind.BUSY})
 
@@ -99,7 +100,7 @@ class Reranker(ModelClient):
             return known
         self._breaker.check()
         try:
-            scores = await self._in_time(query, texts)
+            scores = await self._in_time(query, texts, self._timeout)
         except Fault as fault:
             error = RERANKER.unavailable(fault, self._model)
             if fault.kind not in _OF_THE_REQUEST:
@@ -110,21 +111,35 @@ class Reranker(ModelClient):
             self._kept.popitem(last=False)
         return scores
 
-    async def _in_time(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+    async def check(self) -> None:
+        """Let it score two short passages: first in the time that a model may take to load.
+
+        Raises:
+            Unavailable: `RERANK_UNAVAILABLE`; the message says what to do.
+        """
+        query, *texts = _CHECKED
+        try:
+            await self._in_time(query, texts, _LOADING_SECONDS)
+        except Fault as fault:
+            raise RERANKER.unavailable(fault, self._model) from None
+        await self.scores(query, texts)
+
+    async def _in_time(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         sent = False
-        with anyio.move_on_after(self._timeout):
+        with anyio.move_on_after(seconds):
             async with self._turn:
                 sent = True
-                return await self._ask(query, texts)
+                return await self._ask(query, texts, seconds)
         raise Fault(Kind.TIMED_OUT if sent else Kind.BUSY)
 
-    async def _ask(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+    async def _ask(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         """Ask in the form that the server takes, with passages as long as it takes."""
         length = max(map(len, texts), default=0)
         form = self._form
         while True:
             try:
-                scores = await self._once(form, query, [text[:length] for text in texts])
+                shortened = [text[:length] for text in texts]
+                scores = await self._once(form, query, shortened, seconds)
             except Fault as fault:
                 if fault.kind is Kind.REJECTED and form is self._form:
                     form = form.other
@@ -137,11 +152,11 @@ class Reranker(ModelClient):
                 return scores
 
     async def _once(
-        self, form: Form, query: str, texts: Sequence[str], seconds: float | None = None
+        self, form: Form, query: str, texts: Sequence[str], seconds: float
     ) -> tuple[float, ...]:
         body = request_of(form, self._model, query, texts)
         most = _REPLY_BYTES + 4 * len(body)
-        reply = await self._poster.send(body, timeout=seconds or self._timeout, most=most)
+        reply = await self._poster.send(body, timeout=seconds, most=most)
         return scores_of(reply, len(texts))
 
     async def _recover(self) -> None:
