@@ -13,6 +13,8 @@ from tests.cli.test_restart import notes, started
 from tests.rerank_endpoint import RerankEndpoint
 from tests.waiting import eventually_async
 
+from vault_agent.config.registry import registry_path
+
 if TYPE_CHECKING:
     from tests.cli.fake import Run
 
@@ -161,3 +163,25 @@ async def test_a_weight_of_a_folder_that_is_not_there_is_said(run: Run, notes: P
     (notes / "Archive").mkdir()
     ended = await run("config", "set", "search.folders", "Archive=0.5")
     assert "Archive," not in ended.err
+    for unknown in ("archive", "a" * 300):
+        ended = await run("config", "set", "search.folders", f"{unknown}=0.5")
+        assert (ended.code, f"No vault has {unknown}," in ended.err) == (0, True), ended.err
+
+
+async def test_a_weight_of_a_vault_that_is_not_there_is_no_fault(run: Run, notes: Path):
+    await run("config", "set", "search.folders", "Archive=0.5")
+    notes.rename(notes.with_name("away"))
+    assert "folders" not in await checks(run)
+
+
+async def test_a_broken_list_of_vaults_stops_no_other_check(run: Run, notes: Path):
+    registry = registry_path()
+    registry.parent.mkdir(parents=True, exist_ok=True)
+    registry.write_text("[[vaults]\n")
+    assert "folders" not in await checks(run)
+    ended = await run("config", "set", "search.folders", "Archive=0.5")
+    assert ended.code == 0, ended.err
+    found = await checks(run)
+    assert found["folders"]["ok"] is False
+    assert {"learning", "rerank", "service"} <= set(found)
+    assert notes.is_dir()

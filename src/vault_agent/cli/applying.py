@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from vault_agent.cli.command import Invocation
     from vault_agent.cli.servers import Server
@@ -53,8 +55,8 @@ def after_change(
         yield "VAULT_NOT_FOUND: The folder does not exist. Make it, or correct vault.root."
         return
     yield from _idle(now, names)
-    if "search.folders" in names and (unknown := unknown_folders(now)):
-        yield f"No vault has {', '.join(unknown)}, so its weight does nothing."
+    if "search.folders" in names:
+        yield from _about_folders(now)
     yield from about_key(before, now)
     server = server_here(invocation.layers())
     if server is None:
@@ -96,18 +98,45 @@ def still_changed(invocation: Invocation, server: Server, names: Iterable[str]) 
         time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
+def _about_folders(now: Config) -> Iterator[str]:
+    """Yield which weights do nothing. If the list of vaults is broken, `doctor` says so."""
+    with suppress(Misconfigured):
+        if unknown := unknown_folders(now):
+            yield f"No vault has {', '.join(unknown)}, so its weight does nothing."
+
+
 def unknown_folders(config: Config) -> list[str]:
-    """Return the folders of `search.folders` that neither the vault nor a registered one has."""
+    """Return the folders of `search.folders` that neither the vault nor a registered one has.
+
+    While a vault is not there, nobody knows, and there are none.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` if the list of vaults cannot be read.
+    """
     from vault_agent.config.registry import read_registry
 
+    folders = config.search.weights.folders
+    if not folders:
+        return []
     roots = [each.root for each in read_registry()]
     if config.vault.root is not None:
         roots.append(config.vault.root)
-    return [
-        folder
-        for folder in config.search.weights.folders
-        if not any((root / folder).is_dir() for root in roots)
-    ]
+    if not all(map(os.path.isdir, roots)):
+        return []
+    return [folder for folder in folders if not any(_has(root, folder) for root in roots)]
+
+
+def _has(root: Path, folder: str) -> bool:
+    """Whether a vault has a folder of exactly this name, as weights compare it."""
+    here = str(root)
+    for name in folder.split("/") if folder else ():
+        try:
+            if name not in os.listdir(here):  # noqa: PTH208 - here is text
+                return False
+        except OSError:
+            return False
+        here = os.path.join(here, name)  # noqa: PTH118
+    return os.path.isdir(here)  # noqa: PTH112
 
 
 def waits_in_background(invocation: Invocation, names: Iterable[str]) -> bool:

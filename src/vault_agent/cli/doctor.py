@@ -243,7 +243,12 @@ def _key(config: Config, again: str) -> Check:
 def _ranking(config: Config) -> Iterator[Check]:
     from vault_agent.cli.applying import unknown_folders
 
-    if unknown := unknown_folders(config):
+    try:
+        unknown = unknown_folders(config)
+    except Misconfigured as error:
+        unknown = []
+        yield Check("folders", False, as_typed(error.message))
+    if unknown:
         what = f"search.folders names what no vault has: {', '.join(unknown)}"
         yield Check("folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT")
     if config.search.learn:
