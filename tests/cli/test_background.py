@@ -8,12 +8,14 @@ import socket
 import sys
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
 from vault_agent.cli import detached
+from vault_agent.cli.background import with_way_out
 from vault_agent.config.keys import DEFAULT_PORT
 from vault_agent.config.layers import read_layers
 from vault_agent.errors import Misconfigured
@@ -171,3 +173,12 @@ def test_a_long_log_is_set_aside(tmp_path: Path):
     detached._keep_short(log)
     assert not log.exists()
     assert (tmp_path / "server.log.old").exists()
+
+
+def test_the_vault_that_was_named_is_named_again(tmp_path: Path):
+    address = SimpleNamespace(endpoint="http://127.0.0.1:1")
+    server = SimpleNamespace(folder=tmp_path, address=address)
+    taken = Misconfigured("PORT_IN_USE", "The port is in use.", {"port": 1, "other": 2})
+    said = with_way_out(taken, server, tmp_path, " --vault-root Other").message
+    assert "`vault-agent serve --restart --vault-root Other`" in said
+    assert "`vault-agent serve --stop --vault-root Other`" in said

@@ -158,8 +158,8 @@ def with_way_out(
             error.code,
             f"This vault is served already, at {server.address.endpoint}.",
             error.details,
-            remedy=f"To apply changed settings: `{RESTART}`."
-            " To stop it: `vault-agent serve --stop`.",
+            remedy=f"To apply changed settings: `{RESTART}{vault}`."
+            f" To stop it: `vault-agent serve --stop{vault}`.",
         )
     gone = " Its folder is no longer there." if server.is_gone else ""
     both = (
