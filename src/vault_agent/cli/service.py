@@ -144,7 +144,8 @@ async def install(invocation: Invocation) -> None:
         service, state = await install_service(invocation)
     except Failed as error:
         way = "To run the server without it: `vault-agent serve --background`."
-        raise Failed(error.code, f"{error.message.rstrip('.')}.", remedy=way) from None
+        what = f"{error.message.rstrip('.')}."
+        raise Failed(error.code, what, error.details, remedy=way) from None
     _tell(invocation, service, state, running=True)
 
 
