@@ -32,6 +32,9 @@ flowchart LR
   click B call hit()
   style A fill:url(https://evil.example/b.svg#x)
 """
+EMPTY = "\n" * 9000
+BLANK = f"flowchart TD\n  A-->B{EMPTY}title{EMPTY}"
+"""What a search for a title over the ends of lines would take minutes for."""
 FAULTS = {
     "flowchart TD\n  A --> B[unclosed\n": "line 2 cannot be read",
     "nonsense\n": "its first line names no known kind",
@@ -55,6 +58,7 @@ def drawing(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
     program = next(servers)
     program.write("Kinds.md", note(KINDS))
     program.write("Hostile.md", note([HOSTILE, *FAULTS, KINDS["Flowchart"]]))
+    program.write("Blank.md", note([BLANK]))
     program.finish(program.submit())
     yield program
     for _ in servers:
@@ -153,6 +157,13 @@ def test_a_hostile_diagram_does_nothing(
     expect(figures.last.locator("img"), "a new frame goes on").to_be_visible()
     expect(figures.first.locator("img, details[open]").first).to_be_attached()
     assert page.evaluate("typeof hit") == "undefined"
+
+
+def test_a_source_of_empty_lines_does_not_stop_the_page(
+    visit: Callable[..., Page], drawing: Program, note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Blank', drawing)}", program=drawing)
+    expect(page.locator(".diagram img")).to_have_attribute("alt", "Flowchart")
 
 
 def test_the_frame_can_reach_nothing(

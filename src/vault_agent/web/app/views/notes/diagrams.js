@@ -15,6 +15,7 @@ const LONGEST = 20_000; // pixels of a side
 const ALIKE = 0.8; // share of a source that two have in common
 const NARROWEST = 640; // pixels, for what is as wide as its place
 const SMALLEST = 0.55; // share of its size: a picture that would be smaller scrolls
+const TITLE = 200; // characters of a line with a title
 const AHEAD = "600px"; // around the view
 const t = later.diagrams;
 
@@ -60,9 +61,15 @@ function reasonOf({ late, message }, source) {
   return first ? t.wrong(first) : t.failed;
 }
 
-/** The title that a source gives its diagram. @param {string} source */
-const titleIn = (source) =>
-  /^\s*(?:accTitle\s*:|(?:pie(?:\s+showData)?\s+)?title\b\s*:?)\s*(.+)$/m.exec(source)?.[1] ?? "";
+/** The title that a source gives its diagram. @param {string} source of others: what is tried is one short line */
+function titleIn(source) {
+  for (const line of source.split("\n")) {
+    const start = line.trimStart().slice(0, TITLE);
+    const found = /^(?:accTitle *:|(?:pie +(?:showData +)?)?title\b *:?) *([^ :].*)/.exec(start);
+    if (found) return found[1];
+  }
+  return "";
+}
 
 /** @param {Drawn} drawn @param {string} source */
 function pictureOf({ svg, width, height, kind, title }, source) {
