@@ -102,6 +102,15 @@ async def test_static_files_are_immutable_and_compressed(open_page):
             assert await reply.read() == file.read_bytes()
 
 
+async def test_a_file_is_compressed_once_and_not_at_the_start():
+    assets = Assets()
+    assets.load()
+    frame = assets.get(assets.version, diagrams.NAME)
+    assert frame is not None
+    assert "compressed" not in vars(frame)
+    assert frame.compressed is frame.compressed
+
+
 @pytest.mark.parametrize(
     "path",
     ["index.html", "shell.py", "../sessions.py", "app/%2e%2e/shell.py", "app", "", "app/none.js"],

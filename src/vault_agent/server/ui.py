@@ -106,10 +106,7 @@ async def asset(call: Call) -> web.StreamResponse:
     }
     body = found.body
     if accepts_gzip(call.request):
-        if found.compressed is not None:
-            body = found.compressed
-        else:
-            body = await in_thread(gzip.compress, body, _COMPRESSION, mtime=0)
+        body = await in_thread(lambda: found.compressed)  # the first time, it takes a while
         headers["Content-Encoding"] = "gzip"
     return web.Response(body=body, headers=headers, content_type=found.media_type, charset="utf-8")
 

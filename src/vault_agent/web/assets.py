@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from vault_agent.web import diagrams
 
@@ -26,17 +26,18 @@ _TYPES = {
 _COMPRESSION = 9
 
 
-class Asset(NamedTuple):
-    """A static file: its media type, its bytes, and the same compressed by gzip.
-
-    `compressed` is None if that takes too long for the start of a server. `policy` is a
-    Content-Security-Policy of its own.
-    """
+@dataclass(frozen=True)
+class Asset:
+    """A static file. `policy` is a Content-Security-Policy of its own."""
 
     media_type: str
     body: bytes
-    compressed: bytes | None
     policy: str | None = None
+
+    @cached_property
+    def compressed(self) -> bytes:
+        """The bytes, compressed by gzip when they are first asked for."""
+        return gzip.compress(self.body, _COMPRESSION, mtime=0)
 
 
 class Assets:
@@ -64,7 +65,7 @@ class Assets:
         return (self._folder / "index.html").read_text("utf-8")
 
     def load(self) -> None:
-        """Read and compress everything. This takes some tens of milliseconds."""
+        """Read everything, which takes some milliseconds. Compress nothing yet."""
         _ = self.version, self.shell
 
     @cached_property
@@ -77,10 +78,7 @@ class Assets:
         )
         files = {path.relative_to(self._folder).as_posix(): path for path in found}
         scripts = [files.pop(name).read_bytes() for name in diagrams.SCRIPTS]
-        frame = Asset("text/html", diagrams.document(scripts), None, diagrams.policy(scripts))
-        return {diagrams.NAME: frame} | {name: _asset(path) for name, path in files.items()}
-
-
-def _asset(path: Path) -> Asset:
-    body = path.read_bytes()
-    return Asset(_TYPES[path.suffix], body, gzip.compress(body, _COMPRESSION, mtime=0))
+        frame = Asset("text/html", diagrams.document(scripts), diagrams.policy(scripts))
+        return {diagrams.NAME: frame} | {
+            name: Asset(_TYPES[path.suffix], path.read_bytes()) for name, path in files.items()
+        }
