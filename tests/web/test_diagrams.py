@@ -166,6 +166,26 @@ def test_a_source_of_empty_lines_does_not_stop_the_page(
     expect(page.locator(".diagram img")).to_have_attribute("alt", "Flowchart")
 
 
+def test_a_frame_that_does_not_load_is_tried_again(
+    visit: Callable[..., Page], drawing: Program, note_id: Callable[..., str]
+):
+    page = visit("/notes", program=drawing, expected=("ERR_FAILED",))
+    page.evaluate(  # nobody waits for a frame for twenty seconds
+        "() => { window.before = setTimeout;"
+        " window.setTimeout = (run, ms) => before(run, ms === 20_000 ? 200 : ms); }"
+    )
+    page.route("**/diagrams.html", lambda route: route.abort())
+    place = f"#/notes/{note_id('Blank', drawing)}"
+    page.evaluate("place => location.hash = place", place)
+    expect(page.locator(".diagram summary")).to_have_text("The drawing could not be loaded")
+    page.unroute("**/diagrams.html")
+    page.evaluate("() => { window.setTimeout = before; }")
+    page.evaluate("location.hash = '#/notes'")
+    expect(page.locator(".diagram")).to_have_count(0)
+    page.evaluate("place => location.hash = place", place)
+    expect(page.locator(".diagram img")).to_be_visible()
+
+
 def test_the_frame_can_reach_nothing(
     visit: Callable[..., Page], drawing: Program, note_id: Callable[..., str]
 ):

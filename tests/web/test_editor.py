@@ -331,6 +331,7 @@ def test_the_preview_draws_a_diagram_as_it_is_written(desk: Desk):
     page.keyboard.type(" --")
     expect(state).to_have_text("This diagram cannot be drawn: line 3 cannot be read")
     expect(picture).to_have_attribute("width", before)
+    expect(figure.get_by_role("region"), "it does not scroll").to_have_count(0)
     page.keyboard.type("> D")
     expect(picture).not_to_have_attribute("width", before)
     expect(state).to_have_text("Source")

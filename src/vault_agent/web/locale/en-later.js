@@ -284,6 +284,7 @@ export const enLater = {
     many: "A diagram that is not drawn: the note has too many",
     slow: "A diagram that is not drawn: others took too long",
     late: "This diagram takes too long to draw",
+    unloaded: "The drawing could not be loaded",
     wrongLine: (/** @type {string} */ line) => `This diagram cannot be drawn: line ${line} cannot be read`,
     wrong: (/** @type {string} */ what) => `This diagram cannot be drawn: ${what}`,
     unknownKind: "This diagram cannot be drawn: its first line names no known kind",

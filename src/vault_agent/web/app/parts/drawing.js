@@ -8,12 +8,13 @@ const IDLE = 60_000; // ms until the frame goes
 const LARGEST = 4_000_000; // characters of a picture
 
 /** A picture: its size in pixels, what kind of diagram it is and its title. @typedef {{ svg: string, width: number, height: number, kind: string, title: string }} Drawn */
-/** `late`: it took too long. `message`: what the frame said, which nobody has checked. */
+/** `silent`: nothing was heard, of the diagram or already of the frame, which did not load. `message`: what the
+ * frame said, which nobody has checked. */
 export class Undrawn extends Error {
-  /** @param {string} message @param {boolean} [late] */
-  constructor(message, late = false) {
+  /** @param {string} message @param {"" | "late" | "unloaded"} [silent] */
+  constructor(message, silent = "") {
     super(message);
-    this.late = late;
+    this.silent = silent;
   }
 }
 
@@ -24,8 +25,9 @@ let last = 0;
 /** @type {Promise<unknown>} */
 let turn = Promise.resolve();
 
-/** Wait for a message of the frame. @param {HTMLIFrameElement} element @param {(data: any) => boolean} wanted @param {number} patience @returns {Promise<any>} */
-function heard(element, wanted, patience) {
+/** Wait for a message of the frame. @param {HTMLIFrameElement} element @param {(data: any) => boolean} wanted @param {number} patience
+ * @param {"late" | "unloaded"} silent what it is if none comes @returns {Promise<any>} */
+function heard(element, wanted, patience, silent) {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
@@ -33,7 +35,7 @@ function heard(element, wanted, patience) {
     };
     const timer = setTimeout(() => {
       end();
-      reject(new Undrawn("", true));
+      reject(new Undrawn("", silent));
     }, patience);
     const hear = (/** @type {MessageEvent} */ { source, origin, data }) => {
       if (source !== element.contentWindow || origin !== "null" || !data || !wanted(data)) return;
@@ -53,7 +55,7 @@ function opened() {
   element.tabIndex = -1;
   element.referrerPolicy = "no-referrer";
   element.src = ADDRESS;
-  const ready = heard(element, (data) => data.ready === true, LOADING);
+  const ready = heard(element, (data) => data.ready === true, LOADING, "unloaded");
   document.body.append(element);
   return (frame = { element, ready });
 }
@@ -69,13 +71,13 @@ async function answered(asked) {
   try {
     await ready;
     const id = (last += 1);
-    const answer = heard(element, (data) => data.id === id, PATIENCE);
+    const answer = heard(element, (data) => data.id === id, PATIENCE, "late");
     element.contentWindow?.postMessage({ id, ...asked }, "*"); // its origin has no name
     const { svg, width, height, kind, title, fault } = await answer;
     if (typeof svg !== "string" || svg.length > LARGEST) throw new Undrawn(typeof fault === "string" ? fault : "");
     return { svg, width: Number(width), height: Number(height), kind: String(kind), title: String(title) };
   } catch (error) {
-    if (/** @type {Undrawn} */ (error).late) close();
+    if (/** @type {Undrawn} */ (error).silent) close();
     throw error;
   }
 }

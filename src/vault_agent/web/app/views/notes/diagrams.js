@@ -9,7 +9,7 @@ import { lookOf } from "./diagram-look.js";
 
 const LARGEST = 20_000; // characters of source
 const MOST = 50; // diagrams in a note
-const SLOW = 3; // diagrams of a note that take too long, until no more are tried
+const SLOW = 3; // diagrams of a note that are waited for in vain, until no more are tried
 const KEPT = 30; // pictures
 const LONGEST = 20_000; // pixels of a side
 const ALIKE = 0.8; // share of a source that two have in common
@@ -49,8 +49,8 @@ function pictureBefore(source) {
 }
 
 /** Say in plain words why there is no picture. @param {Undrawn} fault @param {string} source */
-function reasonOf({ late, message }, source) {
-  if (late) return t.late;
+function reasonOf({ silent, message }, source) {
+  if (silent) return t[silent];
   const first = plain(message.split("\n")[0], 200).replace(/[:,.\s]+$/, "");
   const [, line] = /\b(?:error|unexpected) (?:on|at) line (\d+)/i.exec(first) ?? [];
   // What is never closed is wrong at the end, which Mermaid counts differently.
@@ -108,12 +108,21 @@ class Diagram {
   /** @param {HTMLImageElement} picture */
   put(picture) {
     this.frame.replaceChildren(picture);
-    if (!this.frame.isConnected) this.figure.prepend(this.frame);
+    if (!this.frame.parentNode) this.figure.prepend(this.frame);
     this.title.textContent = t.source;
-    if (Number.parseInt(picture.style.minInlineSize, 10) <= this.figure.clientWidth) return;
-    this.frame.tabIndex = 0; // it scrolls, by keys too
-    this.frame.setAttribute("role", "region");
-    this.frame.setAttribute("aria-label", picture.alt);
+    this.reach();
+  }
+
+  /** Make a picture that scrolls a place that keys reach. Only what is in the document scrolls. */
+  reach() {
+    const picture = this.frame.querySelector("img");
+    if (!picture || !this.figure.isConnected) return;
+    const scrolls = Number.parseInt(picture.style.minInlineSize, 10) > this.figure.clientWidth;
+    const region = { tabindex: "0", role: "region", "aria-label": picture.alt };
+    for (const [name, value] of Object.entries(region)) {
+      if (scrolls) this.frame.setAttribute(name, value);
+      else this.frame.removeAttribute(name);
+    }
   }
 
   /** @param {Drawn | string} outcome */
@@ -121,6 +130,7 @@ class Diagram {
     if (typeof outcome === "string") {
       this.title.textContent = outcome;
       this.folded.open = !this.frame.firstChild; // a picture of what it was before stays
+      this.reach();
       return;
     }
     const picture = pictureOf(outcome, this.source);
@@ -150,28 +160,36 @@ export function drawDiagrams(figures, isPreview) {
   const seen = new Set();
   let stopped = false;
   let slow = 0;
+  let ended = ""; // why no more are tried
 
   /** @param {Diagram} diagram */
   async function show(diagram) {
     const { source } = diagram;
     const keyOf = () => JSON.stringify([dark.peek(), diagram.width, source]);
-    const key = keyOf();
+    let key = keyOf();
     const known = kept.get(key);
     if (known) return diagram.show(keep(key, source, known.outcome));
-    const wanted = () => !stopped && diagram.figure.isConnected && key === keyOf();
+    let theme = dark.peek();
+    // After a change of theme it is asked for again. A picture for another width is better than none.
+    const wanted = () => !stopped && diagram.figure.isConnected && theme === dark.peek();
     try {
       const drawn = await draw(() => {
-        if (slow >= SLOW || !wanted()) return null;
-        return { source, width: diagram.width, config: lookOf(dark.peek(), LARGEST) };
+        theme = dark.peek();
+        key = keyOf(); // while it waited, its place may have got another width
+        if (ended || kept.has(key) || !wanted()) return null;
+        return { source, width: diagram.width, config: lookOf(theme, LARGEST) };
       });
       const fits = !drawn || Math.max(drawn.width, drawn.height) <= LONGEST;
       if (drawn) keep(key, source, fits ? drawn : t.large);
-      if (wanted()) await diagram.show(kept.get(key)?.outcome ?? t.slow);
+      if (wanted()) await diagram.show(kept.get(key)?.outcome ?? ended);
     } catch (error) {
       const fault = /** @type {Undrawn} */ (error);
-      if (fault.late) slow += 1;
-      keep(key, source, reasonOf(fault, source));
-      if (wanted()) await diagram.show(reasonOf(fault, source));
+      const reason = reasonOf(fault, source);
+      const unloaded = fault.silent === "unloaded"; // which says nothing of the diagram, so it is not kept
+      if (fault.silent) slow += 1;
+      if (slow >= SLOW) ended ||= unloaded ? reason : t.slow;
+      if (!unloaded) keep(key, source, reason);
+      if (wanted()) await diagram.show(reason);
     }
   }
 
