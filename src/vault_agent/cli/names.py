@@ -113,7 +113,7 @@ async def find_attachment(invocation: Invocation, client: Client, text: str) -> 
     scope: a change must not reach a vault that nobody named.
     """
     for client.vault_name, path in addresses(invocation, text):
-        with suppress(Busy, Forbidden, IndexUnavailable, InvalidRequest, NotFound):
+        with suppress(Forbidden, InvalidRequest, NotFound):  # a busy vault may have it
             await client.call(calls.ATTACHMENT, path=path)
             return path
     choose_first(invocation, client, text)
