@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import signal
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from hypothesis import HealthCheck, settings
 from tests.leaks import LeakCheck, Tasks, shared_scopes
 from tests.warm import AVAILABLE, Starter
 
+from vault_agent.config.layers import default_config_path
+from vault_agent.config.rules import data_folder
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,6 +25,8 @@ NO_BROWSER = "no Chromium"
 
 _MEMORY = Path("/dev/shm")  # pytest makes a private folder there
 _LEAST_MEMORY = 4 << 30  # bytes; a run of all tests leaves a tenth of it
+
+_home = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
 # The same cases in each run: chance would fail the work of somebody who has changed nothing. The
 # long tests look for new ones.
@@ -43,8 +49,30 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("new" if config.option.markexpr == "long" else "same")
     if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free >= _LEAST_MEMORY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+    config.stash[_home] = tempfile.TemporaryDirectory(prefix="vault-agent-home-")
+    _leave_settings(config.stash[_home].name)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the home folder of the tests."""
+    config.stash[_home].cleanup()
+
+
+def _places_of_the_user() -> tuple[Path, Path]:
+    """Return where the program keeps its settings and its data if a test names no other place."""
+    return default_config_path().parent, data_folder(None)
+
+
+def _leave_settings(home: str) -> None:
+    """Take an empty home folder, so that no setting of the developer changes a result."""
+    os.environ.setdefault("npm_config_userconfig", str(Path.home() / ".npmrc"))
+    for name in tuple(os.environ):
+        ours = name.startswith("VAULT_AGENT_") and not name.startswith("VAULT_AGENT_TEST_")
+        if ours or name.startswith("XDG_"):
+            del os.environ[name]
+    os.environ.update(dict.fromkeys(("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"), home))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -105,6 +133,10 @@ def leaves_nothing(
         warm_starts.real_only = request.node.get_closest_marker("real_start") is not None
     check = LeakCheck(tasks_left)
     yield
+    for folder in _places_of_the_user():
+        if folder.exists():
+            shutil.rmtree(folder)
+            pytest.fail(f"wrote to the home folder, to {folder}: take one of its own")
     shared = shared_scopes(request.node)
     if not shared:
         try:

@@ -13,8 +13,6 @@ from tests.cli.test_restart import notes, started
 from tests.rerank_endpoint import RerankEndpoint
 from tests.waiting import eventually_async
 
-from vault_agent.config.registry import registry_path
-
 if TYPE_CHECKING:
     from tests.cli.fake import Run
 
@@ -174,11 +172,14 @@ async def test_a_weight_of_a_vault_that_is_not_there_is_no_fault(run: Run, notes
     assert "folders" not in await checks(run)
 
 
-async def test_a_broken_list_of_vaults_stops_no_other_check(run: Run, notes: Path):
-    registry = registry_path()
-    registry.parent.mkdir(parents=True, exist_ok=True)
+async def test_a_broken_list_of_vaults_is_named_and_stops_no_other_check(run: Run, notes: Path):
+    assert "vaults" not in await checks(run)
+    registry = Path((await run("config", "path")).out.strip()).with_name("vaults.toml")
     registry.write_text("[[vaults]\n")
-    assert "folders" not in await checks(run)
+    found = await checks(run)
+    assert found["vaults"]["ok"] is False
+    assert "vaults.toml is not a valid list of vaults" in found["vaults"]["found"]
+    assert "folders" not in found
     ended = await run("config", "set", "search.folders", "Archive=0.5")
     assert ended.code == 0, ended.err
     found = await checks(run)

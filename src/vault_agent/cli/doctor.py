@@ -90,6 +90,8 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
         yield Check("settings", False, error.message, "vault-agent config set KEY VALUE")
         return
     yield Check("settings", True, "all are valid")
+    for check in _vaults():
+        yield check
     yield _folder(config)
     for check in _disk(config):
         yield check
@@ -121,6 +123,17 @@ def _config_file(invocation: Invocation) -> Check:
         what = f"{in_home(path)} can be read by other users of this computer, and may hold a key"
         return Check("config", False, what, f"chmod 600 {in_home(path)}")
     return Check("config", True, in_home(path))
+
+
+def _vaults() -> Iterator[Check]:
+    """Check the list of vaults. Without a problem, the other checks and `vaults` show them."""
+    from vault_agent.config.registry import read_registry, registry_path
+
+    try:
+        read_registry()
+    except Misconfigured as error:
+        what = f"{in_home(registry_path())}: {error.message}"
+        yield Check("vaults", False, what, "then: vault-agent init, in each project")
 
 
 def _folder(config: Config) -> Check:
