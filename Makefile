@@ -40,8 +40,7 @@ help:  ## Show this list
 demo: $(VENV)/.runtime  ## Serve, index, search and read a sample vault
 	@$(BIN)/vault-agent demo
 
-test: lint  ## Check the code and the links of the documentation, and run all but the long tests
-	$(BIN)/vault-agent links check --vault-root docs
+test: lint  ## Check the code, and run all but the long tests
 	@if [ -n "$$CI" ] && command -v apt-get >/dev/null; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
