@@ -100,7 +100,7 @@ export function Overlay({ title: first = "" }) {
     event.preventDefault();
     void make();
   }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && composing(event) && event.preventDefault()}>
-    <header><h1>${t.title}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    <div class="heading"><h1>${t.title}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
     <label class="asked"><span>${t.name}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="200" autocomplete="off" value=${title.value} onInput=${(/** @type {Typed} */ event) => (title.value = event.target.value)} aria-describedby="create-says" /></label>
     <div class="asked"><span>${t.folder}</span><${Combo} label=${t.folder} value=${folder.value} placeholder=${t.root} shown keep look=${foldersLike} onText=${(/** @type {string} */ text) => (folder.value = text)} onTake=${(/** @type {string} */ text) => (folder.value = text)} /></div>
     <fieldset class="templates"><legend>${t.template}</legend>

@@ -54,7 +54,7 @@ export function Overlay() {
       }</li>`;
   };
   return html`<${Dialog} label=${t.writes} onClose=${closeOverlay}><div class="boxed">
-    <header><h1>${t.writes}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    <div class="heading"><h1>${t.writes}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void read(false)} />`}
     ${writes.value?.length === 0 && html`<p>${t.none}</p>`}
     ${writes.value && writes.value.length > 0 && html`<ul class="card">${writes.value.map(line)}</ul>`}

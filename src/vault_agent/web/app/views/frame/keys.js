@@ -21,7 +21,7 @@ export function Overlay() {
   const table = (list) =>
     html`<dl class="keys">${list.map((each) => html`<div key=${each.id}><dt>${each.name}</dt><dd>${each.keys.map((/** @type {string} */ keys) => html`<${Key} keys=${keys} />`)}</dd></div>`)}</dl>`;
   return html`<${Dialog} label=${later.keys.title} onClose=${closeOverlay}><div class="boxed">
-    <header><h1>${later.keys.title}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    <div class="heading"><h1>${later.keys.title}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
     <section><h2 class="group">${later.keys.everywhere}</h2>${table(others)}</section>
     <section><h2 class="group">${later.keys.single}</h2>${settings.value.letters ? table(single) : html`<p>${later.keys.off}</p>`}</section></div><//>`;
 }

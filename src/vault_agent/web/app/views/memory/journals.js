@@ -112,7 +112,7 @@ function Draft({ id, onClose, onReview }) {
     );
   useEffect(() => void read(), [id]);
   return html`<${Dialog} label=${t.draftTitle} onClose=${onClose}><div class="boxed">
-    <header><h1>${t.draftTitle}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></header>
+    <div class="heading"><h1>${t.draftTitle}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></div>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${read} />`}
     <pre class="raw" dir="auto" tabindex="0">${text.value}</pre>
     <div class="head"><span class="acts end"><button class="quiet danger" onClick=${() => onReview(false)}>${t.drop}</button><button class="primary" disabled=${!text.value} onClick=${() => onReview(true)}>${t.accept}</button></span></div></div><//>`;

@@ -29,7 +29,7 @@ export function Refresh({ id, onClose, onDone }) {
     notes.length > 0 &&
     html`<section><h2>${title}</h2><ul class="card got-list">${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} sign=${sign} />`)}</ul></section>`;
   return html`<${Dialog} label=${t.refresh} onClose=${onClose}><div class="boxed memory">
-    <header><h1>${t.refreshTitle}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></header>
+    <div class="heading"><h1>${t.refreshTitle}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></div>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${ask} />`}
     ${!found.value && !fault.value && html`<p role="status">${t.asking}</p>`}
     ${

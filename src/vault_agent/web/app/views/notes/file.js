@@ -39,7 +39,7 @@ export function Overlay({ path }) {
     return () => stop();
   }, [path]);
   return html`<${Dialog} label=${plain(name, 120)} className="create" onClose=${closeOverlay}><div class="boxed">
-    <header><h1 class="cut"><bdi>${plain(name, 120)}</bdi></h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    <div class="heading"><h1 class="cut"><bdi>${plain(name, 120)}</bdi></h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
     <p class="will"><bdi>${plain(path, 300)}</bdi></p>
     ${fault.value && html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`}
     <div class="prose shown-file" ref=${box} hidden=${!styled}></div>

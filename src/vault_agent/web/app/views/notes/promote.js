@@ -74,7 +74,7 @@ function Sheet({ read, done, onClose }) {
   const button = (label, act, look = "quiet") =>
     html`<button class=${look} disabled=${busy.value} onClick=${act}>${label}</button>`;
   return html`<${Dialog} label=${t.title} onClose=${onClose}><div class="boxed">
-    <header><h1>${done ? t.done : t.title}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></header>
+    <div class="heading"><h1>${done ? t.done : t.title}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></div>
     <p>${done ? t.doneText : t.text(title)}</p>
     ${fault.value && html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${t.faults[/** @type {"PROMOTE_SIMILAR"} */ (code)] ?? sentence(fault.value)}</span></div>`}
     ${similar.length > 0 && html`<ul class="card">${similar.map((/** @type {any} */ each) => html`<li class="line" key=${each.noteId}><${Icon} name="notes" /><a class="grow" href=${addressIn(globalVault(), each.noteId)}><bdi>${plain(each.title, 120) || words.untitled}</bdi><small><bdi>${plain(each.path, 200)}</bdi></small></a></li>`)}</ul>`}
