@@ -86,7 +86,12 @@ def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):
     by_file = program.call("POST", "/memory", {"files": ["src/cost.py"]}).data
     assert [note["reasons"] for note in by_file["notes"]] == [["file:src/cost.py"]]
     named = program.call("POST", "/memory", {"prompt": "look at panel.py"}).data
-    assert named["signals"] == {"files": ["ui/panel.py"], "tags": [], "prompt": False}
+    assert named["signals"] == {
+        "files": ["ui/panel.py"],
+        "tags": [],
+        "prompt": False,
+        "branch": None,
+    }
     tagged = program.call("POST", "/memory", {"prompt": "parsing"}).data
     assert tagged["notes"][0]["reasons"] == ["tag:parsing"]
 
