@@ -7,14 +7,6 @@ import { nameOf } from "./query.js";
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const MOST = 200;
 
-/** The name of the daily note of a day. @param {Date} day */
-export const dayName = (day) =>
-  [
-    String(day.getFullYear()).padStart(4, "0"),
-    String(day.getMonth() + 1).padStart(2, "0"),
-    String(day.getDate()).padStart(2, "0"),
-  ].join("-");
-
 /** The daily notes whose names begin so, by name. @param {string} start such as 2026-11 */
 export async function dailyNotes(start) {
   const { data } = await ask("GET", "/notes", { query: { path: [`**/${start}-*`], sort: "path", limit: MOST } });

@@ -2,6 +2,7 @@
 
 /** @import { Fault } from "../wire.js" */
 import { ask } from "../wire.js";
+import { clockName, dayName } from "./stamp.js";
 import { fileName } from "./templates.js";
 
 export const LARGEST = 50 * 1024 * 1024; // bytes
@@ -24,16 +25,7 @@ export function nameOf(file) {
   const extension = end || (TYPES[file.type] ? `.${TYPES[file.type]}` : "");
   const pasted = !stem || /^image$/i.test(stem);
   const now = new Date();
-  const time = [
-    now.getFullYear(),
-    now.getMonth() + 1,
-    now.getDate(),
-    now.getHours(),
-    now.getMinutes(),
-    now.getSeconds(),
-  ]
-    .map((each) => String(each).padStart(2, "0"))
-    .join("");
+  const time = `${dayName(now).replaceAll("-", "")}${clockName(now)}`;
   return `${fileName(pasted ? `Pasted image ${time}` : stem) || "File"}${extension.toLowerCase()}`;
 }
 

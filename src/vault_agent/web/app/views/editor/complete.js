@@ -11,6 +11,7 @@ import {
 } from "../../../vendor/codemirror.js";
 import { plain } from "../../parts/text.js";
 import { kindOf } from "../../parts/sign.js";
+import { dayName } from "../../state/stamp.js";
 import { readTemplates, templateText } from "../../state/templates.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
@@ -125,13 +126,8 @@ const BLOCKS = () =>
     ["table", later.edit.blocks.table, "| \u0001 |  |\n| --- | --- |\n|  |  |"],
     ["math", later.edit.blocks.math, "$$\n\u0001\n$$"],
     ["rule", later.edit.blocks.rule, "---\n\u0001"],
-    ["date", later.edit.blocks.date, `${today()}\u0001`],
+    ["date", later.edit.blocks.date, `${dayName(new Date())}\u0001`],
   ]);
-
-const today = () => {
-  const now = new Date();
-  return `${now.getFullYear()}-${String(now.getMonth() + 1).padStart(2, "0")}-${String(now.getDate()).padStart(2, "0")}`;
-};
 
 /** @param {() => From} note @param {(fault: any) => void} failed */
 const blocks =

@@ -1,17 +1,14 @@
 // Notes that are made of a text which cannot stay where it was.
 
 import { editing, goOn, wholeText } from "../../state/editing.js";
+import { clockName, dayName } from "../../state/stamp.js";
 import { makeCopy } from "../../state/templates.js";
 import { later } from "../../later.js";
 
 /** A path that is not taken, most likely. @param {string} path */
 export function copyPath(path) {
   const now = new Date();
-  const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
-  return path.replace(
-    /\.[^./]*$|$/,
-    ` (${later.edit.conflict.suffix} ${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())} ${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}).md`,
-  );
+  return path.replace(/\.[^./]*$|$/, ` (${later.edit.conflict.suffix} ${dayName(now)} ${clockName(now)}).md`);
 }
 
 /** Write the text of a note that is gone to a new one. */

@@ -3,13 +3,13 @@
 import { html } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/dialog.js";
 import { address, go } from "../../state/address.js";
+import { dayName } from "../../state/stamp.js";
 import { words } from "../../words.js";
 
 /** A day some days ago as YYYY-MM-DD, in the time of this place. @param {number} ago */
 export function day(ago) {
   const now = new Date();
-  const then = new Date(now.getFullYear(), now.getMonth(), now.getDate() - ago);
-  return `${then.getFullYear()}-${String(then.getMonth() + 1).padStart(2, "0")}-${String(then.getDate()).padStart(2, "0")}`;
+  return dayName(new Date(now.getFullYear(), now.getMonth(), now.getDate() - ago));
 }
 
 /** @param {{ anchor: HTMLElement, onClose: () => void }} given */
