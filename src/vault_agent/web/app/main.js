@@ -62,16 +62,36 @@ function App() {
   }, [view]);
   useEffect(() => (arrival.peek() === "start" ? undefined : regain()), [view]);
   if (stopped.value) return html`<${Gate} />`;
-  return html`<a class="visually-hidden" href="#view" onClick=${(/** @type {Event} */ event) => {
-    event.preventDefault();
-    /** @type {HTMLElement | null} */
-    (document.querySelector("main input, main [tabindex='0'], main button, main a"))?.focus();
-  }}>${words.top.skip}</a>
+  return html`
+    <a
+      class="visually-hidden"
+      href="#view"
+      onClick=${(/** @type {Event} */ event) => {
+        event.preventDefault();
+        /** @type {HTMLElement | null} */
+        (document.querySelector("main input, main [tabindex='0'], main button, main a"))?.focus();
+      }}
+    >
+      ${words.top.skip}
+    </a>
     <${Top} />
-    <main class="view" id="view">${view === "notes" ? html`<${Notes} />` : html`<${Later} key=${view} load=${LATER[view]} name="View" />`}</main>
-    <${Stats} /><${Thumbs} /><${Banner} />
-    ${overlay.value && html`<${Later} key=${overlay.value.name} load=${OVERLAYS[overlay.value.name]} name="Overlay" given=${overlay.value} />`}
-    <${Said} />`;
+    <main class="view" id="view">
+      ${view === "notes" ? html`<${Notes} />` : html`<${Later} key=${view} load=${LATER[view]} name="View" />`}
+    </main>
+    <${Stats} />
+    <${Thumbs} />
+    <${Banner} />
+    ${
+      overlay.value &&
+      html`<${Later}
+        key=${overlay.value.name}
+        load=${OVERLAYS[overlay.value.name]}
+        name="Overlay"
+        given=${overlay.value}
+      />`
+    }
+    <${Said} />
+  `;
 }
 
 elsewhere.tree = () => import("./views/files/tree.js");

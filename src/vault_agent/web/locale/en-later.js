@@ -58,7 +58,9 @@ export const enLater = {
     },
     conflict: {
       title: "Changed here and elsewhere",
-      text: "The same lines were changed in two places. Take what is right into your text, then save it. Nothing is overwritten before that.",
+      text:
+        "The same lines were changed in two places. " +
+        "Take what is right into your text, then save it. Nothing is overwritten before that.",
       theirs: "On disk",
       mine: "Your text",
       take: "Take this into your text",
@@ -182,7 +184,8 @@ export const enLater = {
   promote: {
     title: "Promote to Global",
     text: (/** @type {string} */ title) =>
-      `A copy of ${title} is written into your global vault, where agents in all projects may get it. The note itself stays, and says where its copy is.`,
+      `A copy of ${title} is written into your global vault, where agents in all projects may get it. ` +
+      "The note itself stays, and says where its copy is.",
     act: "Promote",
     done: "Promoted to Global",
     doneText: "The global vault has a copy of this note. Undo moves the copy to the trash.",
@@ -333,7 +336,8 @@ export const enLater = {
       /** @type {string} */ factor,
       /** @type {string} */ place,
     ) =>
-      `You opened it ${times} ${some(n, "time", "times")} after similar searches: counts ${factor} times. It was at place ${place} before.`,
+      `You opened it ${times} ${some(n, "time", "times")} after similar searches: counts ${factor} times. ` +
+      `It was at place ${place} before.`,
     gone: "The results have changed since. Search again to see why.",
   },
   pdf: (/** @type {string} */ name) => `PDF ${name}`,
@@ -575,7 +579,9 @@ export const enLater = {
     asking: "Asking",
     noDifference: "The same notes would be recalled. There is nothing to apply.",
     difference: (/** @type {number} */ come, /** @type {number} */ gone, /** @type {number} */ other) =>
-      `${come} ${some(come, "note", "notes")} would come, ${gone} would go, and ${other} ${some(other, "has", "have")} changed. The agent gets nothing of it until you apply it.`,
+      `${come} ${some(come, "note", "notes")} would come, ${gone} would go, ` +
+      `and ${other} ${some(other, "has", "have")} changed. ` +
+      "The agent gets nothing of it until you apply it.",
     come: "New",
     go: "No longer",
     changedTitle: "Changed since",

@@ -98,12 +98,16 @@ export const en = {
     unknown: "Something went wrong.",
     session: {
       title: "Open the page again",
-      text: "This page has no session, or it has ended. On the command line, run this; with --print, it prints the address for another browser:",
+      text:
+        "This page has no session, or it has ended. " +
+        "On the command line, run this; with --print, it prints the address for another browser:",
       command: "vault-agent ui",
     },
     novault: {
       title: "The server does not have this vault",
-      text: "It was removed from the list of vaults, or several vaults are switched off. On the command line, vault-agent vaults shows them.",
+      text:
+        "It was removed from the list of vaults, or several vaults are switched off. " +
+        "On the command line, vault-agent vaults shows them.",
       act: "Open the server's own vault",
     },
     vault: {

@@ -8,8 +8,17 @@ import { composing } from "./keys.js";
 let numbers = 0;
 
 /**
- * @param {{ label: string, value?: string, placeholder?: string, shown?: boolean, look: (text: string, signal: AbortSignal) => Promise<Choice[]>, onTake: (value: string) => void,
- *   onText?: (text: string) => void, keep?: boolean, onBack?: () => void }} given `keep`: the value stays in the field
+ * @param {{
+ *   label: string,
+ *   value?: string,
+ *   placeholder?: string,
+ *   shown?: boolean,
+ *   look: (text: string, signal: AbortSignal) => Promise<Choice[]>,
+ *   onTake: (value: string) => void,
+ *   onText?: (text: string) => void,
+ *   keep?: boolean,
+ *   onBack?: () => void,
+ * }} given `keep`: the value stays in the field
  */
 export function Combo({
   label,
@@ -80,22 +89,50 @@ export function Combo({
       take(text.value);
     }
   };
-  return html`<span class="combo"><input type="text" role="combobox" aria-label=${label} aria-expanded=${open.value} aria-controls=${id.current} aria-autocomplete="list" aria-activedescendant=${open.value && at.value >= 0 ? `${id.current}-${at.value}` : undefined}
-      dir="auto" autocomplete="off" spellcheck=${false} maxlength="200" placeholder=${placeholder} value=${text.value} size=${shown ? undefined : Math.max(4, text.value.length + 1)}
-      onInput=${typed} onCompositionEnd=${typed} onKeyDown=${keyed} onFocus=${() => void sought(text.peek())} onBlur=${() => {
+  return html`<span class="combo">
+    <input
+      type="text"
+      role="combobox"
+      aria-label=${label}
+      aria-expanded=${open.value}
+      aria-controls=${id.current}
+      aria-autocomplete="list"
+      aria-activedescendant=${open.value && at.value >= 0 ? `${id.current}-${at.value}` : undefined}
+      dir="auto"
+      autocomplete="off"
+      spellcheck=${false}
+      maxlength="200"
+      placeholder=${placeholder}
+      value=${text.value}
+      size=${shown ? undefined : Math.max(4, text.value.length + 1)}
+      onInput=${typed}
+      onCompositionEnd=${typed}
+      onKeyDown=${keyed}
+      onFocus=${() => void sought(text.peek())}
+      onBlur=${() => {
         const last = text.peek();
         shut();
         if (!keep && last.trim()) take(last);
         else if (keep && last !== value) onTake(last.trim());
-      }} />
-    <span class="choices" role="listbox" id=${id.current} aria-label=${label} hidden=${!open.value}>${choices.value.map(
-      (
-        each,
-        index,
-      ) => html`<span class="choice" role="option" id=${`${id.current}-${index}`} key=${each.value} aria-selected=${index === at.value}
-      onMouseDown=${(/** @type {MouseEvent} */ event) => {
-        event.preventDefault();
-        take(each.value);
-      }}><bdi>${each.label}</bdi>${each.detail && html`<small><bdi>${each.detail}</bdi></small>`}</span>`,
-    )}</span></span>`;
+      }}
+    />
+    <span class="choices" role="listbox" id=${id.current} aria-label=${label} hidden=${!open.value}>
+      ${choices.value.map(
+        (each, index) => html`<span
+          class="choice"
+          role="option"
+          id=${`${id.current}-${index}`}
+          key=${each.value}
+          aria-selected=${index === at.value}
+          onMouseDown=${(/** @type {MouseEvent} */ event) => {
+            event.preventDefault();
+            take(each.value);
+          }}
+        >
+          <bdi>${each.label}</bdi>
+          ${each.detail && html`<small><bdi>${each.detail}</bdi></small>`}
+        </span>`,
+      )}
+    </span>
+  </span>`;
 }

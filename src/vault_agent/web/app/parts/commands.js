@@ -4,7 +4,9 @@ import { computed, signal, useEffect } from "../../vendor/preact.js";
 import { settings } from "../state/settings.js";
 import { composing, pressed, takesText } from "./keys.js";
 
-/** @typedef {{ id: string, name: string, icon?: string, keys?: string[], run: () => void, hidden?: boolean }} Command */
+/**
+ * @typedef {{ id: string, name: string, icon?: string, keys?: string[], run: () => void, hidden?: boolean }} Command
+ */
 
 const groups = signal(/** @type {Command[][]} */ ([]));
 /** Every command there is now. Of two with the same name the newer counts. */

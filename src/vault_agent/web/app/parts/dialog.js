@@ -4,7 +4,11 @@ import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js
 import { mirrored } from "../words.js";
 import { composing } from "./keys.js";
 
-/** A modal dialog. @param {{ label: string, className?: string, returns?: () => boolean, onClose: () => void, children?: any }} given `returns`: whether the focus goes back to where it was */
+/**
+ * A modal dialog.
+ * @param {{ label: string, className?: string, returns?: () => boolean, onClose: () => void, children?: any }} given
+ *   `returns`: whether the focus goes back to where it was
+ */
 export function Dialog({ label, className = "", returns = () => true, onClose, children }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useLayoutEffect(() => {
@@ -18,7 +22,10 @@ export function Dialog({ label, className = "", returns = () => true, onClose, c
       });
     };
   }, []);
-  return html`<dialog ref=${ref} class=${`sheet ${className}`} aria-label=${label}
+  return html`<dialog
+    ref=${ref}
+    class=${`sheet ${className}`}
+    aria-label=${label}
     onCancel=${(/** @type {Event} */ event) => {
       event.preventDefault();
       onClose();
@@ -29,7 +36,10 @@ export function Dialog({ label, className = "", returns = () => true, onClose, c
     }}
     onMouseDown=${(/** @type {MouseEvent} */ event) => {
       if (event.target === ref.current) onClose();
-    }}>${children}</dialog>`;
+    }}
+  >
+    ${children}
+  </dialog>`;
 }
 
 /**
@@ -88,5 +98,7 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
       stops[(at + (event.key === "ArrowDown" ? 1 : stops.length - 1)) % stops.length]?.focus();
     }
   };
-  return html`<div ref=${ref} class="menu" popover="manual" role=${role} aria-label=${label} onKeyDown=${keyed}>${children}</div>`;
+  return html`<div ref=${ref} class="menu" popover="manual" role=${role} aria-label=${label} onKeyDown=${keyed}>
+    ${children}
+  </div>`;
 }

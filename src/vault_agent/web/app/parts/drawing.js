@@ -7,7 +7,10 @@ const PATIENCE = 5_000; // ms for a diagram. The page goes on meanwhile: browser
 const IDLE = 60_000; // ms until the frame goes
 const LARGEST = 4_000_000; // characters of a picture
 
-/** A picture: its size in pixels, what kind of diagram it is and its title. @typedef {{ svg: string, width: number, height: number, kind: string, title: string }} Drawn */
+/**
+ * A picture: its size in pixels, what kind of diagram it is and its title.
+ * @typedef {{ svg: string, width: number, height: number, kind: string, title: string }} Drawn
+ */
 /** `silent`: nothing was heard, of the diagram or already of the frame, which did not load. `message`: what the
  * frame said, which nobody has checked. */
 export class Undrawn extends Error {
@@ -25,8 +28,14 @@ let last = 0;
 /** @type {Promise<unknown>} */
 let turn = Promise.resolve();
 
-/** Wait for a message of the frame. @param {HTMLIFrameElement} element @param {(data: any) => boolean} wanted @param {number} patience
- * @param {"late" | "unloaded"} silent what it is if none comes @returns {Promise<any>} */
+/**
+ * Wait for a message of the frame.
+ * @param {HTMLIFrameElement} element
+ * @param {(data: any) => boolean} wanted
+ * @param {number} patience
+ * @param {"late" | "unloaded"} silent what it is if none comes
+ * @returns {Promise<any>}
+ */
 function heard(element, wanted, patience, silent) {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -82,8 +91,11 @@ async function answered(asked) {
   }
 }
 
-/** Have a diagram drawn, or null if nobody wants it any more when its turn comes. An `Undrawn` says why it was not.
- * @param {() => object | null} wanted what to ask then: the source, a width and a configuration @returns {Promise<Drawn | null>} */
+/**
+ * Have a diagram drawn, or null if nobody wants it any more when its turn comes. An `Undrawn` says why it was not.
+ * @param {() => object | null} wanted what to ask then: the source, a width and a configuration
+ * @returns {Promise<Drawn | null>}
+ */
 export function draw(wanted) {
   const mine = turn.then(() => {
     clearTimeout(idle);

@@ -19,14 +19,31 @@ export const building = (fault) => fault?.code === "INDEX_NOT_FOUND" && Boolean(
 export const Trouble = ({ fault, again }) =>
   building(fault)
     ? html`<${Building} />`
-    : html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault)}</span>
-  ${again && html`<button class="quiet" onClick=${again}>${words.again}</button>`}</div>`;
+    : html`<div class="say bad" role="alert">
+      <${Icon} name="warn" />
+      <span>${sentence(fault)}</span>
+      ${again && html`<button class="quiet" onClick=${again}>${words.again}</button>`}
+    </div>`;
 
 /** The first index is being made: no fault, and nothing to do. */
 function Building() {
   const phase = job.value?.finishedAt ? null : job.value?.phases?.findLast((each) => each.done > 0);
-  return html`<div class="say" role="status"><${Icon} name="jobs" /><span>${words.building.text}
-    ${phase && html`<small class="num">${words.building.sofar(words.jobs.phases[/** @type {"scan"} */ (phase.name)] ?? phase.name, count(phase.done), phase.total ? count(phase.total) : "")}</small>`}</span></div>`;
+  return html`<div class="say" role="status">
+    <${Icon} name="jobs" />
+    <span>
+      ${words.building.text}
+      ${
+        phase &&
+        html`<small class="num">
+          ${words.building.sofar(
+            words.jobs.phases[/** @type {"scan"} */ (phase.name)] ?? phase.name,
+            count(phase.done),
+            phase.total ? count(phase.total) : "",
+          )}
+        </small>`
+      }
+    </span>
+  </div>`;
 }
 
 /** @param {{ icon: string, title: string, children?: any }} given */

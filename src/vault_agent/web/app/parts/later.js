@@ -24,6 +24,8 @@ export function Later({ load, name, given }) {
   }, []);
   // Chromium never loads a module again that once failed: only a new page does. Drafts are kept.
   if (fault.value)
-    return html`<div class="page"><div><${Trouble} fault=${fault.value} again=${() => location.reload()} /></div></div>`;
+    return html`<div class="page">
+      <div><${Trouble} fault=${fault.value} again=${() => location.reload()} /></div>
+    </div>`;
   return part.value ? html`<${part.value} ...${given} />` : null;
 }

@@ -51,13 +51,20 @@ export async function copy(text) {
 
 export const Said = () => html`
   <div class="visually-hidden" role="status" aria-live="polite">${said.value}</div>
-  <div class="toasts">${toasts.value.map(
-    (each) => html`<div class="toast" key=${each.id}><span>${each.text}</span>
-    ${
-      each.act &&
-      html`<button onClick=${() => {
-        drop(each.id);
-        each.run?.();
-      }}>${each.act}</button>`
-    }</div>`,
-  )}</div>`;
+  <div class="toasts">
+    ${toasts.value.map(
+      (each) => html`<div class="toast" key=${each.id}>
+        <span>${each.text}</span>
+        ${
+          each.act &&
+          html`<button onClick=${() => {
+            drop(each.id);
+            each.run?.();
+          }}>
+            ${each.act}
+          </button>`
+        }
+      </div>`,
+    )}
+  </div>
+`;

@@ -7,7 +7,11 @@ import { words } from "../words.js";
 export const KINDS = /** @type {const} */ (["journal", "decision", "module", "note", "pattern", "bug", "snippet"]);
 /** @typedef {typeof KINDS[number]} Kind */
 
-/** The kind that is drawn for a note's type. Any other type is a note. @param {string | null | undefined} type @returns {Kind} */
+/**
+ * The kind that is drawn for a note's type. Any other type is a note.
+ * @param {string | null | undefined} type
+ * @returns {Kind}
+ */
 export function kindOf(type) {
   const name = (type ?? "").toLowerCase();
   return KINDS.find((each) => each === name) ?? "note";
@@ -21,7 +25,10 @@ export const typeName = (type) =>
 export const Icon = ({ name, small }) =>
   html`<svg class=${small ? "i s" : "i"} aria-hidden="true"><use href=${`#i-${name}`} /></svg>`;
 
-/** The shape of a note's type. None where no note has a type. @param {{ type: string | null | undefined, quiet?: boolean }} given */
+/**
+ * The shape of a note's type. None where no note has a type.
+ * @param {{ type: string | null | undefined, quiet?: boolean }} given
+ */
 export const NoteShape = (given) => (typed.value ? html`<${Shape} ...${given} />` : null);
 
 /** @param {{ type: string | null | undefined, quiet?: boolean }} given */

@@ -20,7 +20,10 @@ export function otherName(path, title) {
   return same(name) === same(title) ? "" : name;
 }
 
-/** A text with some ranges marked. The ranges are in characters. @param {{ text: string, ranges?: readonly (readonly [number, number])[], as?: string }} given */
+/**
+ * A text with some ranges marked. The ranges are in characters.
+ * @param {{ text: string, ranges?: readonly (readonly [number, number])[], as?: string }} given
+ */
 export function Marked({ text, ranges = [], as = "mark" }) {
   const parts = [];
   let at = 0;

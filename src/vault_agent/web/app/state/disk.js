@@ -3,7 +3,10 @@
 /** @import { Fault } from "../wire.js" */
 import { ask } from "../wire.js";
 
-/** A note that can be edited. `ending` is its line end. @typedef {{ id: string, path: string, title: string, ending: string }} Open */
+/**
+ * A note that can be edited. `ending` is its line end.
+ * @typedef {{ id: string, path: string, title: string, ending: string }} Open
+ */
 
 const PAUSES = new Set([
   "NOTE_BUSY",
@@ -64,7 +67,10 @@ export async function send(open, { text, hash, key }) {
   }
 }
 
-/** Why a note may not be written, before anything is typed; or null. @param {{ open: Open, text: string, hash: string }} disk */
+/**
+ * Why a note may not be written, before anything is typed; or null.
+ * @param {{ open: Open, text: string, hash: string }} disk
+ */
 export async function refusal({ open, text, hash }) {
   try {
     await ask("POST", "/write/note", { body: { ...body(open, text, hash), dryRun: true } });

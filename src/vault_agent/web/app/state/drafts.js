@@ -2,7 +2,9 @@
 
 import { vaultId } from "../wire.js";
 
-/** @typedef {{ id: string, path: string, title: string, text: string, base: string, hash: string, at: number }} Draft */
+/**
+ * @typedef {{ id: string, path: string, title: string, text: string, base: string, hash: string, at: number }} Draft
+ */
 
 const [NAME, STORE] = ["vault-agent", "drafts"];
 const KEPT = 30 * 86_400_000; // ms

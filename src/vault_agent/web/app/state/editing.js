@@ -145,7 +145,13 @@ export async function draft() {
   draftless.value = !is;
 }
 
-/** Show a text, whole. `own`: it is the person's choice. @param {Session} mine @param {string} text @param {[number, number][]} [marks] @param {boolean} [own] */
+/**
+ * Show a text, whole. `own`: it is the person's choice.
+ * @param {Session} mine
+ * @param {string} text
+ * @param {[number, number][]} [marks]
+ * @param {boolean} [own]
+ */
 function show(mine, text, marks = [], own = false) {
   const parts = split(text, headAsText.peek());
   const above = parts.head ? parts.head.split("\n").length - 1 : 0;
@@ -253,7 +259,11 @@ async function headChanged(hash) {
   mine.saver.rebase(disk.text, disk.hash);
 }
 
-/** The note is not where it was: find where it was moved to, among those that changed. @param {Session} mine @param {string[]} candidates */
+/**
+ * The note is not where it was: find where it was moved to, among those that changed.
+ * @param {Session} mine
+ * @param {string[]} candidates
+ */
 async function lookElsewhere(mine, candidates) {
   for (const id of candidates.slice(0, 20)) {
     const disk = id === mine.open.id ? null : await readDisk(id).catch(() => null);
@@ -271,7 +281,12 @@ async function lookElsewhere(mine, candidates) {
   clash.value = { kind: "gone", disk: { text: "", hash: "" }, text: mine.read() };
 }
 
-/** The text was written to another note: go on there. @param {{ id: string, path: string }} place @param {string} hash @param {string} text */
+/**
+ * The text was written to another note: go on there.
+ * @param {{ id: string, path: string }} place
+ * @param {string} hash
+ * @param {string} text
+ */
 export function goOn(place, hash, text) {
   if (!session) return;
   if (session.open.id !== place.id) void dropDraft(session.open.id);

@@ -30,7 +30,11 @@ effect(() => {
 /** @param {string} path */
 export const folderOf = (path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
 
-/** The folders in a folder: those with notes, and those without. @param {Wire.FolderBranch[]} counted @param {string} path */
+/**
+ * The folders in a folder: those with notes, and those without.
+ * @param {Wire.FolderBranch[]} counted
+ * @param {string} path
+ */
 function foldersIn(counted, path) {
   const names = new Set(counted.map(({ folder }) => folder));
   const others = (contents.value[path]?.beside?.folders ?? []).filter((folder) => !names.has(folder));
@@ -160,8 +164,17 @@ export const followTree = () =>
     void readTree();
   });
 
-/** What a write did. One that changes many files is a job, and this waits for its end.
- * @typedef {{ writeId: string | null, path: string, noteId: string | null, files: number, links: number, hash: string | null }} Done `hash`: of the file before */
+/**
+ * What a write did. One that changes many files is a job, and this waits for its end.
+ * @typedef {{
+ *   writeId: string | null,
+ *   path: string,
+ *   noteId: string | null,
+ *   files: number,
+ *   links: number,
+ *   hash: string | null,
+ * }} Done `hash`: of the file before
+ */
 
 /** @param {Wire.Written | Wire.OneJob} data @returns {Promise<Done>} */
 async function done(data) {
@@ -202,7 +215,13 @@ export const planMove = async (path, to, abort) =>
     (await ask("POST", "/write/move", { body: { path, to, dryRun: true }, signal: abort, patience: PATIENCE })).data,
   );
 
-/** Move a file or a folder. @param {string} path @param {string} to @param {string | null} hash of the file as it was planned @param {string} key */
+/**
+ * Move a file or a folder.
+ * @param {string} path
+ * @param {string} to
+ * @param {string | null} hash of the file as it was planned
+ * @param {string} key
+ */
 export const move = async (path, to, hash, key) =>
   done(
     (

@@ -5,10 +5,30 @@ import { ask, newestOnly } from "../wire.js";
 import { carriedOver, parsed, sunflower } from "./places.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 
-/** @typedef {{ revision: string, ids: (string | null)[], titles: string[], types: (string | null)[], folders: string[], days: (number | null)[],
- *   tags: string[][], degree: Uint32Array, group: Int32Array, folderGroup: Int32Array, edges: Uint32Array, x: Float32Array, y: Float32Array,
- *   names: { group: number, name: string }[], truncated: boolean, laid: boolean, orphans: number, unresolved: boolean,
- *   ranked: Uint32Array, tag: string | null }} Graph  `edges`: the strongest first. `ranked`: the best connected first */
+/**
+ * @typedef {{
+ *   revision: string,
+ *   ids: (string | null)[],
+ *   titles: string[],
+ *   types: (string | null)[],
+ *   folders: string[],
+ *   days: (number | null)[],
+ *   tags: string[][],
+ *   degree: Uint32Array,
+ *   group: Int32Array,
+ *   folderGroup: Int32Array,
+ *   edges: Uint32Array,
+ *   x: Float32Array,
+ *   y: Float32Array,
+ *   names: { group: number, name: string }[],
+ *   truncated: boolean,
+ *   laid: boolean,
+ *   orphans: number,
+ *   unresolved: boolean,
+ *   ranked: Uint32Array,
+ *   tag: string | null,
+ * }} Graph `edges`: the strongest first. `ranked`: the best connected first
+ */
 
 export const graph = signal(/** @type {Graph | null} */ (null));
 export const graphFault = signal(/** @type {any} */ (null));
@@ -34,7 +54,12 @@ export function descending(length, value) {
   return Uint32Array.from(keys.sort(), (_, rank) => PLACES - 1 - (keys[length - 1 - rank] % PLACES));
 }
 
-/** The links with the strongest first, so that the first ones stay when there are too many. @param {Uint32Array} edges @param {number[]} weights @param {Uint32Array} degree */
+/**
+ * The links with the strongest first, so that the first ones stay when there are too many.
+ * @param {Uint32Array} edges
+ * @param {number[]} weights
+ * @param {Uint32Array} degree
+ */
 function strongest(edges, weights, degree) {
   const order = descending(
     edges.length >> 1,
@@ -127,7 +152,13 @@ function positionsOf(signal) {
   return positions;
 }
 
-/** Take the positions of the server, if it has them. @param {Graph} into @param {boolean} unresolved @param {ReturnType<typeof positionsOf>} positions @param {AbortSignal} signal */
+/**
+ * Take the positions of the server, if it has them.
+ * @param {Graph} into
+ * @param {boolean} unresolved
+ * @param {ReturnType<typeof positionsOf>} positions
+ * @param {AbortSignal} signal
+ */
 async function place(into, unresolved, positions, signal) {
   try {
     const { data } = await positions;
@@ -187,7 +218,12 @@ export function pin(id, place) {
   writeOfVault("pins", next);
 }
 
-/** The nodes at most so many links away, with their distance. @param {Graph} of @param {number} from @param {number} depth */
+/**
+ * The nodes at most so many links away, with their distance.
+ * @param {Graph} of
+ * @param {number} from
+ * @param {number} depth
+ */
 export function near(of, from, depth) {
   const distance = new Map([[from, 0]]);
   for (let step = 1; step <= depth; step += 1) {
@@ -211,7 +247,17 @@ export function neighbours(of, from) {
   return [...found].sort((a, b) => of.degree[b] - of.degree[a]);
 }
 
-/** @typedef {{ hidden: string[], orphans: boolean, first: number, last: number, ids: Set<string> | null, folder: string, tag: string }} Filter */
+/**
+ * @typedef {{
+ *   hidden: string[],
+ *   orphans: boolean,
+ *   first: number,
+ *   last: number,
+ *   ids: Set<string> | null,
+ *   folder: string,
+ *   tag: string,
+ * }} Filter
+ */
 
 /** Which nodes pass, as 1 and 0. @param {Graph} of @param {Filter} by @param {(type: string | null) => string} kind */
 export function passing(of, by, kind) {

@@ -20,7 +20,9 @@ export function freePlace(line, name) {
 
 /**
  * Link the first place of a mention. Return false if the text is not there any more.
- * @param {{ noteId: string, places: { line: number, snippet: string, matches: [number, number][] }[] }} mention @param {string} target the ID of the note that is named @param {string} title
+ * @param {{ noteId: string, places: { line: number, snippet: string, matches: [number, number][] }[] }} mention
+ * @param {string} target the ID of the note that is named
+ * @param {string} title
  */
 export async function linkMention(mention, target, title) {
   const { data } = await ask("GET", `/notes/${mention.noteId}`, { query: { allowLarge: true } });

@@ -5,8 +5,14 @@ import { ask, newestOnly, vaultId } from "../wire.js";
 import { filtersOf, split } from "./query.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 
-/** Notes of one colour: those that a query finds. `colour` is the number of a token. @typedef {{ query: string, colour: number }} Group */
-/** What the drawing worker needs of it. Sizes are shares of the usual ones. @typedef {{ arrows: boolean, nodes: number, links: number, names: number }} Drawing */
+/**
+ * Notes of one colour: those that a query finds. `colour` is the number of a token.
+ * @typedef {{ query: string, colour: number }} Group
+ */
+/**
+ * What the drawing worker needs of it. Sizes are shares of the usual ones.
+ * @typedef {{ arrows: boolean, nodes: number, links: number, names: number }} Drawing
+ */
 /** @typedef {Drawing & { query: string, groups: Group[] }} Look */
 
 /** @type {Drawing} */
@@ -27,8 +33,11 @@ export function setLook(changes) {
 /** @param {Look} of @returns {Drawing} */
 export const drawingOf = ({ arrows, nodes, links, names }) => ({ arrows, nodes, links, names });
 
-/** What a query finds among the nodes of a graph. `cut`: only the best results of its words are known.
- * @typedef {{ ids: import("./graph.js").Graph["ids"], mask: Uint8Array, count: number, cut: boolean, fault: any }} Match */
+/**
+ * What a query finds among the nodes of a graph. `cut`: only the best results of its words are known.
+ * @typedef {{ ids: import("./graph.js").Graph["ids"], mask: Uint8Array, count: number, cut: boolean, fault: any }}
+ *   Match
+ */
 
 /** What each query found. */
 export const matches = signal(/** @type {Map<string, Match>} */ (new Map()));
@@ -36,13 +45,22 @@ export const matches = signal(/** @type {Map<string, Match>} */ (new Map()));
 const PAGE = 50;
 const MOST = 200; // results of a search
 
-/** The notes that pass filters, as the server understands them. @param {import("./query.js").Filters} by @param {AbortSignal} signal */
+/**
+ * The notes that pass filters, as the server understands them.
+ * @param {import("./query.js").Filters} by
+ * @param {AbortSignal} signal
+ */
 async function passing(by, signal) {
   const { data } = await ask("GET", "/graph", { query: filtersOf(by), signal, patience: 30_000 });
   return new Set(/** @type {Wire.WholeGraph} */ (data).nodes.id);
 }
 
-/** The notes with all words of a text, as far as the server lists them. @param {string} text @param {import("./query.js").Filters} by @param {AbortSignal} signal */
+/**
+ * The notes with all words of a text, as far as the server lists them.
+ * @param {string} text
+ * @param {import("./query.js").Filters} by
+ * @param {AbortSignal} signal
+ */
 async function having(text, by, signal) {
   const ids = new Set(/** @type {string[]} */ ([]));
   let cursor = /** @type {string | null} */ (null);

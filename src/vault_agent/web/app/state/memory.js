@@ -64,7 +64,11 @@ export const loadJournals = newestOnly((abort, /** @type {string} */ project) =>
 /** @param {string} id */
 const pathOf = (id) => `/memory/sessions/${encodeURIComponent(id)}`;
 
-/** What would be recalled for a session now. With `apply` it comes at its next event. @param {string} id @param {boolean} apply */
+/**
+ * What would be recalled for a session now. With `apply` it comes at its next event.
+ * @param {string} id
+ * @param {boolean} apply
+ */
 export const refreshed = async (id, apply) =>
   (await ask("POST", `${pathOf(id)}/refresh`, { whole: true, body: { apply }, patience: 30_000 })).data;
 
@@ -87,7 +91,11 @@ export const readDraft = async (sessionId) =>
 export const reviewJournal = (sessionId, accept) =>
   ask("POST", `/journals/${encodeURIComponent(sessionId)}/review`, { whole: true, body: { accept } });
 
-/** What a refresh changes: the notes that come, that go, that have changed, and that stay. @param {Wire.DeliveredNote[]} before @param {Wire.DeliveredNote[]} after */
+/**
+ * What a refresh changes: the notes that come, that go, that have changed, and that stay.
+ * @param {Wire.DeliveredNote[]} before
+ * @param {Wire.DeliveredNote[]} after
+ */
 export function difference(before, after) {
   const key = (/** @type {Wire.DeliveredNote} */ each) => `${each.vault} ${each.noteId}`;
   const [had, has] = [new Set(before.map(key)), new Set(after.map(key))];

@@ -29,7 +29,12 @@ export function differences(from, to) {
   return hunks;
 }
 
-/** The lines that both have, as pairs of numbers (Myers). None if they differ too much. @param {string[]} a @param {string[]} b @returns {[number, number][]} */
+/**
+ * The lines that both have, as pairs of numbers (Myers). None if they differ too much.
+ * @param {string[]} a
+ * @param {string[]} b
+ * @returns {[number, number][]}
+ */
 function common(a, b) {
   const [n, m] = [a.length, b.length];
   const most = Math.min(n + m, MOST);
@@ -115,7 +120,13 @@ export function merge3(base, mine, theirs) {
   return { text: out.join("\n"), conflicts, theirs: from };
 }
 
-/** The lines from `start` to before `end` after some hunks. @param {string[]} old @param {Hunk[]} hunks @param {number} start @param {number} end */
+/**
+ * The lines from `start` to before `end` after some hunks.
+ * @param {string[]} old
+ * @param {Hunk[]} hunks
+ * @param {number} start
+ * @param {number} end
+ */
 function applied(old, hunks, start, end) {
   const out = [];
   let done = start;

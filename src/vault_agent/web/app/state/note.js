@@ -7,8 +7,22 @@ import { results } from "./results.js";
 import { rememberNote } from "./settings.js";
 import { health, revision, switchedOn, touched } from "./vault.js";
 
-/** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
- *   html: string, source: string | null, pieces: number, outline: { level: number, text: string, id: string }[], properties: Wire.ShownProperty[], tag: string | null }} Note */
+/**
+ * @typedef {{
+ *   id: string,
+ *   path: string,
+ *   title: string,
+ *   type: string | null,
+ *   tags: string[],
+ *   date: string | null,
+ *   html: string,
+ *   source: string | null,
+ *   pieces: number,
+ *   outline: { level: number, text: string, id: string }[],
+ *   properties: Wire.ShownProperty[],
+ *   tag: string | null,
+ * }} Note
+ */
 
 /** Whether a file is a note. Of an attachment, only the text is shown. @param {{ path: string } | null} file */
 export const isNote = (file) => !file || /\.(md|markdown)$/i.test(file.path);
@@ -46,7 +60,12 @@ function fromReply(data, tag) {
   };
 }
 
-/** Ask for a note, or know that the kept one is still right. @param {string} id @param {AbortSignal} [signal] @returns {Promise<Note>} */
+/**
+ * Ask for a note, or know that the kept one is still right.
+ * @param {string} id
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Note>}
+ */
 export async function readNote(id, signal) {
   const known = cache.get(id);
   try {
@@ -65,7 +84,12 @@ export async function readNote(id, signal) {
   }
 }
 
-/** The next piece of the source of a note that is too large to render. @param {Note} read @param {number} piece @returns {Promise<string>} */
+/**
+ * The next piece of the source of a note that is too large to render.
+ * @param {Note} read
+ * @param {number} piece
+ * @returns {Promise<string>}
+ */
 export async function readPiece(read, piece) {
   const { data } = await ask("GET", `/notes/${read.id}`, { query: { piece }, patience: 60_000 });
   if (data.contentHash !== read.tag) reopen(); // the file has changed: begin again

@@ -65,7 +65,12 @@ export function inUnits(text, ranges) {
 const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "grapheme" }) : null;
 const SIMPLE = /^[\u0000-\u02ff\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]*$/;
 
-/** The start and the end of what is read as one character and has the unit `at`. @param {string} text @param {number} at @returns {[number, number]} */
+/**
+ * The start and the end of what is read as one character and has the unit `at`.
+ * @param {string} text
+ * @param {number} at
+ * @returns {[number, number]}
+ */
 function characterAt(text, at) {
   const found = segmenter?.segment(text).containing(at);
   if (found) return [found.index, found.index + found.segment.length];
@@ -80,7 +85,12 @@ export const cut = (text, most) =>
 /** A name for a canvas, in its own direction: its first letter says which. @param {string} name */
 export const isolated = (name) => `\u2068${name}\u2069`;
 
-/** Ranges in units, widened to what is read as one character. @param {string} text @param {[number, number][]} ranges @returns {[number, number][]} */
+/**
+ * Ranges in units, widened to what is read as one character.
+ * @param {string} text
+ * @param {[number, number][]} ranges
+ * @returns {[number, number][]}
+ */
 export function widened(text, ranges) {
   if (!ranges.length || SIMPLE.test(text)) return ranges;
   return ranges.map(([start, end]) =>
@@ -88,7 +98,10 @@ export function widened(text, ranges) {
   );
 }
 
-/** The words of a query that are marked: a single character is one only where words have no spaces. @param {string} query */
+/**
+ * The words of a query that are marked: a single character is one only where words have no spaces.
+ * @param {string} query
+ */
 export const markedWords = (query) =>
   query.match(/[\p{L}\p{N}]{2,}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu)?.slice(0, 12) ?? [];
 

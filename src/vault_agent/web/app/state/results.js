@@ -6,8 +6,22 @@ import { address } from "./address.js";
 import { filtersOf, split } from "./query.js";
 import { embeds, health, revision } from "./vault.js";
 
-/** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
- *   text: string, ranges: [number, number][], connections: number | null, heading: string | null, at?: string, hit?: Wire.Hit }} Row */
+/**
+ * @typedef {{
+ *   id: string,
+ *   path: string,
+ *   title: string,
+ *   type: string | null,
+ *   tags: string[],
+ *   date: string | null,
+ *   text: string,
+ *   ranges: [number, number][],
+ *   connections: number | null,
+ *   heading: string | null,
+ *   at?: string,
+ *   hit?: Wire.Hit,
+ * }} Row
+ */
 
 const PAGE = 100;
 const MANY = 50; // notes
@@ -93,11 +107,22 @@ export function once(rows) {
   return rows.filter((row) => !seen.has(row.id) && seen.add(row.id));
 }
 
-/** Whether the last change of many notes, or of a whole page, is of one minute, as after a copy. @param {Wire.ListedNote[]} notes */
+/**
+ * Whether the last change of many notes, or of a whole page, is of one minute, as after a copy.
+ * @param {Wire.ListedNote[]} notes
+ */
 const sameTime = (notes) =>
   notes.length >= MANY && notes[0].updated.slice(0, 16) === notes.at(-1)?.updated.slice(0, 16);
 
-/** @param {string | null} cursor @param {string | undefined} mode @param {AbortSignal} signal @param {number} [limit] @param {string} [usual] the order if none is chosen @param {boolean} [explain] @returns {Promise<Omit<typeof NOTHING, "key">>} */
+/**
+ * @param {string | null} cursor
+ * @param {string | undefined} mode
+ * @param {AbortSignal} signal
+ * @param {number} [limit]
+ * @param {string} [usual] the order if none is chosen
+ * @param {boolean} [explain]
+ * @returns {Promise<Omit<typeof NOTHING, "key">>}
+ */
 export async function page(cursor, mode, signal, limit = PAGE, usual = "", explain = false) {
   const { text, type, tag, path, project, after, before, linked, tasks, sort } = asked.peek();
   if (!text) {

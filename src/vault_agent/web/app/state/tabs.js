@@ -51,7 +51,11 @@ effect(() => {
   keep(tabs.peek().map((each) => (each === tab ? { id, title, path, type } : each)));
 });
 
-/** Close the tab of a note. If it is shown, the next one is. @param {string} id @param {Parameters<typeof go>[1]} [how] */
+/**
+ * Close the tab of a note. If it is shown, the next one is.
+ * @param {string} id
+ * @param {Parameters<typeof go>[1]} [how]
+ */
 export function closeTab(id, how) {
   const at = tabs.peek().findIndex((tab) => tab.id === id);
   if (at < 0) return;
@@ -69,7 +73,10 @@ export function stepTab(step) {
   if (list.length) go({ view: "notes", note: list[(Math.max(0, at) + step + list.length) % list.length].id });
 }
 
-/** Open the note of a link in a tab of its own. Return whether the link leads to a note here. @param {HTMLAnchorElement} link */
+/**
+ * Open the note of a link in a tab of its own. Return whether the link leads to a note here.
+ * @param {HTMLAnchorElement} link
+ */
 export function openBeside(link) {
   const to = parsed(link.hash);
   if (!to.note || to.view !== "notes" || to.vault !== address.peek().vault) return false;

@@ -39,16 +39,32 @@ function asked(path, template, variables, more) {
   return ask("POST", "/write/note", { body: { path, mode: "create", content: `# ${title}\n\n`, ...more } });
 }
 
-/** Check that a note can be made. Throws what hinders it. @param {string} path @param {string} template @param {Record<string, string>} variables @param {AbortSignal} signal */
+/**
+ * Check that a note can be made. Throws what hinders it.
+ * @param {string} path
+ * @param {string} template
+ * @param {Record<string, string>} variables
+ * @param {AbortSignal} signal
+ */
 export async function checkNew(path, template, variables, signal) {
   await (template
     ? ask("POST", "/write/template", { body: { path, template, variables, dryRun: true }, signal })
     : ask("POST", "/write/note", { body: { path, mode: "create", content: "", dryRun: true }, signal }));
 }
 
-/** A new note: its identity and hash are there, because it was written. @typedef {{ noteId: string, path: string, hashAfter: string }} Made */
+/**
+ * A new note: its identity and hash are there, because it was written.
+ * @typedef {{ noteId: string, path: string, hashAfter: string }} Made
+ */
 
-/** Make a note. @param {string} path @param {string} template @param {Record<string, string>} variables @param {string} key @returns {Promise<Made>} */
+/**
+ * Make a note.
+ * @param {string} path
+ * @param {string} template
+ * @param {Record<string, string>} variables
+ * @param {string} key
+ * @returns {Promise<Made>}
+ */
 export const makeNote = async (path, template, variables, key) =>
   /** @type {Made} */ ((await asked(path, template, variables, { idempotencyKey: key })).data);
 

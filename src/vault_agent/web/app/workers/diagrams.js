@@ -46,8 +46,11 @@
     }
   }
 
-  /** Give a picture the size of what is drawn: an image has one of its own. What Mermaid would cut off stays
-   * off, such as the line of today in an old plan, but for a little that it measures wrong. @param {SVGSVGElement} picture */
+  /**
+   * Give a picture the size of what is drawn: an image has one of its own. What Mermaid would cut off stays off, such
+   * as the line of today in an old plan, but for a little that it measures wrong.
+   * @param {SVGSVGElement} picture
+   */
   function fit(picture) {
     const drawn = picture.getBBox();
     const seen = picture.viewBox.baseVal;

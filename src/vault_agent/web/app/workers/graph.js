@@ -153,7 +153,12 @@ function redraw(wait = PAUSE) {
   }, wait);
 }
 
-/** Draw nodes, links and names. @param {import("./picture.js").Scene} of @param {ReturnType<typeof picture>} into @returns {Generator<void, number, void>} */
+/**
+ * Draw nodes, links and names.
+ * @param {import("./picture.js").Scene} of
+ * @param {ReturnType<typeof picture>} into
+ * @returns {Generator<void, number, void>}
+ */
 function* whole(of, into) {
   const to = context(into.canvas);
   const focus = selected >= 0 && of.mask[selected] ? { chosen: selected, near: nodesOfSelected } : null;

@@ -34,7 +34,12 @@ export class Grid {
     return `${Math.floor(x / this.cell)},${Math.floor(y / this.cell)}`;
   }
 
-  /** The node nearest to a place within a distance, or -1. @param {number} x @param {number} y @param {number} within */
+  /**
+   * The node nearest to a place within a distance, or -1.
+   * @param {number} x
+   * @param {number} y
+   * @param {number} within
+   */
   nearest(x, y, within) {
     let best = -1;
     let least = within * within;

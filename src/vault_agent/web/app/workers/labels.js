@@ -16,7 +16,13 @@ const AIR = 3; // px between names
 /** @param {Box} one @param {Box} other */
 const over = (one, other) => other[0] < one[2] && one[0] < other[2] && other[1] < one[3] && one[1] < other[3];
 
-/** @param {OffscreenCanvasRenderingContext2D} to @param {string} name @param {number} size @param {number} weight @param {Record<string, string>} colours */
+/**
+ * @param {OffscreenCanvasRenderingContext2D} to
+ * @param {string} name
+ * @param {number} size
+ * @param {number} weight
+ * @param {Record<string, string>} colours
+ */
 function halfOf(to, name, size, weight, colours) {
   to.font = `${weight} ${size}px ${colours.sans}`;
   return to.measureText(name).width / 2;
@@ -26,11 +32,15 @@ function halfOf(to, name, size, weight, colours) {
 const boxOf = (x, y, half, size) => [x - half - AIR, y - size * 0.7, x + half + AIR, y + size * 0.7];
 
 /**
- * Find places for the names of the clusters and of the best connected notes. With a `focus` only its
- * notes are named, and not the chosen one, whose name is drawn with each frame.
+ * Find places for the names of the clusters and of the best connected notes. With a `focus` only its notes are named,
+ * and not the chosen one, whose name is drawn with each frame.
  *
- * @param {OffscreenCanvasRenderingContext2D} to @param {import("./picture.js").Scene} scene @param {import("./picture.js").View} view
- * @param {Box} within what is in view @param {Record<string, string>} colours @param {{ chosen: number, near: Set<number> } | null} focus
+ * @param {OffscreenCanvasRenderingContext2D} to
+ * @param {import("./picture.js").Scene} scene
+ * @param {import("./picture.js").View} view
+ * @param {Box} within what is in view
+ * @param {Record<string, string>} colours
+ * @param {{ chosen: number, near: Set<number> } | null} focus
  * @returns {Label[]}
  */
 export function placed(to, scene, view, within, colours, focus = null) {
@@ -51,7 +61,14 @@ export function placed(to, scene, view, within, colours, focus = null) {
   const clear = (box) => !found.some((each) => over(box, each.box));
   /** @param {Box} box */
   const open = (box) => !discs.some((each) => over(box, each));
-  /** Take the first place that is free, or else the first that hides no name. @param {string} name @param {[number, number][]} places @param {number} size @param {number} weight @param {boolean} always */
+  /**
+   * Take the first place that is free, or else the first that hides no name.
+   * @param {string} name
+   * @param {[number, number][]} places
+   * @param {number} size
+   * @param {number} weight
+   * @param {boolean} always
+   */
   const put = (name, places, size, weight, always) => {
     const text = isolated(name);
     const half = halfOf(to, text, size, weight, colours);
@@ -64,7 +81,12 @@ export function placed(to, scene, view, within, colours, focus = null) {
     if (chosen) found.push(chosen);
     return Boolean(chosen);
   };
-  /** The places around a node: below, above, after, before. @param {number} at @param {number} half @returns {[number, number][]} */
+  /**
+   * The places around a node: below, above, after, before.
+   * @param {number} at
+   * @param {number} half
+   * @returns {[number, number][]}
+   */
   const around = (at, half) => {
     const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
     const r = drawnRadius(scene.degree[at], view.k);
@@ -101,7 +123,12 @@ export function placed(to, scene, view, within, colours, focus = null) {
   return focus ? found.slice(1) : found;
 }
 
-/** @param {OffscreenCanvasRenderingContext2D} to @param {Label} label @param {string} colour @param {Record<string, string>} colours */
+/**
+ * @param {OffscreenCanvasRenderingContext2D} to
+ * @param {Label} label
+ * @param {string} colour
+ * @param {Record<string, string>} colours
+ */
 export function write(to, { text, x, y, size, weight }, colour, colours) {
   to.font = `${weight} ${size}px ${colours.sans}`;
   to.textAlign = "center";
@@ -114,7 +141,18 @@ export function write(to, { text, x, y, size, weight }, colour, colours) {
   to.fillText(text, x, y);
 }
 
-/** Write a name below a node, if it hides none of `taken`. @param {OffscreenCanvasRenderingContext2D} to @param {Box[]} taken @param {string} name @param {number} x @param {number} y @param {number} size @param {number} weight @param {string} colour @param {Record<string, string>} colours */
+/**
+ * Write a name below a node, if it hides none of `taken`.
+ * @param {OffscreenCanvasRenderingContext2D} to
+ * @param {Box[]} taken
+ * @param {string} name
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {number} weight
+ * @param {string} colour
+ * @param {Record<string, string>} colours
+ */
 export function writeBelow(to, taken, name, x, y, size, weight, colour, colours) {
   const text = isolated(name);
   const box = boxOf(x, y, halfOf(to, text, size, weight, colours), size);

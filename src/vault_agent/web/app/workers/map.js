@@ -29,15 +29,23 @@ export class SmallMap {
     return { k, x: this.width / 2 - (k * (x0 + x1)) / 2, y: this.height / 2 - (k * (y0 + y1)) / 2 };
   }
 
-  /** The place in the world of a point of the map. @param {import("./grid.js").Grid} grid @param {number} px @param {number} py */
+  /**
+   * The place in the world of a point of the map.
+   * @param {import("./grid.js").Grid} grid
+   * @param {number} px
+   * @param {number} py
+   */
   worldAt(grid, px, py) {
     const { k, x, y } = this.placing(grid);
     return [(px - x) / k, (py - y) / k];
   }
 
   /**
-   * @param {import("./picture.js").Scene} scene @param {import("./grid.js").Grid} grid @param {import("./picture.js").View} view
-   * @param {{ width: number, height: number, ratio: number }} size @param {Record<string, string>} colours
+   * @param {import("./picture.js").Scene} scene
+   * @param {import("./grid.js").Grid} grid
+   * @param {import("./picture.js").View} view
+   * @param {{ width: number, height: number, ratio: number }} size
+   * @param {Record<string, string>} colours
    */
   show(scene, grid, view, { width, height, ratio }, colours) {
     if (!this.canvas || !this.width) return;
@@ -61,7 +69,12 @@ export class SmallMap {
     to.strokeRect(left, top, right - left, bottom - top);
   }
 
-  /** @param {import("./picture.js").Scene} scene @param {{ k: number, x: number, y: number }} placing @param {Record<string, string>} colours @param {number} ratio */
+  /**
+   * @param {import("./picture.js").Scene} scene
+   * @param {{ k: number, x: number, y: number }} placing
+   * @param {Record<string, string>} colours
+   * @param {number} ratio
+   */
   dots(scene, { k, x, y }, colours, ratio) {
     const { width, height } = /** @type {OffscreenCanvas} */ (this.canvas);
     this.picture = new OffscreenCanvas(Math.max(1, width), Math.max(1, height));

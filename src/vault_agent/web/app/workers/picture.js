@@ -2,9 +2,26 @@
 
 import { GROUPS, radius, shape } from "../parts/shapes.js";
 
-/** @typedef {{ x: Float32Array, y: Float32Array, kind: Uint8Array, kinds: string[], degree: Uint32Array, edges: Uint32Array, group: Int32Array,
- *   mask: Uint8Array, bright: Uint8Array | null, ranked: Uint32Array, titles: string[], names: { group: number, name: string, size: number }[], clusters: boolean, grouped: boolean,
- *   own: Int8Array, drawing: import("../state/look.js").Drawing }} Scene  `own`: the colour that a person gave, or -1 */
+/**
+ * @typedef {{
+ *   x: Float32Array,
+ *   y: Float32Array,
+ *   kind: Uint8Array,
+ *   kinds: string[],
+ *   degree: Uint32Array,
+ *   edges: Uint32Array,
+ *   group: Int32Array,
+ *   mask: Uint8Array,
+ *   bright: Uint8Array | null,
+ *   ranked: Uint32Array,
+ *   titles: string[],
+ *   names: { group: number, name: string, size: number }[],
+ *   clusters: boolean,
+ *   grouped: boolean,
+ *   own: Int8Array,
+ *   drawing: import("../state/look.js").Drawing,
+ * }} Scene `own`: the colour that a person gave, or -1
+ */
 /** @typedef {{ k: number, x: number, y: number }} View  screen = world * k + (x, y) */
 
 export const EDGES_OUT = 20_000; // links drawn while zoomed out
@@ -70,7 +87,11 @@ export function newAtlas(colours, ratio) {
   atlas = new Atlas(colours, ratio);
 }
 
-/** The colour of a node: the one that a person gave, or of its type, or of its group. @param {Scene} scene @param {number} at */
+/**
+ * The colour of a node: the one that a person gave, or of its type, or of its group.
+ * @param {Scene} scene
+ * @param {number} at
+ */
 export const colourOf = (scene, at) =>
   scene.own[at] >= 0
     ? `group-${scene.own[at]}`
@@ -82,8 +103,14 @@ export const colourOf = (scene, at) =>
 
 /**
  * Draw into a canvas of some size. Yields between slices. Returns how many links were left out.
- * @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {number} width @param {number} height
- * @param {Record<string, string>} colours @param {number} ratio @param {Set<number> | null} near what is linked with the chosen note
+ * @param {OffscreenCanvasRenderingContext2D} to
+ * @param {Scene} scene
+ * @param {View} view
+ * @param {number} width
+ * @param {number} height
+ * @param {Record<string, string>} colours
+ * @param {number} ratio
+ * @param {Set<number> | null} near what is linked with the chosen note
  */
 export function* draw(to, scene, view, width, height, colours, ratio, near = null) {
   const { x, y, mask } = scene;
@@ -161,8 +188,15 @@ export function* draw(to, scene, view, width, height, colours, ratio, near = nul
   return left;
 }
 
-/** The head of an arrow, before the node that a link leads to. A short link has no room for it.
- * @param {Path2D} to @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 @param {number} r of the node */
+/**
+ * The head of an arrow, before the node that a link leads to. A short link has no room for it.
+ * @param {Path2D} to
+ * @param {number} x1
+ * @param {number} y1
+ * @param {number} x2
+ * @param {number} y2
+ * @param {number} r of the node
+ */
 function arrow(to, x1, y1, x2, y2, r) {
   const far = Math.hypot(x2 - x1, y2 - y1);
   if (far < r + 3 * HEAD) return;
@@ -174,7 +208,13 @@ function arrow(to, x1, y1, x2, y2, r) {
   to.closePath();
 }
 
-/** Soft ground under each cluster. @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {Record<string, string>} colours */
+/**
+ * Soft ground under each cluster.
+ * @param {OffscreenCanvasRenderingContext2D} to
+ * @param {Scene} scene
+ * @param {View} view
+ * @param {Record<string, string>} colours
+ */
 function grounds(to, scene, view, colours) {
   const all = centres(scene, view).filter(({ reach }) => reach <= WIDE); // a group that is everywhere has no ground
   for (const { group, px, py, reach } of all) {
@@ -194,7 +234,9 @@ function grounds(to, scene, view, colours) {
 
 /**
  * Add a line between two nodes to the path, from edge to edge: it does not cross them.
- * @param {OffscreenCanvasRenderingContext2D} to @param {[number, number, number]} from x, y and radius @param {[number, number, number]} other
+ * @param {OffscreenCanvasRenderingContext2D} to
+ * @param {[number, number, number]} from x, y and radius
+ * @param {[number, number, number]} other
  */
 export function between(to, [ax, ay, ar], [bx, by, br]) {
   const length = Math.hypot(bx - ax, by - ay);

@@ -36,7 +36,11 @@ async function suggestions(context, query) {
   }
 }
 
-/** Replace what was typed, also closing brackets that stand there already. @param {string} text @param {string} close */
+/**
+ * Replace what was typed, also closing brackets that stand there already.
+ * @param {string} text
+ * @param {string} close
+ */
 const inserting =
   (text, close) =>
   (
@@ -81,7 +85,11 @@ const links = (note) => async (/** @type {import("../../../vendor/codemirror.js"
   };
 };
 
-/** Ranges in characters as the positions in a text, one after the other. @param {string} text @param {[number, number][]} ranges */
+/**
+ * Ranges in characters as the positions in a text, one after the other.
+ * @param {string} text
+ * @param {[number, number][]} ranges
+ */
 function units(text, ranges = []) {
   const characters = [...text];
   return ranges.flatMap(([from, to]) => [

@@ -25,8 +25,13 @@ const nonce = /** @type {HTMLMetaElement | null} */ (document.querySelector('met
 
 const NARROW = matchMedia("(max-width: 720px)");
 
-/** Where there is no room for two texts: one, with what is on disk above each part that differs.
- * @param {HTMLElement} parent @param {import("../../state/editing.js").Clash} clash @param {any[]} extensions @param {{ current: any }} merge */
+/**
+ * Where there is no room for two texts: one, with what is on disk above each part that differs.
+ * @param {HTMLElement} parent
+ * @param {import("../../state/editing.js").Clash} clash
+ * @param {any[]} extensions
+ * @param {{ current: any }} merge
+ */
 function narrow(parent, clash, extensions, merge) {
   const t = later.edit.conflict;
   const mergeControls = (/** @type {"accept" | "reject"} */ type, /** @type {(event: MouseEvent) => void} */ act) => {
@@ -149,9 +154,18 @@ export function Conflict({ onEnd }) {
       toast(sentence(error));
     }
   };
-  return html`<section class="conflict" aria-label=${t.title}><header><h2><${Icon} name="warn" />${t.title}</h2><p>${t.text}</p>
-      <div class="acts"><button class="primary" onClick=${() => end(merge.current?.b.state.doc.toString())}>${t.save}</button><button class="quiet" onClick=${() => void copy()}>${t.copy}</button><button class="quiet" onClick=${() => end(now.disk.text)}>${t.drop}</button>
-        ${!NARROW.matches && html`<span class="num" role="status">${t.left(left.value)}</span>`}</div>
-      ${!NARROW.matches && html`<div class="sides"><h3>${t.theirs}</h3><h3>${t.mine}</h3></div>`}</header>
-    <div class="merge" ref=${box}></div></section>`;
+  return html`<section class="conflict" aria-label=${t.title}>
+    <header>
+      <h2><${Icon} name="warn" />${t.title}</h2>
+      <p>${t.text}</p>
+      <div class="acts">
+        <button class="primary" onClick=${() => end(merge.current?.b.state.doc.toString())}>${t.save}</button>
+        <button class="quiet" onClick=${() => void copy()}>${t.copy}</button>
+        <button class="quiet" onClick=${() => end(now.disk.text)}>${t.drop}</button>
+        ${!NARROW.matches && html`<span class="num" role="status">${t.left(left.value)}</span>`}
+      </div>
+      ${!NARROW.matches && html`<div class="sides"><h3>${t.theirs}</h3><h3>${t.mine}</h3></div>`}
+    </header>
+    <div class="merge" ref=${box}></div>
+  </section>`;
 }

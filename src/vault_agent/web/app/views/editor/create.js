@@ -94,23 +94,106 @@ export function Overlay({ title: first = "" }) {
     if (found?.data.notes?.[0]) go({ view: "notes", note: found.data.notes[0].noteId });
   };
   const taken = fault.value && (fault.value.code === "NOTE_EXISTS" || fault.value.code === "NAME_COLLISION");
-  return html`<${Dialog} label=${t.title} className="create" onClose=${closeOverlay}><form class="boxed" onSubmit=${(
-    /** @type {Event} */ event,
-  ) => {
-    event.preventDefault();
-    void make();
-  }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && composing(event) && event.preventDefault()}>
-    <div class="heading"><h1>${t.title}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
-    <label class="asked"><span>${t.name}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="200" autocomplete="off" value=${title.value} onInput=${(/** @type {Typed} */ event) => (title.value = event.target.value)} aria-describedby="create-says" /></label>
-    <div class="asked"><span>${t.folder}</span><${Combo} label=${t.folder} value=${folder.value} placeholder=${t.root} shown keep look=${foldersLike} onText=${(/** @type {string} */ text) => (folder.value = text)} onTake=${(/** @type {string} */ text) => (folder.value = text)} /></div>
-    <fieldset class="templates"><legend>${t.template}</legend>
-      ${[{ name: "", builtIn: true }, ...templates.value].map(
-        (
-          each,
-        ) => html`<label key=${each.name} class="template"><input type="radio" name="template" value=${each.name} checked=${template.value === each.name} onChange=${() => (template.value = each.name)} />
-        ${KINDS.has(each.name) ? html`<${Shape} type=${each.name} quiet />` : html`<${Icon} name="file" small />`}<bdi class="cut">${each.name ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60) : t.empty}</bdi></label>`,
-      )}</fieldset>
-    ${chosen?.variables.map((each) => html`<label class="asked" key=${each}><span><bdi>${plain(each, 60)}</bdi></span><input class="entry-field" type="text" dir="auto" value=${variables.value[each] ?? ""} onInput=${(/** @type {Typed} */ event) => (variables.value = { ...variables.peek(), [each]: event.target.value })} /></label>`)}
-    <p id="create-says" class="will" role="status">${!named ? t.untitled : fault.value ? html`<span class="bad">${taken ? t.taken : sentence(fault.value)}</span>${taken && html`<button type="button" class="quiet" onClick=${() => void openTaken()}>${t.open}</button>`}` : html`${t.file} <bdi><code>${path}</code></bdi>${checked.value === path && html`<span class="ok"><${Icon} name="check" small /></span>`}`}</p>
-    <div class="acts"><button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button><button class="primary" disabled=${!named || busy.value || Boolean(fault.value)}>${t.make}</button></div></form><//>`;
+  return html`<${Dialog} label=${t.title} className="create" onClose=${closeOverlay}>
+    <form
+      class="boxed"
+      onSubmit=${(/** @type {Event} */ event) => {
+        event.preventDefault();
+        void make();
+      }}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) =>
+        event.key === "Enter" && composing(event) && event.preventDefault()}
+    >
+      <div class="heading">
+        <h1>${t.title}</h1>
+        <button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}>
+          <${Icon} name="x" />
+        </button>
+      </div>
+      <label class="asked">
+        <span>${t.name}</span>
+        <input
+          class="entry-field"
+          type="text"
+          dir="auto"
+          autofocus
+          maxlength="200"
+          autocomplete="off"
+          value=${title.value}
+          onInput=${(/** @type {Typed} */ event) => (title.value = event.target.value)}
+          aria-describedby="create-says"
+        />
+      </label>
+      <div class="asked">
+        <span>${t.folder}</span>
+        <${Combo}
+          label=${t.folder}
+          value=${folder.value}
+          placeholder=${t.root}
+          shown
+          keep
+          look=${foldersLike}
+          onText=${(/** @type {string} */ text) => (folder.value = text)}
+          onTake=${(/** @type {string} */ text) => (folder.value = text)}
+        />
+      </div>
+      <fieldset class="templates">
+        <legend>${t.template}</legend>
+        ${[{ name: "", builtIn: true }, ...templates.value].map(
+          (each) => html`<label key=${each.name} class="template">
+            <input
+              type="radio"
+              name="template"
+              value=${each.name}
+              checked=${template.value === each.name}
+              onChange=${() => (template.value = each.name)}
+            />
+            ${KINDS.has(each.name) ? html`<${Shape} type=${each.name} quiet />` : html`<${Icon} name="file" small />`}
+            <bdi class="cut">
+              ${
+                each.name
+                  ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60)
+                  : t.empty
+              }
+            </bdi>
+          </label>`,
+        )}
+      </fieldset>
+      ${chosen?.variables.map(
+        (each) => html`<label class="asked" key=${each}>
+          <span><bdi>${plain(each, 60)}</bdi></span>
+          <input
+            class="entry-field"
+            type="text"
+            dir="auto"
+            value=${variables.value[each] ?? ""}
+            onInput=${(/** @type {Typed} */ event) =>
+              (variables.value = { ...variables.peek(), [each]: event.target.value })}
+          />
+        </label>`,
+      )}
+      <p id="create-says" class="will" role="status">
+        ${
+          !named
+            ? t.untitled
+            : fault.value
+              ? html`
+                <span class="bad">${taken ? t.taken : sentence(fault.value)}</span>
+                ${
+                  taken &&
+                  html`<button type="button" class="quiet" onClick=${() => void openTaken()}>${t.open}</button>`
+                }
+              `
+              : html`
+                ${t.file} <bdi><code>${path}</code></bdi>
+                ${checked.value === path && html`<span class="ok"><${Icon} name="check" small /></span>`}
+              `
+        }
+      </p>
+      <div class="acts">
+        <button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
+        <button class="primary" disabled=${!named || busy.value || Boolean(fault.value)}>${t.make}</button>
+      </div>
+    </form>
+  <//>`;
 }

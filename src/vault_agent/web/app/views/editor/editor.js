@@ -71,7 +71,15 @@ export function Editor({ reading }) {
   }, [open?.id]);
   if (editFault.value) {
     const gone = editFault.value.status === 404;
-    return html`<section class="read" tabindex="0"><div class="doc">${gone ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${editFault.value} again=${() => void openEditor(wanted)} />`}</div></section>`;
+    return html`<section class="read" tabindex="0">
+      <div class="doc">
+        ${
+          gone
+            ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>`
+            : html`<${Trouble} fault=${editFault.value} again=${() => void openEditor(wanted)} />`
+        }
+      </div>
+    </section>`;
   }
   if (!open || !styled.value) return html`<section class="edit" aria-busy="true"></section>`;
   return html`<${Page} key=${editingNumber.value} reading=${reading} />`;
@@ -239,27 +247,83 @@ function Page({ reading }) {
 
   const shown = conflict ? "off" : mode.value;
   return html`<section class="edit" aria-label=${later.edit.label(plain(open.title, 100))} data-mode=${shown}>
-    <header class="crumb"><button class="icon only-s" aria-label=${words.note.back} onClick=${() => void done().then(() => clash.peek() || go({ note: "" }))}><${Icon} name="left" /></button>
-      <h1 class="cut" dir="auto" title=${plain(open.path)}>${plain(open.title, 200) || words.untitled}</h1><${State} />
-      <div class="acts"><div class="tabs" role="radiogroup" aria-label=${later.edit.modes.label}>${MODES.map((each) => html`<button key=${each} role="radio" aria-checked=${each === mode.value} aria-label=${later.edit.modes[each]} title=${later.edit.modes[each]} onClick=${() => change(each)}><${Icon} name=${{ off: "edit", beside: "columns", instead: "eye" }[each]} /></button>`)}</div>
-        <button class="primary" onClick=${() => void done()}>${later.edit.done}</button></div></header>
+    <header class="crumb">
+      <button
+        class="icon only-s"
+        aria-label=${words.note.back}
+        onClick=${() => void done().then(() => clash.peek() || go({ note: "" }))}
+      >
+        <${Icon} name="left" />
+      </button>
+      <h1 class="cut" dir="auto" title=${plain(open.path)}>${plain(open.title, 200) || words.untitled}</h1>
+      <${State} />
+      <div class="acts">
+        <div class="tabs" role="radiogroup" aria-label=${later.edit.modes.label}>
+          ${MODES.map(
+            (each) => html`<button
+              key=${each}
+              role="radio"
+              aria-checked=${each === mode.value}
+              aria-label=${later.edit.modes[each]}
+              title=${later.edit.modes[each]}
+              onClick=${() => change(each)}
+            >
+              <${Icon} name=${{ off: "edit", beside: "columns", instead: "eye" }[each]} />
+            </button>`,
+          )}
+        </div>
+        <button class="primary" onClick=${() => void done()}>${later.edit.done}</button>
+      </div>
+    </header>
     <${Notices} onCompare=${() => (compared.value = true)} onLeave=${() => go({ note: "", edit: "" })} />
     ${!conflict && shown !== "instead" && html`<${Toolbar} onTool=${tool} />`}
-    <input type="file" class="visually-hidden" tabindex=${-1} aria-hidden="true" multiple ref=${uploading} onChange=${(
-      /** @type {Typed} */ event,
-    ) => {
-      void add([...(event.target.files ?? [])], null);
-      event.target.value = "";
-    }} />
-    <div class="panes"><div class="pane typed" ref=${source} hidden=${conflict || shown === "instead"}><div class="sheetlike"><${Properties} key=${open.id} /><div class="field-md" ref=${field} data-head=${headAsText.value}></div></div></div>
+    <input
+      type="file"
+      class="visually-hidden"
+      tabindex=${-1}
+      aria-hidden="true"
+      multiple
+      ref=${uploading}
+      onChange=${(/** @type {Typed} */ event) => {
+        void add([...(event.target.files ?? [])], null);
+        event.target.value = "";
+      }}
+    />
+    <div class="panes">
+      <div class="pane typed" ref=${source} hidden=${conflict || shown === "instead"}>
+        <div class="sheetlike">
+          <${Properties} key=${open.id} />
+          <div class="field-md" ref=${field} data-head=${headAsText.value}></div>
+        </div>
+      </div>
       ${
         conflict &&
-        html`<${Later} load=${CONFLICT} name="Conflict" given=${{
-          onEnd: () => {
-            compared.value = false;
-            requestAnimationFrame(() => view.current?.focus());
-          },
-        }} />`
+        html`<${Later}
+          load=${CONFLICT}
+          name="Conflict"
+          given=${{
+            onEnd: () => {
+              compared.value = false;
+              requestAnimationFrame(() => view.current?.focus());
+            },
+          }}
+        />`
       }
-      ${shown !== "off" && html`<${Later} load=${PREVIEW} name="Preview" given=${{ text: wholeText, version, note: open, reading, box: seen, onShown: () => void (ready.value = true) }} />`}</div></section>`;
+      ${
+        shown !== "off" &&
+        html`<${Later}
+          load=${PREVIEW}
+          name="Preview"
+          given=${{
+            text: wholeText,
+            version,
+            note: open,
+            reading,
+            box: seen,
+            onShown: () => void (ready.value = true),
+          }}
+        />`
+      }
+    </div>
+  </section>`;
 }

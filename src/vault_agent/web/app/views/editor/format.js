@@ -167,7 +167,12 @@ export function code(view) {
   return true;
 }
 
-/** Put a text in the place of what is selected; `|` in it is where one goes on. @param {View} view @param {string} text @param {boolean} [block] on lines of its own */
+/**
+ * Put a text in the place of what is selected; `|` in it is where one goes on.
+ * @param {View} view
+ * @param {string} text
+ * @param {boolean} [block] on lines of its own
+ */
 export function put(view, text, block = false) {
   const { state } = view;
   const { from, to } = state.selection.main;

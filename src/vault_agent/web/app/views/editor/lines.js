@@ -13,7 +13,8 @@ import {
 const DEEPEST = 24; // spaces before the marker of a list item, for which a wrapped line hangs
 const CALLOUT = /^[ \t>]*\[!([\w-]+)\]/;
 const OTHER_WAY = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
-const MARKS = /^[\s>]*(?:\[![\w-]+\][+-]?)?\s*(?:[-*+]|\d+[.)])?\s*(?:\[.\])?/; // they say nothing of a line's direction
+/** Marks at the start of a line. They say nothing of its direction. */
+const MARKS = /^[\s>]*(?:\[![\w-]+\][+-]?)?\s*(?:[-*+]|\d+[.)])?\s*(?:\[.\])?/;
 const FAMILIES = /** @type {Record<string, string>} */ ({
   warning: "warn",
   caution: "warn",
@@ -41,7 +42,11 @@ const FAMILIES = /** @type {Record<string, string>} */ ({
   cite: "quiet",
 });
 
-/** The direction of a line, by its first letter. Without letters, none. @param {string} text @returns {"" | "rtl" | "ltr"} */
+/**
+ * The direction of a line, by its first letter. Without letters, none.
+ * @param {string} text
+ * @returns {"" | "rtl" | "ltr"}
+ */
 function directionOf(text) {
   const [letter] = /\p{L}/u.exec(text.slice(0, 500).replace(MARKS, "")) ?? [""];
   return letter && (OTHER_WAY.test(letter) ? "rtl" : "ltr");

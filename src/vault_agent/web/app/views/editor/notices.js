@@ -17,7 +17,10 @@ export function State() {
     if (name !== "saving" && name !== "unsaved") announce(text);
   }, [name]);
   const why = saveFault.value ? sentence(saveFault.value) : "";
-  return html`<span class="saved" data-state=${name} title=${why || text}><i aria-hidden="true"></i><span>${text}</span></span>`;
+  return html`<span class="saved" data-state=${name} title=${why || text}>
+    <i aria-hidden="true"></i>
+    <span>${text}</span>
+  </span>`;
 }
 
 /** @param {{ onCompare: () => void, onLeave: () => void }} given */
@@ -28,19 +31,43 @@ export function Notices({ onCompare, onLeave }) {
   const said = [];
   if (offered.value)
     said.push(
-      html`<div class="say" role="status" key="offer"><${Icon} name="clock" /><span>${t.offer.text(fullDate(new Date(offered.value.at).toISOString()))}</span><span class="acts"><button class="quiet" onClick=${() => answerOffer(true)}>${t.offer.restore}</button><button class="quiet" onClick=${() => answerOffer(false)}>${t.offer.discard}</button></span></div>`,
+      html`<div class="say" role="status" key="offer">
+        <${Icon} name="clock" />
+        <span>${t.offer.text(fullDate(new Date(offered.value.at).toISOString()))}</span>
+        <span class="acts">
+          <button class="quiet" onClick=${() => answerOffer(true)}>${t.offer.restore}</button>
+          <button class="quiet" onClick=${() => answerOffer(false)}>${t.offer.discard}</button>
+        </span>
+      </div>`,
     );
   if (kind === "merged")
     said.push(
-      html`<div class="say" role="status" key="merged"><${Icon} name="info" /><span>${t.merged.text}</span><span class="acts"><button class="quiet" onClick=${onCompare}>${t.merged.compare}</button><button class="primary" onClick=${() => settle()}>${t.merged.keep}</button></span></div>`,
+      html`<div class="say" role="status" key="merged">
+        <${Icon} name="info" />
+        <span>${t.merged.text}</span>
+        <span class="acts">
+          <button class="quiet" onClick=${onCompare}>${t.merged.compare}</button>
+          <button class="primary" onClick=${() => settle()}>${t.merged.keep}</button>
+        </span>
+      </div>`,
     );
   if (kind === "gone")
     said.push(
-      html`<div class="say bad" role="alert" key="gone"><${Icon} name="warn" /><span>${t.gone.text}</span><span class="acts"><button class="quiet" onClick=${onLeave}>${t.gone.leave}</button><button class="primary" onClick=${save}>${t.gone.act}</button></span></div>`,
+      html`<div class="say bad" role="alert" key="gone">
+        <${Icon} name="warn" />
+        <span>${t.gone.text}</span>
+        <span class="acts">
+          <button class="quiet" onClick=${onLeave}>${t.gone.leave}</button>
+          <button class="primary" onClick=${save}>${t.gone.act}</button>
+        </span>
+      </div>`,
     );
   if ((saveState.value === "refused" || saveState.value === "failed") && saveFault.value)
     said.push(
-      html`<div class=${`say ${saveState.value === "refused" ? "bad" : ""}`} role="status" key="fault"><${Icon} name="warn" /><span>${sentence(saveFault.value)}</span></div>`,
+      html`<div class=${`say ${saveState.value === "refused" ? "bad" : ""}`} role="status" key="fault">
+        <${Icon} name="warn" />
+        <span>${sentence(saveFault.value)}</span>
+      </div>`,
     );
   if (draftless.value)
     said.push(

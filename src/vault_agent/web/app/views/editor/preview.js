@@ -11,15 +11,30 @@ const PAUSE = 80; // ms between two questions
 const LARGEST = 480 * 1024; // characters
 const PATIENT = 4; // a preview that takes long is made less often
 
-/** @typedef {{ enhance: (prose: HTMLElement, note: any) => () => void, watchLinks: (element: HTMLElement) => () => void, Hover: any }} Reading */
+/**
+ * @typedef {{
+ *   enhance: (prose: HTMLElement, note: any) => () => void,
+ *   watchLinks: (element: HTMLElement) => () => void,
+ *   Hover: any,
+ * }} Reading
+ */
 
 const writer = new XMLSerializer();
 const LINE = / data-line="\d+"/g;
 
-/** Something added to the preview that goes on, such as what draws its diagrams. @typedef {{ end: () => void, isShown: () => boolean }} Added */
+/**
+ * Something added to the preview that goes on, such as what draws its diagrams.
+ * @typedef {{ end: () => void, isShown: () => boolean }} Added
+ */
 
-/** Show what has changed only, so that pictures stay and the reader is not thrown about. Return what was added.
- * @param {HTMLElement} prose @param {string} rendered @param {Reading["enhance"]} enhance @param {any} note @returns {Added} */
+/**
+ * Show what has changed only, so that pictures stay and the reader is not thrown about. Return what was added.
+ * @param {HTMLElement} prose
+ * @param {string} rendered
+ * @param {Reading["enhance"]} enhance
+ * @param {any} note
+ * @returns {Added}
+ */
 export function patch(prose, rendered, enhance, note) {
   const made = document.createElement("div");
   showRendered(made, rendered);
@@ -56,7 +71,16 @@ export function patch(prose, rendered, enhance, note) {
   return { end, isShown: () => now.some((each) => each.isConnected) };
 }
 
-/** @param {{ text: () => string, version: { value: number }, note: { id: string, path: string, title: string }, reading: Reading, box: { current: HTMLElement | null }, onShown: () => void }} given */
+/**
+ * @param {{
+ *   text: () => string,
+ *   version: { value: number },
+ *   note: { id: string, path: string, title: string },
+ *   reading: Reading,
+ *   box: { current: HTMLElement | null },
+ *   onShown: () => void,
+ * }} given
+ */
 export function Preview({ text, version, note, reading, box, onShown }) {
   const prose = useRef(/** @type {HTMLElement | null} */ (null));
   const fault = useSignal("");
@@ -100,5 +124,7 @@ export function Preview({ text, version, note, reading, box, onShown }) {
   }, []);
   return html`<section class="pane seen" tabindex="0" aria-label=${later.edit.preview} ref=${box}>
     ${fault.value && html`<p class="say" role="status">${fault.value}</p>`}
-    <div class="doc"><h1 dir="auto">${note.title}</h1><div class="prose" dir="auto" ref=${prose}></div></div><${reading.Hover} /></section>`;
+    <div class="doc"><h1 dir="auto">${note.title}</h1><div class="prose" dir="auto" ref=${prose}></div></div>
+    <${reading.Hover} />
+  </section>`;
 }

@@ -99,14 +99,32 @@ export function Properties() {
 
   const t = later.edit.properties;
   if (fault.value)
-    return html`<div class="fm"><p class="say" role="status"><${Icon} name="warn" /><span>${t.bad(sentence(fault.value))}</span><button class="quiet" onClick=${() => {
-      fault.value = null;
-      showHead(false);
-    }}>${t.asForm}</button></p></div>`;
+    return html`<div class="fm">
+      <p class="say" role="status">
+        <${Icon} name="warn" />
+        <span>${t.bad(sentence(fault.value))}</span>
+        <button
+          class="quiet"
+          onClick=${() => {
+            fault.value = null;
+            showHead(false);
+          }}
+        >
+          ${t.asForm}
+        </button>
+      </p>
+    </div>`;
   if (headAsText.value)
-    return html`<div class="fm"><button class="quiet" onClick=${() => {
-      showHead(false);
-    }}>${t.asForm}</button></div>`;
+    return html`<div class="fm">
+      <button
+        class="quiet"
+        onClick=${() => {
+          showHead(false);
+        }}
+      >
+        ${t.asForm}
+      </button>
+    </div>`;
   const list = Object.entries(values.value ?? {});
   const toggle = () => {
     open.value = !open.peek();
@@ -122,22 +140,69 @@ export function Properties() {
     );
   };
   return html`<section class="fm" aria-label=${t.title} ref=${form}>
-    <header><button class="fold" aria-expanded=${open.value} onClick=${toggle}><${Icon} name="right" small /><span>${t.title}</span>${!open.value && list.length > 0 && html`<span class="num">${list.length}</span>`}</button>
-      ${open.value && head.value && html`<button class="quiet" onClick=${() => showHead(true)}>${t.asText}</button>`}</header>
+    <header>
+      <button class="fold" aria-expanded=${open.value} onClick=${toggle}>
+        <${Icon} name="right" small />
+        <span>${t.title}</span>
+        ${!open.value && list.length > 0 && html`<span class="num">${list.length}</span>`}
+      </button>
+      ${open.value && head.value && html`<button class="quiet" onClick=${() => showHead(true)}>${t.asText}</button>`}
+    </header>
     ${
       open.value &&
-      html`<dl>${list.map(([name, value]) => html`<div key=${name}><dt title=${name}><bdi>${plain(name, 60)}</bdi></dt><dd><${Value} name=${name} value=${value} onChange=${(/** @type {any} */ now) => void write({ set: { [name]: now } })} /><button class="icon" aria-label=${t.remove(name)} title=${t.remove(name)} onClick=${() => (head.peek() ? void write({ delete: [name] }) : (values.value = null))}><${Icon} name="x" small /></button></dd></div>`)}</dl>
-      ${
-        adding.value
-          ? html`<div class="add"><${Combo} label=${t.name} placeholder=${t.name} shown look=${async (/** @type {string} */ text) => rest.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }))} onTake=${add} /></div>`
-          : html`<button class="plus" onClick=${() => {
-              adding.value = true;
-              requestAnimationFrame(() =>
-                /** @type {HTMLElement | null} */ (form.current?.querySelector(".add input"))?.focus(),
-              );
-            }}><${Icon} name="plus" small />${t.add}</button>`
-      }`
-    }</section>`;
+      html`
+        <dl>
+          ${list.map(
+            ([name, value]) => html`<div key=${name}>
+              <dt title=${name}><bdi>${plain(name, 60)}</bdi></dt>
+              <dd>
+                <${Value}
+                  name=${name}
+                  value=${value}
+                  onChange=${(/** @type {any} */ now) => void write({ set: { [name]: now } })}
+                />
+                <button
+                  class="icon"
+                  aria-label=${t.remove(name)}
+                  title=${t.remove(name)}
+                  onClick=${() => (head.peek() ? void write({ delete: [name] }) : (values.value = null))}
+                >
+                  <${Icon} name="x" small />
+                </button>
+              </dd>
+            </div>`,
+          )}
+        </dl>
+        ${
+          adding.value
+            ? html`<div class="add">
+              <${Combo}
+                label=${t.name}
+                placeholder=${t.name}
+                shown
+                look=${async (/** @type {string} */ text) =>
+                  rest
+                    .filter((each) => each.startsWith(text.toLowerCase()))
+                    .map((each) => ({ value: each, label: each }))}
+                onTake=${add}
+              />
+            </div>`
+            : html`<button
+              class="plus"
+              onClick=${() => {
+                adding.value = true;
+                requestAnimationFrame(() =>
+                  /** @type {HTMLElement | null} */ (form.current?.querySelector(".add input"))?.focus(),
+                );
+              }}
+            >
+              <${Icon} name="plus" small />
+              ${t.add}
+            </button>`
+        }
+      `
+    }
+  </section>`;
 }
 
 /** @param {{ name: string, value: any, onChange: (value: any) => void }} given */
@@ -146,13 +211,27 @@ function Value({ name, value, onChange }) {
   if (Array.isArray(value) && value.every((each) => typeof each !== "object" || each === null))
     return html`<${Many} name=${name} list=${value} onChange=${onChange} />`;
   if (typeof value === "boolean")
-    return html`<input type="checkbox" aria-label=${t.value(name)} checked=${value} onChange=${(/** @type {Typed} */ event) => onChange(event.target.checked)} />`;
+    return html`<input
+      type="checkbox"
+      aria-label=${t.value(name)}
+      checked=${value}
+      onChange=${(/** @type {Typed} */ event) => onChange(event.target.checked)}
+    />`;
   if (typeof value === "object" && value !== null)
-    return html`<button class="nested" onClick=${() => showHead(true)} title=${t.nested}><code dir="ltr">${plain(JSON.stringify(value), 120)}</code></button>`;
+    return html`<button class="nested" onClick=${() => showHead(true)} title=${t.nested}>
+      <code dir="ltr">${plain(JSON.stringify(value), 120)}</code>
+    </button>`;
   if (LISTS.has(name) && value !== null && value !== "")
     return html`<${Many} name=${name} list=${[value]} onChange=${onChange} />`;
   if (name === "type")
-    return html`<${Combo} label=${t.value(name)} value=${String(value ?? "")} shown keep look=${lookFor(name)} onTake=${(/** @type {string} */ now) => now !== value && onChange(now)} />`;
+    return html`<${Combo}
+      label=${t.value(name)}
+      value=${String(value ?? "")}
+      shown
+      keep
+      look=${lookFor(name)}
+      onTake=${(/** @type {string} */ now) => now !== value && onChange(now)}
+    />`;
   return html`<${One} name=${name} value=${value} onChange=${onChange} />`;
 }
 
@@ -166,7 +245,15 @@ function One({ name, value, onChange }) {
     const number = typeof value === "number" && text.trim() !== "" && Number.isFinite(Number(text));
     onChange(number ? Number(text) : text);
   };
-  return html`<input type=${date ? "date" : "text"} aria-label=${later.edit.properties.value(name)} dir="auto" value=${shown} onChange=${changed} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !composing(event) && /** @type {HTMLElement} */ (event.target).blur()} />`;
+  return html`<input
+    type=${date ? "date" : "text"}
+    aria-label=${later.edit.properties.value(name)}
+    dir="auto"
+    value=${shown}
+    onChange=${changed}
+    onKeyDown=${(/** @type {KeyboardEvent} */ event) =>
+      event.key === "Enter" && !composing(event) && /** @type {HTMLElement} */ (event.target).blur()}
+  />`;
 }
 
 /** @param {{ name: string, list: any[], onChange: (value: any) => void }} given */
@@ -183,6 +270,22 @@ function Many({ name, list: given, onChange }) {
           : text;
     if (clean && !list.includes(clean)) onChange([...list, clean]);
   };
-  return html`<span class="pills">${list.map((each, at) => html`<span class="tag" key=${`${at} ${each}`}><bdi>${shown(each)}</bdi><button aria-label=${t.drop(shown(each))} onClick=${() => onChange(list.filter((_, other) => other !== at))}><${Icon} name="x" small /></button></span>`)}
-    <${Combo} label=${t.more(name)} placeholder=${list.length ? "" : "…"} look=${async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => (await lookFor(name)(text, signal)).filter((/** @type {any} */ each) => !list.includes(each.value))} onTake=${add} onBack=${() => list.length && onChange(list.slice(0, -1))} /></span>`;
+  return html`<span class="pills">
+    ${list.map(
+      (each, at) => html`<span class="tag" key=${`${at} ${each}`}>
+        <bdi>${shown(each)}</bdi>
+        <button aria-label=${t.drop(shown(each))} onClick=${() => onChange(list.filter((_, other) => other !== at))}>
+          <${Icon} name="x" small />
+        </button>
+      </span>`,
+    )}
+    <${Combo}
+      label=${t.more(name)}
+      placeholder=${list.length ? "" : "…"}
+      look=${async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) =>
+        (await lookFor(name)(text, signal)).filter((/** @type {any} */ each) => !list.includes(each.value))}
+      onTake=${add}
+      onBack=${() => list.length && onChange(list.slice(0, -1))}
+    />
+  </span>`;
 }

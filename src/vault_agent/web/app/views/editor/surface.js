@@ -72,7 +72,11 @@ export const TOOLS = /** @type {const} */ ([
 /** @param {string} keys */
 const ofCodeMirror = (keys) => keys.replaceAll("+", "-");
 
-/** What stands in a link at a position: the target and the note that it names. @param {import("../../../vendor/codemirror.js").EditorState} state @param {number} pos */
+/**
+ * What stands in a link at a position: the target and the note that it names.
+ * @param {import("../../../vendor/codemirror.js").EditorState} state
+ * @param {number} pos
+ */
 export function linkAt(state, pos) {
   for (let node = syntaxTree(state).resolveInner(pos, 1); node; node = /** @type {any} */ (node.parent)) {
     if (/^Wiki/.test(node.name))
@@ -113,8 +117,18 @@ async function find(view) {
 const searching = new WeakSet();
 
 /**
- * @param {{ parent: HTMLElement, doc: string, note: () => { id: string, path: string }, language?: string, onType: () => void, onKey: (name: "save" | "image" | "done" | "preview") => void,
- *   onFiles: (files: File[], at: number) => boolean, onLink: (link: { target: string, wiki: boolean }) => void, onFault: (fault: any) => void, onBlur: () => void }} given
+ * @param {{
+ *   parent: HTMLElement,
+ *   doc: string,
+ *   note: () => { id: string, path: string },
+ *   language?: string,
+ *   onType: () => void,
+ *   onKey: (name: "save" | "image" | "done" | "preview") => void,
+ *   onFiles: (files: File[], at: number) => boolean,
+ *   onLink: (link: { target: string, wiki: boolean }) => void,
+ *   onFault: (fault: any) => void,
+ *   onBlur: () => void,
+ * }} given
  */
 export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink, onFault, onBlur }) {
   const follow = (/** @type {import("../../../vendor/codemirror.js").EditorView} */ view) => {
@@ -202,8 +216,14 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
   return view;
 }
 
-/** Show another text: only what differs is changed, so that the cursor stays. `own`: the person chose it, and can undo it.
- * @param {import("../../../vendor/codemirror.js").EditorView} view @param {string} text @param {[number, number][]} marks @param {boolean} own */
+/**
+ * Show another text: only what differs is changed, so that the cursor stays. `own`: the person chose it, and can undo
+ * it.
+ * @param {import("../../../vendor/codemirror.js").EditorView} view
+ * @param {string} text
+ * @param {[number, number][]} marks
+ * @param {boolean} own
+ */
 export function showText(view, text, marks, own) {
   const changes = changesOf(view.state.doc.toString(), text);
   view.dispatch({

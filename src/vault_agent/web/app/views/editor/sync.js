@@ -13,7 +13,12 @@ function anchors(box) {
   return found;
 }
 
-/** @param {{ line: number, y: number }[]} all @param {"line" | "y"} by @param {"line" | "y"} to @param {number} value */
+/**
+ * @param {{ line: number, y: number }[]} all
+ * @param {"line" | "y"} by
+ * @param {"line" | "y"} to
+ * @param {number} value
+ */
 function between(all, by, to, value) {
   let at = 0;
   while (at + 1 < all.length && all[at + 1][by] <= value) at += 1;
@@ -22,7 +27,12 @@ function between(all, by, to, value) {
   return one[to] + ((value - one[by]) / (other[by] - one[by])) * (other[to] - one[to]);
 }
 
-/** Show the line of the cursor in the preview. @param {import("../../../vendor/codemirror.js").EditorView} view @param {HTMLElement} preview @param {() => number} above lines of the file above the text */
+/**
+ * Show the line of the cursor in the preview.
+ * @param {import("../../../vendor/codemirror.js").EditorView} view
+ * @param {HTMLElement} preview
+ * @param {() => number} above lines of the file above the text
+ */
 export function showCursor(view, preview, above) {
   const line = view.state.doc.lineAt(view.state.selection.main.head).number + above();
   preview.scrollTop = between(anchors(preview), "line", "y", line) - preview.clientHeight / 3;
@@ -30,7 +40,10 @@ export function showCursor(view, preview, above) {
 
 /**
  * Let two boxes scroll together. Return a function that ends it.
- * @param {import("../../../vendor/codemirror.js").EditorView} view @param {HTMLElement} source the box of the text @param {HTMLElement} preview @param {() => number} above lines of the file above the text
+ * @param {import("../../../vendor/codemirror.js").EditorView} view
+ * @param {HTMLElement} source the box of the text
+ * @param {HTMLElement} preview
+ * @param {() => number} above lines of the file above the text
  */
 export function together(view, source, preview, above) {
   /** @type {HTMLElement | null} */

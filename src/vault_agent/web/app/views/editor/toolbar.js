@@ -24,11 +24,21 @@ export function Toolbar({ onTool }) {
     at.value = to;
     /** @type {HTMLElement | undefined} */ (bar.current?.children[to])?.focus();
   };
-  return html`<div class="tools-md" role="toolbar" aria-label=${later.edit.tools} ref=${bar} onKeyDown=${keyed}>${TOOLS.map(
-    (
-      [name, keys],
-      index,
-    ) => html`<button class="icon" key=${name} tabindex=${index === at.value ? 0 : -1} aria-label=${later.edit.tool[name]} title=${`${later.edit.tool[name]} (${keyName(keys)})`}
-    aria-keyshortcuts=${keys.replace("Mod", "Control")} onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onFocus=${() => (at.value = index)} onClick=${() => onTool(name)}><${Icon} name=${name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name} /></button>`,
-  )}</div>`;
+  return html`<div class="tools-md" role="toolbar" aria-label=${later.edit.tools} ref=${bar} onKeyDown=${keyed}>
+    ${TOOLS.map(
+      ([name, keys], index) => html`<button
+        class="icon"
+        key=${name}
+        tabindex=${index === at.value ? 0 : -1}
+        aria-label=${later.edit.tool[name]}
+        title=${`${later.edit.tool[name]} (${keyName(keys)})`}
+        aria-keyshortcuts=${keys.replace("Mod", "Control")}
+        onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()}
+        onFocus=${() => (at.value = index)}
+        onClick=${() => onTool(name)}
+      >
+        <${Icon} name=${name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name} />
+      </button>`,
+    )}
+  </div>`;
 }

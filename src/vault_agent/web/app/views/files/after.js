@@ -9,7 +9,10 @@ import { starMoved } from "../../state/settings.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 
-/** The open note had another ID before it was moved. @typedef {{ before: string, after: string, path: string }} Renamed `path`: the one before */
+/**
+ * The open note had another ID before it was moved.
+ * @typedef {{ before: string, after: string, path: string }} Renamed `path`: the one before
+ */
 
 /**
  * Show the open note at its new path, if it was moved. Return its IDs, for the way back.

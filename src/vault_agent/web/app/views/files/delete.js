@@ -43,9 +43,21 @@ export function Overlay({ path }) {
     busy.value = false;
   };
   const links = plan.value?.brokenLinks ?? 0;
-  return html`<${Dialog} label=${t.delete} className="create" onClose=${closeOverlay}><div class="boxed">
-    <div class="heading"><h1>${t.delete}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
-    <p><bdi>${t.trash(plain(path, 300))}</bdi>${links > 0 && ` ${t.broken(links)}`}</p>
-    ${fault.value && html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`}
-    <div class="acts"><button class="quiet" onClick=${closeOverlay}>${words.cancel}</button><button class="primary" autofocus disabled=${busy.value || !plan.value} onClick=${act}>${t.delete}</button></div></div><//>`;
+  return html`<${Dialog} label=${t.delete} className="create" onClose=${closeOverlay}>
+    <div class="boxed">
+      <div class="heading">
+        <h1>${t.delete}</h1>
+        <button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button>
+      </div>
+      <p><bdi>${t.trash(plain(path, 300))}</bdi>${links > 0 && ` ${t.broken(links)}`}</p>
+      ${
+        fault.value &&
+        html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`
+      }
+      <div class="acts">
+        <button class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
+        <button class="primary" autofocus disabled=${busy.value || !plan.value} onClick=${act}>${t.delete}</button>
+      </div>
+    </div>
+  <//>`;
 }

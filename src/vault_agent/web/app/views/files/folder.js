@@ -39,9 +39,36 @@ export function Overlay({ folder = "" }) {
     }
     busy.value = false;
   };
-  return html`<${Dialog} label=${t.newFolder} className="create" onClose=${closeOverlay}><form class="boxed" onSubmit=${act}>
-    <div class="heading"><h1>${t.newFolder}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
-    <label class="asked"><span>${t.folderName}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="400" autocomplete="off" spellcheck=${false} value=${path.value} onInput=${(/** @type {Typed} */ event) => (path.value = event.target.value)} /></label>
-    ${fault.value && html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`}
-    <div class="acts"><button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button><button class="primary" disabled=${!clean || clean === folder || busy.value}>${t.make}</button></div></form><//>`;
+  return html`<${Dialog} label=${t.newFolder} className="create" onClose=${closeOverlay}>
+    <form class="boxed" onSubmit=${act}>
+      <div class="heading">
+        <h1>${t.newFolder}</h1>
+        <button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}>
+          <${Icon} name="x" />
+        </button>
+      </div>
+      <label class="asked">
+        <span>${t.folderName}</span>
+        <input
+          class="entry-field"
+          type="text"
+          dir="auto"
+          autofocus
+          maxlength="400"
+          autocomplete="off"
+          spellcheck=${false}
+          value=${path.value}
+          onInput=${(/** @type {Typed} */ event) => (path.value = event.target.value)}
+        />
+      </label>
+      ${
+        fault.value &&
+        html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`
+      }
+      <div class="acts">
+        <button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
+        <button class="primary" disabled=${!clean || clean === folder || busy.value}>${t.make}</button>
+      </div>
+    </form>
+  <//>`;
 }

@@ -72,11 +72,56 @@ export function Overlay({ path, folder: dragged }) {
     ? html`<span class="bad">${sentence(fault.value)}</span>`
     : same
       ? t.change
-      : html`${t.becomes} <bdi><code>${to}</code></bdi>${plan.value && html`<span>${t.links(plan.value.links, plan.value.files)}</span>`}`;
-  return html`<${Dialog} label=${t.rename} className="create" onClose=${closeOverlay}><form class="boxed" onSubmit=${act} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && composing(event) && event.preventDefault()}>
-    <div class="heading"><h1>${t.rename}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
-    <label class="asked"><span>${t.name}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="200" autocomplete="off" spellcheck=${false} value=${name.value} onInput=${(/** @type {Typed} */ event) => (name.value = event.target.value)} aria-describedby="move-says" /></label>
-    <div class="asked"><span>${later.edit.create.folder}</span><${Combo} label=${later.edit.create.folder} value=${folder.value} placeholder=${later.edit.create.root} shown keep look=${foldersLike} onText=${(/** @type {string} */ text) => (folder.value = text)} onTake=${(/** @type {string} */ text) => (folder.value = text)} /></div>
-    <p id="move-says" class="will" role="status">${said}</p>
-    <div class="acts"><button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button><button class="primary" disabled=${same || busy.value || !plan.value}>${t.act}</button></div></form><//>`;
+      : html`
+        ${t.becomes} <bdi><code>${to}</code></bdi>
+        ${plan.value && html`<span>${t.links(plan.value.links, plan.value.files)}</span>`}
+      `;
+  return html`<${Dialog} label=${t.rename} className="create" onClose=${closeOverlay}>
+    <form
+      class="boxed"
+      onSubmit=${act}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) =>
+        event.key === "Enter" && composing(event) && event.preventDefault()}
+    >
+      <div class="heading">
+        <h1>${t.rename}</h1>
+        <button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}>
+          <${Icon} name="x" />
+        </button>
+      </div>
+      <label class="asked">
+        <span>${t.name}</span>
+        <input
+          class="entry-field"
+          type="text"
+          dir="auto"
+          autofocus
+          maxlength="200"
+          autocomplete="off"
+          spellcheck=${false}
+          value=${name.value}
+          onInput=${(/** @type {Typed} */ event) => (name.value = event.target.value)}
+          aria-describedby="move-says"
+        />
+      </label>
+      <div class="asked">
+        <span>${later.edit.create.folder}</span>
+        <${Combo}
+          label=${later.edit.create.folder}
+          value=${folder.value}
+          placeholder=${later.edit.create.root}
+          shown
+          keep
+          look=${foldersLike}
+          onText=${(/** @type {string} */ text) => (folder.value = text)}
+          onTake=${(/** @type {string} */ text) => (folder.value = text)}
+        />
+      </div>
+      <p id="move-says" class="will" role="status">${said}</p>
+      <div class="acts">
+        <button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
+        <button class="primary" disabled=${same || busy.value || !plan.value}>${t.act}</button>
+      </div>
+    </form>
+  <//>`;
 }

@@ -195,21 +195,55 @@ export function Tree() {
         drop(event, into(each));
       },
     };
-    const indent = html`<span aria-hidden="true" style=${{ inlineSize: `${each.depth - 1 + (each.kind === "note" || each.kind === "rest" ? 1 : 0)}em` }}></span>`;
+    const indent = html`<span
+      aria-hidden="true"
+      style=${{ inlineSize: `${each.depth - 1 + (each.kind === "note" || each.kind === "rest" ? 1 : 0)}em` }}
+    ></span>`;
     const name = html`<bdi class="cut">${plain(each.name, 120)}</bdi>`;
     if (each.kind === "rest") return html`<div ...${given}>${indent}<span class="cut mute">${words.more}</span></div>`;
     if (each.kind === "folder")
-      return html`<div ...${given} aria-expanded=${each.open} onClick=${() => act(each)}>${indent}<${Icon} name=${each.open ? "down" : "right"} small />${name}<span class="n num">${each.count > 0 && count(each.count)}</span></div>`;
+      return html`<div ...${given} aria-expanded=${each.open} onClick=${() => act(each)}>
+        ${indent}
+        <${Icon} name=${each.open ? "down" : "right"} small />
+        ${name}
+        <span class="n num">${each.count > 0 && count(each.count)}</span>
+      </div>`;
     if (each.kind === "file")
-      return html`<div ...${given} aria-haspopup="dialog" onClick=${() => act(each)}>${indent}<${Icon} name=${signOf(each.name)} small />${name}</div>`;
-    return html`<a ...${given} href=${changed({ note: each.id, at: "" })} aria-selected=${each.id === current} onClick=${() => (focused.value = each.key)}>${indent}${name}</a>`;
+      return html`<div ...${given} aria-haspopup="dialog" onClick=${() => act(each)}>
+        ${indent}
+        <${Icon} name=${signOf(each.name)} small />
+        ${name}
+      </div>`;
+    return html`<a
+      ...${given}
+      href=${changed({ note: each.id, at: "" })}
+      aria-selected=${each.id === current}
+      onClick=${() => (focused.value = each.key)}
+    >
+      ${indent}
+      ${name}
+    </a>`;
   };
   if (!styled) return null;
-  return html`<div class="scroll tree" ref=${scroll} onScroll=${measure} onKeyDown=${keyed} data-over=${over.value === "/" ? "" : undefined}
-      onDragOver=${(/** @type {DragEvent} */ event) => dragOver(event, "")} onDragEnd=${() => (over.value = "")} onDrop=${(/** @type {DragEvent} */ event) => drop(event, "")}>
+  return html`<div
+    class="scroll tree"
+    ref=${scroll}
+    onScroll=${measure}
+    onKeyDown=${keyed}
+    data-over=${over.value === "/" ? "" : undefined}
+    onDragOver=${(/** @type {DragEvent} */ event) => dragOver(event, "")}
+    onDragEnd=${() => (over.value = "")}
+    onDrop=${(/** @type {DragEvent} */ event) => drop(event, "")}
+  >
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void readTree()} />`}
-    <div role="tree" aria-label=${t.tree} style=${{ blockSize: `${shown.length * height.value}px` }}>${drawn.map(row)}</div>
+    <div role="tree" aria-label=${t.tree} style=${{ blockSize: `${shown.length * height.value}px` }}>
+      ${drawn.map(row)}
+    </div>
     <div class="leaf visually-hidden" ref=${probe} aria-hidden="true"></div>
-    ${known.value && !shown.length && html`<${Empty} icon="folder" title=${words.notes.empty.title}><p>${words.notes.empty.indexed}</p><//>`}
+    ${
+      known.value &&
+      !shown.length &&
+      html`<${Empty} icon="folder" title=${words.notes.empty.title}><p>${words.notes.empty.indexed}</p><//>`
+    }
   </div>`;
 }

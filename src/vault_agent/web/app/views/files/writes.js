@@ -44,19 +44,36 @@ export function Overlay() {
     const who = write.agent || (write.client === "web" ? "" : write.client);
     const [file] = files;
     return html`<li class="line" key=${writeId}>
-      <span class="grow"><b>${plain(what, 40)}</b> <bdi>${plain(file?.path, 200)}</bdi>${fileCount > 1 && ` ${t.others(fileCount - 1)}`}
-        <small>${who && html`<bdi>${plain(who, 60)}</bdi> · `}<time datetime=${write.time} title=${fullDate(write.time)}>${agoWords((Date.now() - timeOf(write.time)) / 1000)}</time></small></span>
+      <span class="grow">
+        <b>${plain(what, 40)}</b> <bdi>${plain(file?.path, 200)}</bdi>
+        ${fileCount > 1 && ` ${t.others(fileCount - 1)}`}
+        <small>
+          ${who && html`<bdi>${plain(who, 60)}</bdi> · `}
+          <time datetime=${write.time} title=${fullDate(write.time)}>
+            ${agoWords((Date.now() - timeOf(write.time)) / 1000)}
+          </time>
+        </small>
+      </span>
       ${
         state === "undone"
           ? html`<small>${t.taken}</small>`
           : write.undoable &&
-            html`<button class="quiet" disabled=${Boolean(busy.value)} onClick=${() => void back(writeId)}>${t.undo}</button>`
-      }</li>`;
+            html`<button class="quiet" disabled=${Boolean(busy.value)} onClick=${() => void back(writeId)}>
+              ${t.undo}
+            </button>`
+      }
+    </li>`;
   };
-  return html`<${Dialog} label=${t.writes} onClose=${closeOverlay}><div class="boxed">
-    <div class="heading"><h1>${t.writes}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
-    ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void read(false)} />`}
-    ${writes.value?.length === 0 && html`<p>${t.none}</p>`}
-    ${writes.value && writes.value.length > 0 && html`<ul class="card">${writes.value.map(line)}</ul>`}
-    ${cursor.value && html`<button class="quiet" onClick=${() => void read(true)}>${words.more}</button>`}</div><//>`;
+  return html`<${Dialog} label=${t.writes} onClose=${closeOverlay}>
+    <div class="boxed">
+      <div class="heading">
+        <h1>${t.writes}</h1>
+        <button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button>
+      </div>
+      ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void read(false)} />`}
+      ${writes.value?.length === 0 && html`<p>${t.none}</p>`}
+      ${writes.value && writes.value.length > 0 && html`<ul class="card">${writes.value.map(line)}</ul>`}
+      ${cursor.value && html`<button class="quiet" onClick=${() => void read(true)}>${words.more}</button>`}
+    </div>
+  <//>`;
 }

@@ -18,10 +18,25 @@ export function Overlay() {
   const single = all.filter((each) => each.keys?.[0].length === 1);
   const others = all.filter((each) => !single.includes(each));
   /** @param {any[]} list */
-  const table = (list) =>
-    html`<dl class="keys">${list.map((each) => html`<div key=${each.id}><dt>${each.name}</dt><dd>${each.keys.map((/** @type {string} */ keys) => html`<${Key} keys=${keys} />`)}</dd></div>`)}</dl>`;
-  return html`<${Dialog} label=${later.keys.title} onClose=${closeOverlay}><div class="boxed">
-    <div class="heading"><h1>${later.keys.title}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
-    <section><h2 class="group">${later.keys.everywhere}</h2>${table(others)}</section>
-    <section><h2 class="group">${later.keys.single}</h2>${settings.value.letters ? table(single) : html`<p>${later.keys.off}</p>`}</section></div><//>`;
+  const table = (list) => html`<dl class="keys">
+    ${list.map(
+      (each) => html`<div key=${each.id}>
+        <dt>${each.name}</dt>
+        <dd>${each.keys.map((/** @type {string} */ keys) => html`<${Key} keys=${keys} />`)}</dd>
+      </div>`,
+    )}
+  </dl>`;
+  return html`<${Dialog} label=${later.keys.title} onClose=${closeOverlay}>
+    <div class="boxed">
+      <div class="heading">
+        <h1>${later.keys.title}</h1>
+        <button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button>
+      </div>
+      <section><h2 class="group">${later.keys.everywhere}</h2>${table(others)}</section>
+      <section>
+        <h2 class="group">${later.keys.single}</h2>
+        ${settings.value.letters ? table(single) : html`<p>${later.keys.off}</p>`}
+      </section>
+    </div>
+  <//>`;
 }

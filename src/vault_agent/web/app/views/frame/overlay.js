@@ -3,7 +3,10 @@
 import { signal } from "../../../vendor/preact.js";
 import { composing } from "../../parts/keys.js";
 
-/** A note that was found, with the identity of its vault if several were asked. @typedef {Wire.Suggestion & { vault?: string }} Hit */
+/**
+ * A note that was found, with the identity of its vault if several were asked.
+ * @typedef {Wire.Suggestion & { vault?: string }} Hit
+ */
 
 /** Choose a note of some vaults for something else than to be read.
  * @typedef {{ among: string[], choose: (hit: Hit) => void }} Pick */
@@ -31,7 +34,10 @@ export function takeTyped() {
   return taken;
 }
 
-/** Keep what is typed while a dialog is loaded: it would run commands of the view, or go into a note. @param {KeyboardEvent} event */
+/**
+ * Keep what is typed while a dialog is loaded: it would run commands of the view, or go into a note.
+ * @param {KeyboardEvent} event
+ */
 function keep(event) {
   if (
     !overlay.peek() ||

@@ -16,7 +16,19 @@ import { words } from "../../words.js";
 import { closeOverlay, overlay, takeTyped } from "./overlay.js";
 
 const MOST = 20;
-/** @typedef {{ id: string, icon?: string, type?: string | null, name: string, detail: string, ranges: any, keys?: string, group: string, run: () => void }} Option */
+/**
+ * @typedef {{
+ *   id: string,
+ *   icon?: string,
+ *   type?: string | null,
+ *   name: string,
+ *   detail: string,
+ *   ranges: any,
+ *   keys?: string,
+ *   group: string,
+ *   run: () => void,
+ * }} Option
+ */
 
 /** @param {import("./overlay.js").Hit} hit @param {import("./overlay.js").Pick | undefined} pick @returns {Option} */
 const asOption = (hit, pick) => ({
@@ -47,7 +59,10 @@ function commandOptions(text) {
     }));
 }
 
-/** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: import("./overlay.js").Pick }} given */
+/**
+ * With `pick`, a note is chosen for something else than to be read.
+ * @param {{ only?: string, pick?: import("./overlay.js").Pick }} given
+ */
 export function Overlay({ only, pick }) {
   const text = useSignal("");
   const entered = useRef(false); // before the results of what was typed are here
@@ -163,26 +178,72 @@ export function Overlay({ only, pick }) {
     }
   };
   let group = "";
-  return html`<${Dialog} label=${only ? later.palette.switcher : later.palette.label} className="palette" returns=${() => !leaves.current} onClose=${closeOverlay}>
-    <label class="field"><${Icon} name="search" /><span class="visually-hidden">${later.palette.label}</span>
-      <input type="text" role="combobox" aria-expanded="true" aria-controls="options" aria-autocomplete="list" aria-activedescendant=${options[chosen]?.id} dir="auto" spellcheck=${false} autocomplete="off" maxlength="200"
-        placeholder=${only ? later.palette.switcher : later.palette.placeholder} value=${text.value} onInput=${(
-          /** @type {Typed & InputEvent} */ event,
-        ) => {
+  return html`<${Dialog}
+    label=${only ? later.palette.switcher : later.palette.label}
+    className="palette"
+    returns=${() => !leaves.current}
+    onClose=${closeOverlay}
+  >
+    <label class="field">
+      <${Icon} name="search" />
+      <span class="visually-hidden">${later.palette.label}</span>
+      <input
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="options"
+        aria-autocomplete="list"
+        aria-activedescendant=${options[chosen]?.id}
+        dir="auto"
+        spellcheck=${false}
+        autocomplete="off"
+        maxlength="200"
+        placeholder=${only ? later.palette.switcher : later.palette.placeholder}
+        value=${text.value}
+        onInput=${(/** @type {Typed & InputEvent} */ event) => {
           entered.current = false;
           if (!event.isComposing) text.value = event.target.value;
-        }} onCompositionEnd=${(/** @type {Typed & InputEvent} */ event) => (text.value = event.target.value)} onKeyDown=${keyed} /></label>
+        }}
+        onCompositionEnd=${(/** @type {Typed & InputEvent} */ event) => (text.value = event.target.value)}
+        onKeyDown=${keyed}
+      />
+    </label>
     <div class="options" id="options" role="listbox" aria-label=${later.palette.results} ref=${list} tabindex=${-1}>
       ${options.map((option, index) => {
         const head = option.group !== group && option.group !== later.palette.results ? option.group : "";
         group = option.group;
-        return html`${head && html`<div class="group" role="presentation">${head}</div>`}
-          <div class="option" role="option" id=${option.id} key=${option.id} aria-selected=${index === chosen} onClick=${() => run(option)} onPointerMove=${() => (at.value = index)}>
-            ${option.icon || !typed.value ? html`<${Icon} name=${option.icon ?? "file"} />` : html`<${Shape} type=${option.type} quiet />`}
+        return html`
+          ${head && html`<div class="group" role="presentation">${head}</div>`}
+          <div
+            class="option"
+            role="option"
+            id=${option.id}
+            key=${option.id}
+            aria-selected=${index === chosen}
+            onClick=${() => run(option)}
+            onPointerMove=${() => (at.value = index)}
+          >
+            ${
+              option.icon || !typed.value
+                ? html`<${Icon} name=${option.icon ?? "file"} />`
+                : html`<${Shape} type=${option.type} quiet />`
+            }
             <span class="name cut" dir="auto"><${Marked} text=${option.name} ranges=${option.ranges} as="b" /></span>
-            <small class="cut"><bdi>${option.detail}</bdi></small>${option.keys && html`<${Key} keys=${option.keys} />`}</div>`;
+            <small class="cut"><bdi>${option.detail}</bdi></small>
+            ${option.keys && html`<${Key} keys=${option.keys} />`}
+          </div>
+        `;
       })}
     </div>
-    ${!options.length && sought && html`<p class="empty" role="status">${onlyCommands ? later.palette.noneCommands : later.palette.none}</p>`}
-    <div class="foot" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd>${later.palette.move}</span><span><kbd>${keyName("Enter")}</kbd>${later.palette.open}</span>${mayWrite.value && html`<span><kbd>${keyName("Shift+Enter")}</kbd>${later.palette.create}</span>`}</div><//>`;
+    ${
+      !options.length &&
+      sought &&
+      html`<p class="empty" role="status">${onlyCommands ? later.palette.noneCommands : later.palette.none}</p>`
+    }
+    <div class="foot" aria-hidden="true">
+      <span><kbd>↑</kbd><kbd>↓</kbd>${later.palette.move}</span>
+      <span><kbd>${keyName("Enter")}</kbd>${later.palette.open}</span>
+      ${mayWrite.value && html`<span><kbd>${keyName("Shift+Enter")}</kbd>${later.palette.create}</span>`}
+    </div>
+  <//>`;
 }

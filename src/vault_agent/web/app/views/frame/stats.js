@@ -25,26 +25,68 @@ export function Stats() {
   const share = health.value?.embeddings;
   const sep = (/** @type {string} */ more) => html`<span class=${`sep ${more}`} aria-hidden="true">·</span>`;
   return html`<footer class="stats" aria-label=${words.stats.label}>
-    <a class="num" href=${changed({ view: "notes", q: "", type: [], tag: [], path: [], project: [] })}><b>${count(notes)}</b> ${words.stats.notes(notes)}</a>
-    ${kinds.map(([kind, n]) => html`${sep("m-hide")}<a class="num m-hide" key=${kind} href=${changed({ view: "notes", type: [types.find((each) => each.type?.toLowerCase() === kind)?.type ?? ""] })}><b>${count(n)}</b> ${words.stats.kind[kind](n)}</a>`)}
-    ${stats.value?.links !== undefined && html`${sep("m-hide")}<a class="num m-hide" href=${changed({ view: "graph" })}><b>${count(stats.value.links)}</b> ${words.stats.links(stats.value.links)}</a>`}
-    ${sep("")}<a href=${changed({ view: "jobs" })}>${running ? words.stats.indexing : indexed}</a>
+    <a class="num" href=${changed({ view: "notes", q: "", type: [], tag: [], path: [], project: [] })}>
+      <b>${count(notes)}</b> ${words.stats.notes(notes)}
+    </a>
+    ${kinds.map(
+      ([kind, n]) => html`
+        ${sep("m-hide")}
+        <a
+          class="num m-hide"
+          key=${kind}
+          href=${changed({
+            view: "notes",
+            type: [types.find((each) => each.type?.toLowerCase() === kind)?.type ?? ""],
+          })}
+        >
+          <b>${count(n)}</b> ${words.stats.kind[kind](n)}
+        </a>
+      `,
+    )}
+    ${
+      stats.value?.links !== undefined &&
+      html`
+        ${sep("m-hide")}
+        <a class="num m-hide" href=${changed({ view: "graph" })}>
+          <b>${count(stats.value.links)}</b> ${words.stats.links(stats.value.links)}
+        </a>
+      `
+    }
+    ${sep("")}
+    <a href=${changed({ view: "jobs" })}>${running ? words.stats.indexing : indexed}</a>
     <span class="end">
       ${index?.stale && html`<a href=${changed({ view: "jobs" })}>${words.stats.stale}</a>`}
-      ${embeds.value && share && share.share < 1 && html`<a href=${changed({ view: "settings" })} class="num">${words.stats.embedding(`${Math.round(share.share * 100)} %`)}<span class="bar"><i style=${{ inlineSize: `${share.share * 100}%` }}></i></span></a>`}
-      <a href=${changed({ view: "settings" })}><span class="live" data-state=${live.value}></span>${words.stats[/** @type {"live"} */ (live.value)]}</a></span></footer>`;
+      ${
+        embeds.value &&
+        share &&
+        share.share < 1 &&
+        html`<a href=${changed({ view: "settings" })} class="num">
+          ${words.stats.embedding(`${Math.round(share.share * 100)} %`)}
+          <span class="bar"><i style=${{ inlineSize: `${share.share * 100}%` }}></i></span>
+        </a>`
+      }
+      <a href=${changed({ view: "settings" })}>
+        <span class="live" data-state=${live.value}></span>
+        ${words.stats[/** @type {"live"} */ (live.value)]}
+      </a>
+    </span>
+  </footer>`;
 }
 
 const THUMBS = /** @type {const} */ (["notes", "graph", "memory", "jobs", "settings"]);
 
 export function Thumbs() {
   const { view } = address.value;
-  return html`<nav class="thumbs" aria-label=${words.views.nav}>${THUMBS.filter(
-    (each) => each !== "memory" || hasMemory.value,
-  ).map(
-    (
-      each,
-    ) => html`<a key=${each} href=${changed({ view: each, note: each === "notes" && view === "notes" ? "" : address.value.note })} aria-current=${each === view ? "page" : undefined}>
-    <${Icon} name=${each === "settings" ? "gear" : each} />${words.views[each]}</a>`,
-  )}</nav>`;
+  return html`<nav class="thumbs" aria-label=${words.views.nav}>
+    ${THUMBS.filter((each) => each !== "memory" || hasMemory.value).map(
+      (each) => html`<a
+        key=${each}
+        href=${changed({ view: each, note: each === "notes" && view === "notes" ? "" : address.value.note })}
+        aria-current=${each === view ? "page" : undefined}
+      >
+        <${Icon} name=${each === "settings" ? "gear" : each} />
+        ${words.views[each]}
+      </a>`,
+    )}
+  </nav>`;
 }

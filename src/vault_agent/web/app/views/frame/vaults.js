@@ -34,12 +34,26 @@ export function VaultName() {
     open.value = !open.peek();
     if (open.peek()) void readVaults();
   };
-  return html`<button class="vault" ref=${anchor} aria-haspopup="true" aria-expanded=${open.value} aria-label=${words.top.vault(name)} title=${name} onClick=${toggle}>${brand}<${Icon} name="down" small /></button>
+  return html`
+    <button
+      class="vault"
+      ref=${anchor}
+      aria-haspopup="true"
+      aria-expanded=${open.value}
+      aria-label=${words.top.vault(name)}
+      title=${name}
+      onClick=${toggle}
+    >
+      ${brand}
+      <${Icon} name="down" small />
+    </button>
     ${
       open.value &&
       html`<${Menu} anchor=${anchor.current} label=${words.vaults.label} onClose=${close}>
-      ${list.map((each) => html`<${Entry} key=${each.identity} vault=${each} />`)}<//>`
-    }`;
+        ${list.map((each) => html`<${Entry} key=${each.identity} vault=${each} />`)}
+      <//>`
+    }
+  `;
 }
 
 /** @param {{ vault: Wire.VaultState }} given */
@@ -52,9 +66,17 @@ function Entry({ vault }) {
       : vault.notes === null
         ? words.vaults.states[/** @type {"closed"} */ (vault.state)]
         : `${count(vault.notes)} ${words.stats.notes(vault.notes)}`;
-  const inside = html`<svg class="i check" aria-hidden="true"><use href="#i-check" /></svg><${Icon} name=${ICONS[vault.role] ?? "folder"} />
-    <bdi class="cut">${plain(vaultName(vault.identity), 60)}</bdi><small class="n num">${said}</small>`;
+  const inside = html`
+    <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+    <${Icon} name=${ICONS[vault.role] ?? "folder"} />
+    <bdi class="cut">${plain(vaultName(vault.identity), 60)}</bdi>
+    <small class="n num">${said}</small>
+  `;
   if (gone)
-    return html`<span class="entry mute" role="menuitemradio" aria-checked="false" aria-disabled="true">${inside}</span>`;
-  return html`<a class="entry" role="menuitemradio" aria-checked=${here} href=${addressIn(vault.identity)}>${inside}</a>`;
+    return html`<span class="entry mute" role="menuitemradio" aria-checked="false" aria-disabled="true">
+      ${inside}
+    </span>`;
+  return html`<a class="entry" role="menuitemradio" aria-checked=${here} href=${addressIn(vault.identity)}>
+    ${inside}
+  </a>`;
 }

@@ -236,22 +236,60 @@ export function View() {
   ].filter(Boolean);
   const shown = mask.reduce((sum, each) => sum + each, 0);
   if (!styled) return null;
-  return html`<div class="graph"><h1 class="visually-hidden">${later.graph.title}</h1>
-    <${Canvas} label=${later.graph.label(count(shown))} stage=${stage} onMessage=${hear} onOpen=${openChosen} onEscape=${() => choose(-1)} />
-    ${graphFault.value && html`<div class="wait"><${Trouble} fault=${graphFault.value} again=${() => loadGraph({ unresolved })} /></div>`}
+  return html`<div class="graph">
+    <h1 class="visually-hidden">${later.graph.title}</h1>
+    <${Canvas}
+      label=${later.graph.label(count(shown))}
+      stage=${stage}
+      onMessage=${hear}
+      onOpen=${openChosen}
+      onEscape=${() => choose(-1)}
+    />
+    ${
+      graphFault.value &&
+      html`<div class="wait"><${Trouble} fault=${graphFault.value} again=${() => loadGraph({ unresolved })} /></div>`
+    }
     ${!now && !graphFault.value && html`<p class="wait" role="status">${later.graph.loading}</p>`}
-    ${now && shown === 0 && html`<div class="wait"><${Empty} icon="graph" title=${now.ids.length ? later.graph.none.noneAtAll : words.notes.empty.title} /></div>`}
+    ${
+      now &&
+      shown === 0 &&
+      html`<div class="wait">
+        <${Empty} icon="graph" title=${now.ids.length ? later.graph.none.noneAtAll : words.notes.empty.title} />
+      </div>`
+    }
     ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
     ${
       now &&
-      html`<${Panel} counts=${counts} colour=${colour} names=${names} filter=${filter.value} span=${span} found=${found ? found.length : null} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
-      notes=${notes} list=${list.value} onList=${() => (list.value = !list.peek())} onReset=${() => (filter.value = NO_FILTER)} searched=${searching.value || filtered.value} />`
+      html`<${Panel}
+        counts=${counts}
+        colour=${colour}
+        names=${names}
+        filter=${filter.value}
+        span=${span}
+        found=${found ? found.length : null}
+        find=${find}
+        onFind=${findNext}
+        onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
+        notes=${notes}
+        list=${list.value}
+        onList=${() => (list.value = !list.peek())}
+        onReset=${() => (filter.value = NO_FILTER)}
+        searched=${searching.value || filtered.value}
+      />`
     }
-    ${now && at.value >= 0 && at.value < now.ids.length && html`<${Preview} graph=${now} at=${at.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`}
+    ${
+      now &&
+      at.value >= 0 &&
+      at.value < now.ids.length &&
+      html`<${Preview} graph=${now} at=${at.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`
+    }
   </div>`;
 }
 
-/** The folders or tags of nodes with all above them, the most frequent ones, by name. @param {string[]} each of every node */
+/**
+ * The folders or tags of nodes with all above them, the most frequent ones, by name.
+ * @param {string[]} each of every node
+ */
 function branches(each) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
@@ -264,7 +302,11 @@ function branches(each) {
     .sort((a, b) => collator.compare(a[0], b[0]));
 }
 
-/** Names of the groups that colours and grounds show. @param {import("../../state/graph.js").Graph} of @param {string} colour */
+/**
+ * Names of the groups that colours and grounds show.
+ * @param {import("../../state/graph.js").Graph} of
+ * @param {string} colour
+ */
 function clusterNames(of, colour) {
   if (colour !== "folder") return of.names;
   /** @type {Map<number, number>} */

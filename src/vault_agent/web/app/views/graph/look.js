@@ -21,12 +21,26 @@ function said(query) {
   return found.cut ? t.atLeast(count(found.count)) : count(found.count);
 }
 
-/** A field for a query, with what it found. @param {{ label: string, hint: string, value: string, onInput: (query: string) => void }} given */
+/**
+ * A field for a query, with what it found.
+ * @param {{ label: string, hint: string, value: string, onInput: (query: string) => void }} given
+ */
 export function Query({ label, hint, value, onInput }) {
   const found = value.trim() && said(value);
-  return html`<label class="field"><${Icon} name="search" /><span class="visually-hidden">${label}</span>
-    <input dir="auto" spellcheck=${false} autocomplete="off" maxlength="1000" placeholder=${hint} value=${value} onInput=${(/** @type {Typed} */ event) => onInput(event.target.value)} />
-    ${found && html`<span class="mode num cut" role="status" title=${found}>${found}</span>`}</label>`;
+  return html`<label class="field">
+    <${Icon} name="search" />
+    <span class="visually-hidden">${label}</span>
+    <input
+      dir="auto"
+      spellcheck=${false}
+      autocomplete="off"
+      maxlength="1000"
+      placeholder=${hint}
+      value=${value}
+      onInput=${(/** @type {Typed} */ event) => onInput(event.target.value)}
+    />
+    ${found && html`<span class="mode num cut" role="status" title=${found}>${found}</span>`}
+  </label>`;
 }
 
 /** The groups: of two that find a note the first one colours it. */
@@ -55,40 +69,82 @@ export function Groups() {
     next.current = ".add";
     setLook({ groups: groups.filter((_, other) => other !== at) });
   };
-  return html`<details class="big" ref=${list}><summary>${t.groups.title}</summary>
+  return html`<details class="big" ref=${list}>
+    <summary>${t.groups.title}</summary>
     ${groups.map(
-      (
-        each,
-        at,
-      ) => html`<div class="group" key=${at}><${Colour} name=${t.groups.named(at + 1)} colour=${each.colour} onChange=${(/** @type {number} */ colour) => change(at, { colour })} />
-      <${Query} label=${t.groups.query(at + 1)} hint=${t.queryHint} value=${each.query} onInput=${(/** @type {string} */ query) => change(at, { query })} />
-      <button class="icon" aria-label=${t.groups.remove(at + 1)} title=${t.groups.remove(at + 1)} onClick=${() => remove(at)}><${Icon} name="x" /></button></div>`,
+      (each, at) => html`<div class="group" key=${at}>
+        <${Colour}
+          name=${t.groups.named(at + 1)}
+          colour=${each.colour}
+          onChange=${(/** @type {number} */ colour) => change(at, { colour })}
+        />
+        <${Query}
+          label=${t.groups.query(at + 1)}
+          hint=${t.queryHint}
+          value=${each.query}
+          onInput=${(/** @type {string} */ query) => change(at, { query })}
+        />
+        <button
+          class="icon"
+          aria-label=${t.groups.remove(at + 1)}
+          title=${t.groups.remove(at + 1)}
+          onClick=${() => remove(at)}
+        >
+          <${Icon} name="x" />
+        </button>
+      </div>`,
     )}
     <button class="quiet add" onClick=${add}><${Icon} name="plus" />${t.groups.add}</button>
-    <p class="note-line">${t.groups.why}</p></details>`;
+    <p class="note-line">${t.groups.why}</p>
+  </details>`;
 }
 
 /** @param {number} at */
 const ink = (at) => ({ color: `var(--group-${at % GROUPS})` });
 
-/** A colour of those that stand out in both themes. @param {{ name: string, colour: number, onChange: (colour: number) => void }} given */
+/**
+ * A colour of those that stand out in both themes.
+ * @param {{ name: string, colour: number, onChange: (colour: number) => void }} given
+ */
 function Colour({ name, colour, onChange }) {
   const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const open = useSignal(false);
   const close = () => (open.value = false);
   const label = `${name}: ${t.colourNames[colour % GROUPS]}`;
-  return html`<button class="icon" ref=${anchor} aria-haspopup="true" aria-expanded=${open.value} aria-label=${label} title=${label} onClick=${() => (open.value = !open.peek())}><i class="ink" style=${ink(colour)}></i></button>
+  return html`
+    <button
+      class="icon"
+      ref=${anchor}
+      aria-haspopup="true"
+      aria-expanded=${open.value}
+      aria-label=${label}
+      title=${label}
+      onClick=${() => (open.value = !open.peek())}
+    >
+      <i class="ink" style=${ink(colour)}></i>
+    </button>
     ${
       open.value &&
-      html`<${Menu} anchor=${anchor.current} label=${name} onClose=${close}>${t.colourNames.map(
-        (/** @type {string} */ each, /** @type {number} */ at) =>
-          html`<button class="entry" key=${each} role="menuitemradio" aria-checked=${at === colour} onClick=${() => {
-            onChange(at);
-            close();
-            anchor.current?.focus();
-          }}><i class="ink" style=${ink(at)}></i>${each}</button>`,
-      )}<//>`
-    }`;
+      html`<${Menu} anchor=${anchor.current} label=${name} onClose=${close}>
+        ${t.colourNames.map(
+          (/** @type {string} */ each, /** @type {number} */ at) => html`<button
+            class="entry"
+            key=${each}
+            role="menuitemradio"
+            aria-checked=${at === colour}
+            onClick=${() => {
+              onChange(at);
+              close();
+              anchor.current?.focus();
+            }}
+          >
+            <i class="ink" style=${ink(at)}></i>
+            ${each}
+          </button>`,
+        )}
+      <//>`
+    }
+  `;
 }
 
 const SLIDERS = /** @type {const} */ ([
@@ -97,7 +153,10 @@ const SLIDERS = /** @type {const} */ ([
   ["names", 0, 3],
 ]);
 
-/** How the picture is drawn. The places of the notes are not changed: the server computes them. @param {{ onReset: () => void }} given */
+/**
+ * How the picture is drawn. The places of the notes are not changed: the server computes them.
+ * @param {{ onReset: () => void }} given
+ */
 export function Drawing({ onReset }) {
   const reset = () => {
     const before = look.peek();
@@ -105,8 +164,31 @@ export function Drawing({ onReset }) {
     onReset();
     toast(t.drawing.restored, t.drawing.undo, () => setLook(before));
   };
-  return html`<details class="big"><summary>${t.drawing.title}</summary>
-    <button class="opt" role="switch" aria-checked=${look.value.arrows} onClick=${() => setLook({ arrows: !look.peek().arrows })}>${t.drawing.arrows}<span class="switch"></span></button>
-    ${SLIDERS.map(([name, min, max]) => html`<label class="slide" key=${name}>${t.drawing[name]}<input type="range" min=${min} max=${max} step="0.25" value=${look.value[name]} aria-valuetext=${`${Math.round(look.value[name] * 100)} %`} onInput=${(/** @type {Typed} */ event) => setLook({ [name]: Number(event.target.value) })} /></label>`)}
-    <button class="quiet" onClick=${reset}>${t.drawing.reset}</button></details>`;
+  return html`<details class="big">
+    <summary>${t.drawing.title}</summary>
+    <button
+      class="opt"
+      role="switch"
+      aria-checked=${look.value.arrows}
+      onClick=${() => setLook({ arrows: !look.peek().arrows })}
+    >
+      ${t.drawing.arrows}
+      <span class="switch"></span>
+    </button>
+    ${SLIDERS.map(
+      ([name, min, max]) => html`<label class="slide" key=${name}>
+        ${t.drawing[name]}
+        <input
+          type="range"
+          min=${min}
+          max=${max}
+          step="0.25"
+          value=${look.value[name]}
+          aria-valuetext=${`${Math.round(look.value[name] * 100)} %`}
+          onInput=${(/** @type {Typed} */ event) => setLook({ [name]: Number(event.target.value) })}
+        />
+      </label>`,
+    )}
+    <button class="quiet" onClick=${reset}>${t.drawing.reset}</button>
+  </details>`;
 }

@@ -21,7 +21,15 @@ async function excerptOf(id, signal) {
   return data.notes.find((/** @type {{ noteId: string }} */ each) => each.noteId === id)?.excerpt;
 }
 
-/** @param {{ graph: import("../../state/graph.js").Graph, at: number, pinned: boolean, onChoose: (at: number) => void, onPin: () => void }} given */
+/**
+ * @param {{
+ *   graph: import("../../state/graph.js").Graph,
+ *   at: number,
+ *   pinned: boolean,
+ *   onChoose: (at: number) => void,
+ *   onPin: () => void,
+ * }} given
+ */
 export function Preview({ graph, at, pinned, onChoose, onPin }) {
   const excerpt = useSignal("");
   const id = graph.ids[at];
@@ -38,44 +46,106 @@ export function Preview({ graph, at, pinned, onChoose, onPin }) {
   const near = neighbours(graph, at);
   const day = graph.days[at];
   return html`<aside class="panel preview" aria-label=${t.preview}>
-    <div class="facts">${(typed.value || !id) && html`<span class="kind"><${NoteShape} type=${graph.types[at]} quiet /><bdi>${id ? plain(typeName(graph.types[at]), 40) : t.missing}</bdi></span>`}<bdi class="cut">${plain(graph.folders[at], 60)}</bdi>
-      <button class="icon end" aria-label=${words.close} onClick=${() => onChoose(-1)}><${Icon} name="x" /></button></div>
+    <div class="facts">
+      ${
+        (typed.value || !id) &&
+        html`<span class="kind">
+          <${NoteShape} type=${graph.types[at]} quiet />
+          <bdi>${id ? plain(typeName(graph.types[at]), 40) : t.missing}</bdi>
+        </span>`
+      }
+      <bdi class="cut">${plain(graph.folders[at], 60)}</bdi>
+      <button class="icon end" aria-label=${words.close} onClick=${() => onChoose(-1)}><${Icon} name="x" /></button>
+    </div>
     <h2 class="name" dir="auto">${plain(graph.titles[at], 200) || words.untitled}</h2>
     ${excerpt.value && html`<p class="what" dir="auto">${excerpt.value}</p>`}
-    ${graph.tags[at].length > 0 && html`<p class="tags">${graph.tags[at].slice(0, 8).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 40)}</bdi>`)}</p>`}
-    <p class="num note-line">${[t.connections(count(near.length)), day !== null && t.edited(fullDate(new Date(day * DAY).toISOString().slice(0, 10)))].filter(Boolean).join(" · ")}</p>
-    <div class="near">${near.slice(0, SHOWN).map((other) => html`<button key=${other} onClick=${() => onChoose(other)}><${NoteShape} type=${graph.types[other]} quiet /><bdi class="cut">${plain(graph.titles[other], 120)}</bdi><small class="num">${count(graph.degree[other])}</small></button>`)}</div>
+    ${
+      graph.tags[at].length > 0 &&
+      html`<p class="tags">
+        ${graph.tags[at].slice(0, 8).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 40)}</bdi>`)}
+      </p>`
+    }
+    <p class="num note-line">
+      ${[
+        t.connections(count(near.length)),
+        day !== null && t.edited(fullDate(new Date(day * DAY).toISOString().slice(0, 10))),
+      ]
+        .filter(Boolean)
+        .join(" · ")}
+    </p>
+    <div class="near">
+      ${near.slice(0, SHOWN).map(
+        (other) => html`<button key=${other} onClick=${() => onChoose(other)}>
+          <${NoteShape} type=${graph.types[other]} quiet />
+          <bdi class="cut">${plain(graph.titles[other], 120)}</bdi>
+          <small class="num">${count(graph.degree[other])}</small>
+        </button>`,
+      )}
+    </div>
     ${
       id &&
-      html`<div class="go"><a class="primary" href=${changed({ view: "notes", note: id, near: "", depth: "" })}>${t.open}</a>
-      <button class="quiet" onClick=${() => go({ near: id })}>${t.focus}</button>
-      <button class="quiet" aria-pressed=${pinned} onClick=${onPin}><${Icon} name="pin" />${pinned ? t.unpin : t.pin}</button></div>`
+      html`<div class="go">
+        <a class="primary" href=${changed({ view: "notes", note: id, near: "", depth: "" })}>${t.open}</a>
+        <button class="quiet" onClick=${() => go({ near: id })}>${t.focus}</button>
+        <button class="quiet" aria-pressed=${pinned} onClick=${onPin}>
+          <${Icon} name="pin" />
+          ${pinned ? t.unpin : t.pin}
+        </button>
+      </div>`
     }
   </aside>`;
 }
 
 const LISTED = 200;
 
-/** The graph as a list: notes by connections, with their neighbours. @param {{ graph: import("../../state/graph.js").Graph, mask: Uint8Array, at: number, onChoose: (at: number) => void }} given */
+/**
+ * The graph as a list: notes by connections, with their neighbours.
+ * @param {{
+ *   graph: import("../../state/graph.js").Graph,
+ *   mask: Uint8Array,
+ *   at: number,
+ *   onChoose: (at: number) => void,
+ * }} given
+ */
 export function AsList({ graph, mask, at, onChoose }) {
   const pages = useSignal(1);
   const ranked = [...graph.ranked].filter((each) => mask[each]);
-  return html`<section class="graph-list" aria-label=${t.listHead} tabindex="0"><h2>${t.listHead}</h2><ol>
-    ${ranked.slice(0, pages.value * LISTED).map(
-      (
-        each,
-      ) => html`<li key=${each}><button class="entry" aria-expanded=${each === at} onClick=${() => onChoose(each === at ? -1 : each)}>
-      <${NoteShape} type=${graph.types[each]} /><bdi class="cut">${plain(graph.titles[each], 160) || words.untitled}</bdi><span class="n num">${t.connections(count(graph.degree[each]))}</span></button>
-      ${
-        each === at &&
-        html`<ul>${neighbours(graph, each)
-          .slice(0, 60)
-          .map(
-            (other) =>
-              html`<li key=${other}><button class="tag" onClick=${() => onChoose(other)}><bdi>${plain(graph.titles[other], 80)}</bdi></button></li>`,
-          )}
-        ${graph.ids[each] && html`<li><a class="tag" href=${changed({ view: "notes", note: graph.ids[each] ?? "", near: "" })}>${t.open}</a></li>`}</ul>`
-      }</li>`,
-    )}</ol>
-    ${ranked.length > pages.value * LISTED && html`<button class="quiet" onClick=${() => (pages.value += 1)}>${words.note.more}</button>`}</section>`;
+  return html`<section class="graph-list" aria-label=${t.listHead} tabindex="0">
+    <h2>${t.listHead}</h2>
+    <ol>
+      ${ranked.slice(0, pages.value * LISTED).map(
+        (each) => html`<li key=${each}>
+          <button class="entry" aria-expanded=${each === at} onClick=${() => onChoose(each === at ? -1 : each)}>
+            <${NoteShape} type=${graph.types[each]} />
+            <bdi class="cut">${plain(graph.titles[each], 160) || words.untitled}</bdi>
+            <span class="n num">${t.connections(count(graph.degree[each]))}</span>
+          </button>
+          ${
+            each === at &&
+            html`<ul>
+              ${neighbours(graph, each)
+                .slice(0, 60)
+                .map(
+                  (other) => html`<li key=${other}>
+                    <button class="tag" onClick=${() => onChoose(other)}>
+                      <bdi>${plain(graph.titles[other], 80)}</bdi>
+                    </button>
+                  </li>`,
+                )}
+              ${
+                graph.ids[each] &&
+                html`<li>
+                  <a class="tag" href=${changed({ view: "notes", note: graph.ids[each] ?? "", near: "" })}>${t.open}</a>
+                </li>`
+              }
+            </ul>`
+          }
+        </li>`,
+      )}
+    </ol>
+    ${
+      ranked.length > pages.value * LISTED &&
+      html`<button class="quiet" onClick=${() => (pages.value += 1)}>${words.note.more}</button>`
+    }
+  </section>`;
 }

@@ -16,7 +16,13 @@ const FAR = 4; // px that a pointer may move during a click
 /** @typedef {{ tell: (act: string, given?: any, transfer?: Transferable[]) => void }} Stage */
 
 /**
- * @param {{ label: string, stage: { current: Stage | null }, onMessage: (message: any) => void, onOpen: () => void, onEscape: () => void }} given
+ * @param {{
+ *   label: string,
+ *   stage: { current: Stage | null },
+ *   onMessage: (message: any) => void,
+ *   onOpen: () => void,
+ *   onEscape: () => void,
+ * }} given
  */
 export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
@@ -157,10 +163,45 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     () => [{ id: "fit", name: words.commands.fit, icon: "fit", keys: ["0"], run: () => tell("fit", {}) }],
     [],
   );
-  return html`<canvas ref=${canvas} role="img" aria-label=${label} tabindex="0" data-over=${over.value} data-moving=${moving.value} data-drawn=${drawn.value} data-frames=${frames.value}
-      onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onPointerLeave=${() => tell("leave", {})} onDblClick=${onOpen} onKeyDown=${keyed}></canvas>
-    <div class="panel zoom"><button class="icon" aria-label=${later.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })}><${Icon} name="minus" /></button>
-      <button class="icon" aria-label=${later.graph.fit} onClick=${() => tell("fit", {})}><${Icon} name="fit" /></button>
-      <button class="icon" aria-label=${later.graph.zoomIn} onClick=${() => tell("zoom", { factor: 1.4 })}><${Icon} name="plus" /></button></div>
-    <div class="panel map" role="group" tabindex="0" aria-label=${later.graph.map} onPointerDown=${toMap} onPointerMove=${toMap} onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, true)}><canvas ref=${map} aria-hidden="true"></canvas></div>`;
+  return html`
+    <canvas
+      ref=${canvas}
+      role="img"
+      aria-label=${label}
+      tabindex="0"
+      data-over=${over.value}
+      data-moving=${moving.value}
+      data-drawn=${drawn.value}
+      data-frames=${frames.value}
+      onPointerDown=${down}
+      onPointerMove=${move}
+      onPointerUp=${up}
+      onPointerCancel=${up}
+      onPointerLeave=${() => tell("leave", {})}
+      onDblClick=${onOpen}
+      onKeyDown=${keyed}
+    ></canvas>
+    <div class="panel zoom">
+      <button class="icon" aria-label=${later.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })}>
+        <${Icon} name="minus" />
+      </button>
+      <button class="icon" aria-label=${later.graph.fit} onClick=${() => tell("fit", {})}>
+        <${Icon} name="fit" />
+      </button>
+      <button class="icon" aria-label=${later.graph.zoomIn} onClick=${() => tell("zoom", { factor: 1.4 })}>
+        <${Icon} name="plus" />
+      </button>
+    </div>
+    <div
+      class="panel map"
+      role="group"
+      tabindex="0"
+      aria-label=${later.graph.map}
+      onPointerDown=${toMap}
+      onPointerMove=${toMap}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, true)}
+    >
+      <canvas ref=${map} aria-hidden="true"></canvas>
+    </div>
+  `;
 }

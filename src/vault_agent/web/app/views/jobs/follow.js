@@ -3,7 +3,11 @@
 import { parsed } from "../../events.js";
 import { openStream } from "../../wire.js";
 
-/** Call `hear` with each state of a job. Return a function that stops it. @param {string} id @param {(job: Wire.Job) => void} hear */
+/**
+ * Call `hear` with each state of a job. Return a function that stops it.
+ * @param {string} id
+ * @param {(job: Wire.Job) => void} hear
+ */
 export function follow(id, hear) {
   const abort = new AbortController();
   const read = async () => {

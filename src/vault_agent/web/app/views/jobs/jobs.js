@@ -46,14 +46,39 @@ export function View() {
     });
   }, [id]);
   const past = (jobs.value ?? []).filter((each) => each.finishedAt).slice(0, SHOWN);
-  return html`<section class="page" tabindex="0" aria-label=${words.jobs.title}><div>
-    <div class="head"><h1>${words.jobs.title}</h1><span class="acts">
-      <button class="quiet" aria-disabled=${Boolean(running.value)} onClick=${() => running.peek() || void begin("reindex")}>${words.jobs.reindex}</button>
-      <button class="primary" aria-disabled=${Boolean(running.value)} onClick=${() => running.peek() || void begin("index")}>${words.jobs.index}</button></span></div>
-    ${fault.value && html`<${Trouble} fault=${fault.value} again=${load} />`}
-    ${running.value && html`<${Running} job=${running.value} />`}
-    <section><h2>${words.jobs.history}</h2>${past.length ? html`<div class="card">${past.map((each) => html`<${Past} key=${each.id} job=${each} />`)}</div>` : jobs.value && html`<${Empty} icon="jobs" title=${words.jobs.none} />`}</section>
-  </div></section>`;
+  return html`<section class="page" tabindex="0" aria-label=${words.jobs.title}>
+    <div>
+      <div class="head">
+        <h1>${words.jobs.title}</h1>
+        <span class="acts">
+          <button
+            class="quiet"
+            aria-disabled=${Boolean(running.value)}
+            onClick=${() => running.peek() || void begin("reindex")}
+          >
+            ${words.jobs.reindex}
+          </button>
+          <button
+            class="primary"
+            aria-disabled=${Boolean(running.value)}
+            onClick=${() => running.peek() || void begin("index")}
+          >
+            ${words.jobs.index}
+          </button>
+        </span>
+      </div>
+      ${fault.value && html`<${Trouble} fault=${fault.value} again=${load} />`}
+      ${running.value && html`<${Running} job=${running.value} />`}
+      <section>
+        <h2>${words.jobs.history}</h2>
+        ${
+          past.length
+            ? html`<div class="card">${past.map((each) => html`<${Past} key=${each.id} job=${each} />`)}</div>`
+            : jobs.value && html`<${Empty} icon="jobs" title=${words.jobs.none} />`
+        }
+      </section>
+    </div>
+  </section>`;
 }
 
 /** @param {{ job: Wire.Job }} given */
@@ -63,22 +88,65 @@ function Running({ job }) {
     sure.value = false;
     ask("DELETE", `/jobs/${job.id}`).catch((error) => toast(sentence(error)));
   };
-  return html`<section aria-label=${words.jobs.running}><h2>${words.jobs.running}</h2><div class="card">
-    <div class="line"><${Icon} name="jobs" /><span class="grow"><b>${/** @type {Record<string, string>} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b>
-        <small class="num">${[job.rate && words.jobs.rate(count(Math.round(job.rate))), job.etaSeconds && words.jobs.left(duration(job.etaSeconds))].filter(Boolean).join(" · ") || /** @type {Record<string, string>} */ (words.jobs.states)[job.state]}</small></span>
-      <button class="quiet danger" onClick=${() => (sure.value = true)}>${words.jobs.cancel}</button></div>
-    <div class="phases">${job.phases.map((phase) => {
-      const share = phase.total ? Math.min(1, phase.done / phase.total) : 0;
-      const name = /** @type {Record<string, string>} */ (words.jobs.phases)[phase.name] ?? phase.name;
-      return html`<div class="phase" key=${phase.name}><span>${name}</span><span class="bar" role="progressbar" aria-label=${name} aria-valuemin="0" aria-valuemax=${phase.total ?? undefined} aria-valuenow=${phase.done}><i style=${{ inlineSize: `${share * 100}%` }}></i></span>
-        <span class="num mute">${phase.total === null ? count(phase.done) : words.jobs.ofTotal(count(phase.done), count(phase.total))}</span></div>`;
-    })}</div>
-    <${Warnings} job=${job} /></div>
+  return html`<section aria-label=${words.jobs.running}>
+    <h2>${words.jobs.running}</h2>
+    <div class="card">
+      <div class="line">
+        <${Icon} name="jobs" />
+        <span class="grow">
+          <b>${/** @type {Record<string, string>} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b>
+          <small class="num">
+            ${
+              [
+                job.rate && words.jobs.rate(count(Math.round(job.rate))),
+                job.etaSeconds && words.jobs.left(duration(job.etaSeconds)),
+              ]
+                .filter(Boolean)
+                .join(" · ") || /** @type {Record<string, string>} */ (words.jobs.states)[job.state]
+            }
+          </small>
+        </span>
+        <button class="quiet danger" onClick=${() => (sure.value = true)}>${words.jobs.cancel}</button>
+      </div>
+      <div class="phases">
+        ${job.phases.map((phase) => {
+          const share = phase.total ? Math.min(1, phase.done / phase.total) : 0;
+          const name = /** @type {Record<string, string>} */ (words.jobs.phases)[phase.name] ?? phase.name;
+          return html`<div class="phase" key=${phase.name}>
+            <span>${name}</span>
+            <span
+              class="bar"
+              role="progressbar"
+              aria-label=${name}
+              aria-valuemin="0"
+              aria-valuemax=${phase.total ?? undefined}
+              aria-valuenow=${phase.done}
+            >
+              <i style=${{ inlineSize: `${share * 100}%` }}></i>
+            </span>
+            <span class="num mute">
+              ${phase.total === null ? count(phase.done) : words.jobs.ofTotal(count(phase.done), count(phase.total))}
+            </span>
+          </div>`;
+        })}
+      </div>
+      <${Warnings} job=${job} />
+    </div>
     ${
       sure.value &&
-      html`<${Dialog} label=${words.jobs.cancel} onClose=${() => (sure.value = false)}><div class="boxed"><p>${words.jobs.sure}</p>
-      <div class="head"><span class="acts end"><button class="quiet" onClick=${() => (sure.value = false)}>${words.jobs.no}</button><button class="primary" onClick=${cancel}>${words.jobs.yes}</button></span></div></div><//>`
-    }</section>`;
+      html`<${Dialog} label=${words.jobs.cancel} onClose=${() => (sure.value = false)}>
+        <div class="boxed">
+          <p>${words.jobs.sure}</p>
+          <div class="head">
+            <span class="acts end">
+              <button class="quiet" onClick=${() => (sure.value = false)}>${words.jobs.no}</button>
+              <button class="primary" onClick=${cancel}>${words.jobs.yes}</button>
+            </span>
+          </div>
+        </div>
+      <//>`
+    }
+  </section>`;
 }
 
 /** Numbers as they are shown, without zeros. @param {Wire.JobSummary} counts */
@@ -97,11 +165,29 @@ function Past({ job }) {
   const [icon, tone] = SIGNS[job.state] ?? ["clock", "mute"];
   const took = job.startedAt ? (timeOf(job.finishedAt) - timeOf(job.startedAt)) / 1000 : 0;
   const trigger = /** @type {Record<string, string>} */ (words.jobs.triggers)[job.trigger] ?? job.trigger;
-  return html`<div><div class="line"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
-      <span class="grow"><b>${/** @type {Record<string, string>} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">${trigger}</span>
-        <small>${job.error ? plain(job.error.message) : job.summary ? words.jobs.summary(shownCounts(job.summary)) : /** @type {Record<string, string>} */ (words.jobs.states)[job.state]}</small></span>
-      <span class="mute num" title=${fullDate(job.finishedAt)}>${agoWords((Date.now() - timeOf(job.finishedAt)) / 1000)} · ${words.jobs.took(duration(took))}</span></div>
-    <${Warnings} job=${job} /></div>`;
+  return html`<div>
+    <div class="line">
+      <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
+      <span class="grow">
+        <b>${/** @type {Record<string, string>} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">
+          ${trigger}
+        </span>
+        <small>
+          ${
+            job.error
+              ? plain(job.error.message)
+              : job.summary
+                ? words.jobs.summary(shownCounts(job.summary))
+                : /** @type {Record<string, string>} */ (words.jobs.states)[job.state]
+          }
+        </small>
+      </span>
+      <span class="mute num" title=${fullDate(job.finishedAt)}>
+        ${agoWords((Date.now() - timeOf(job.finishedAt)) / 1000)} · ${words.jobs.took(duration(took))}
+      </span>
+    </div>
+    <${Warnings} job=${job} />
+  </div>`;
 }
 
 /** Warnings by code, each with its place and what to do. @param {{ job: Wire.Job }} given */
@@ -110,9 +196,20 @@ function Warnings({ job }) {
   /** @type {Map<string, Wire.Warning[]>} */
   const codes = new Map();
   for (const each of job.warnings) codes.set(each.code, [...(codes.get(each.code) ?? []), each]);
-  return html`<details class="log"><summary>${words.jobs.warnings(job.warningCount)}</summary>
+  return html`<details class="log">
+    <summary>${words.jobs.warnings(job.warningCount)}</summary>
     ${[...codes].map(
-      ([code, list]) => html`<div key=${code}><code>${code}</code> <span class="num">${list.length}</span>
-      <ul>${list.slice(0, 20).map((each, at) => html`<li key=${at}>${each.details?.path && html`<bdi>${plain(each.details.path, 200)}</bdi>: `}${plain(each.message, 400)}</li>`)}</ul></div>`,
-    )}</details>`;
+      ([code, list]) => html`<div key=${code}>
+        <code>${code}</code> <span class="num">${list.length}</span>
+        <ul>
+          ${list.slice(0, 20).map(
+            (each, at) => html`<li key=${at}>
+              ${each.details?.path && html`<bdi>${plain(each.details.path, 200)}</bdi>: `}
+              ${plain(each.message, 400)}
+            </li>`,
+          )}
+        </ul>
+      </div>`,
+    )}
+  </details>`;
 }

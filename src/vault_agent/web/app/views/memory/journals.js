@@ -50,14 +50,34 @@ export function Journals({ project }) {
   const rank = (/** @type {Wire.ShownJournal} */ each) =>
     FIRST.includes(each.state) ? FIRST.indexOf(each.state) : FIRST.length;
   const list = [...journals.value].sort((a, b) => rank(a) - rank(b));
-  return html`<ul class="card">${list.map(
-    (each) => html`<li class="line" key=${each.sessionId}>
-    <span class="grow"><${JournalState} of=${each} vault=${each.vault} sessionId=${each.sessionId} />
-      <small>${agentName(each.agent)}${each.project && html` · <bdi>${plain(each.project, 60)}</bdi>`}${each.endedAt && html` · <time class="num" title=${fullDate(each.endedAt)}>${agoWords((Date.now() - timeOf(each.endedAt)) / 1000)}</time>`}</small></span></li>`,
-  )}</ul>`;
+  return html`<ul class="card">
+    ${list.map(
+      (each) => html`<li class="line" key=${each.sessionId}>
+        <span class="grow">
+          <${JournalState} of=${each} vault=${each.vault} sessionId=${each.sessionId} />
+          <small>
+            ${agentName(each.agent)}
+            ${each.project && html` · <bdi>${plain(each.project, 60)}</bdi>`}
+            ${
+              each.endedAt &&
+              html`
+                ${" · "}
+                <time class="num" title=${fullDate(each.endedAt)}>
+                  ${agoWords((Date.now() - timeOf(each.endedAt)) / 1000)}
+                </time>
+              `
+            }
+          </small>
+        </span>
+      </li>`,
+    )}
+  </ul>`;
 }
 
-/** The state of a journal, and what can be done about it. @param {{ of: Wire.ShownJournal, vault: string, sessionId?: string }} given */
+/**
+ * The state of a journal, and what can be done about it.
+ * @param {{ of: Wire.ShownJournal, vault: string, sessionId?: string }} given
+ */
 export function JournalState({ of, vault, sessionId }) {
   const [icon, tone] = SIGNS[of.state] ?? ["clock", "mute"];
   const identity = identityOf(vault);
@@ -81,27 +101,45 @@ export function JournalState({ of, vault, sessionId }) {
     of.attempts > 1 && t.attempts(count(of.attempts)),
     of.nextTryAt && t.nextTry(fullDate(of.nextTryAt)),
   ].filter(Boolean);
-  return html`<span class="journal"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
-    <span class="grow">${of.noteId && identity ? html`<a href=${addressIn(identity, of.noteId)}><bdi>${title || t.open}</bdi></a>` : html`<bdi>${title || t.unnamed}</bdi>`}<small>${said.join(" · ")}</small></span>
+  return html`<span class="journal">
+    <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
+    <span class="grow">
+      ${
+        of.noteId && identity
+          ? html`<a href=${addressIn(identity, of.noteId)}><bdi>${title || t.open}</bdi></a>`
+          : html`<bdi>${title || t.unnamed}</bdi>`
+      }
+      <small>${said.join(" · ")}</small>
+    </span>
     ${
       switchedOn("journal.enabled") &&
       sessionId &&
       html`<span class="acts">
-      ${of.state === "draft" && html`<button class="quiet" onClick=${() => (draft.value = true)}>${t.read}</button>`}
-      ${of.state === "incomplete" && html`<button class="quiet" onClick=${() => act(makeJournal(sessionId), t.retrying)}>${t.retry}</button>`}</span>`
+        ${of.state === "draft" && html`<button class="quiet" onClick=${() => (draft.value = true)}>${t.read}</button>`}
+        ${
+          of.state === "incomplete" &&
+          html`<button class="quiet" onClick=${() => act(makeJournal(sessionId), t.retrying)}>${t.retry}</button>`
+        }
+      </span>`
     }
     ${
       draft.value &&
-      html`<${Draft} id=${sessionId} onClose=${() => (draft.value = false)} onReview=${(
-        /** @type {boolean} */ accept,
-      ) => {
-        draft.value = false;
-        act(reviewJournal(sessionId ?? "", accept), accept ? t.accepted : t.dropped);
-      }} />`
-    }</span>`;
+      html`<${Draft}
+        id=${sessionId}
+        onClose=${() => (draft.value = false)}
+        onReview=${(/** @type {boolean} */ accept) => {
+          draft.value = false;
+          act(reviewJournal(sessionId ?? "", accept), accept ? t.accepted : t.dropped);
+        }}
+      />`
+    }
+  </span>`;
 }
 
-/** The note that a draft would be, and what becomes of it. @param {{ id: string, onClose: () => void, onReview: (accept: boolean) => void }} given */
+/**
+ * The note that a draft would be, and what becomes of it.
+ * @param {{ id: string, onClose: () => void, onReview: (accept: boolean) => void }} given
+ */
 function Draft({ id, onClose, onReview }) {
   const text = useSignal("");
   const fault = useSignal(/** @type {any} */ (null));
@@ -111,9 +149,20 @@ function Draft({ id, onClose, onReview }) {
       (error) => (fault.value = error),
     );
   useEffect(() => void read(), [id]);
-  return html`<${Dialog} label=${t.draftTitle} onClose=${onClose}><div class="boxed">
-    <div class="heading"><h1>${t.draftTitle}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></div>
-    ${fault.value && html`<${Trouble} fault=${fault.value} again=${read} />`}
-    <pre class="raw" dir="auto" tabindex="0">${text.value}</pre>
-    <div class="head"><span class="acts end"><button class="quiet danger" onClick=${() => onReview(false)}>${t.drop}</button><button class="primary" disabled=${!text.value} onClick=${() => onReview(true)}>${t.accept}</button></span></div></div><//>`;
+  return html`<${Dialog} label=${t.draftTitle} onClose=${onClose}>
+    <div class="boxed">
+      <div class="heading">
+        <h1>${t.draftTitle}</h1>
+        <button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button>
+      </div>
+      ${fault.value && html`<${Trouble} fault=${fault.value} again=${read} />`}
+      <pre class="raw" dir="auto" tabindex="0">${text.value}</pre>
+      <div class="head">
+        <span class="acts end">
+          <button class="quiet danger" onClick=${() => onReview(false)}>${t.drop}</button>
+          <button class="primary" disabled=${!text.value} onClick=${() => onReview(true)}>${t.accept}</button>
+        </span>
+      </div>
+    </div>
+  <//>`;
 }

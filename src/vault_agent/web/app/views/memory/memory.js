@@ -27,14 +27,30 @@ export function View() {
   useEffect(() => void (vaults.peek().length || !switchedOn("vaults.enabled") || readVaults()), []);
   if (!styled) return null;
   if (session)
-    return html`<section class="page memory" tabindex="0" aria-label=${t.title}><div><${Session} key=${session} id=${session} /></div></section>`;
+    return html`<section class="page memory" tabindex="0" aria-label=${t.title}>
+      <div><${Session} key=${session} id=${session} /></div>
+    </section>`;
   const tab = (/** @type {boolean} */ on, /** @type {string} */ label) =>
     html`<button role="radio" aria-checked=${journals === on} onClick=${() => (chosen.value = on)}>${label}</button>`;
-  return html`<section class="page memory" tabindex="0" aria-label=${t.title}><div>
-    <div class="head"><h1>${t.title}</h1><span class="acts"><${Projects} only=${only} />${both && html`<span class="tabs" role="radiogroup" aria-label=${t.title}>${tab(false, t.sessions)}${tab(true, t.journals)}</span>`}</span></div>
-    ${memoryFault.value && html`<${Trouble} fault=${memoryFault.value} again=${() => void loadSessions(only)} />`}
-    ${journals ? html`<${Journals} project=${only} />` : html`<${Sessions} project=${only} />`}
-  </div></section>`;
+  return html`<section class="page memory" tabindex="0" aria-label=${t.title}>
+    <div>
+      <div class="head">
+        <h1>${t.title}</h1>
+        <span class="acts">
+          <${Projects} only=${only} />
+          ${
+            both &&
+            html`<span class="tabs" role="radiogroup" aria-label=${t.title}>
+              ${tab(false, t.sessions)}
+              ${tab(true, t.journals)}
+            </span>`
+          }
+        </span>
+      </div>
+      ${memoryFault.value && html`<${Trouble} fault=${memoryFault.value} again=${() => void loadSessions(only)} />`}
+      ${journals ? html`<${Journals} project=${only} />` : html`<${Sessions} project=${only} />`}
+    </div>
+  </section>`;
 }
 
 /** The projects to choose from. @param {{ only: string }} given */
@@ -45,8 +61,17 @@ function Projects({ only }) {
   for (const each of sessions.value?.list ?? []) if (each.project) names.add(each.project);
   if (only) names.add(only);
   if (names.size < 2) return null;
-  return html`<label class="pick"><span class="visually-hidden">${words.notes.project}</span><${Icon} name="folder" /><select value=${only} onChange=${(/** @type {Typed} */ event) => go({ project: event.target.value ? [event.target.value] : [] })}>
-    <option value="">${t.allProjects}</option>${[...names].sort().map((name) => html`<option key=${name} value=${name}>${plain(name, 60)}</option>`)}</select></label>`;
+  return html`<label class="pick">
+    <span class="visually-hidden">${words.notes.project}</span>
+    <${Icon} name="folder" />
+    <select
+      value=${only}
+      onChange=${(/** @type {Typed} */ event) => go({ project: event.target.value ? [event.target.value] : [] })}
+    >
+      <option value="">${t.allProjects}</option>
+      ${[...names].sort().map((name) => html`<option key=${name} value=${name}>${plain(name, 60)}</option>`)}
+    </select>
+  </label>`;
 }
 
 /** @param {{ project: string }} given */
@@ -56,18 +81,34 @@ function Sessions({ project }) {
   const now = sessions.value;
   if (!now) return null;
   if (!now.list.length)
-    return html`<${Empty} icon="memory" title=${t.none.title}><p>${t.none.text}</p><p><code>${t.none.command}</code></p><//>`;
-  return html`<p class="mute">${t.lead}</p>
+    return html`<${Empty} icon="memory" title=${t.none.title}>
+      <p>${t.none.text}</p>
+      <p><code>${t.none.command}</code></p>
+    <//>`;
+  return html`
+    <p class="mute">${t.lead}</p>
     <ul class="sessions">${now.list.map((each) => html`<${Card} key=${each.sessionId} of=${each} />`)}</ul>
-    ${now.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>${words.more}</button>`}`;
+    ${now.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>${words.more}</button>`}
+  `;
 }
 
 /** @param {{ of: Wire.SessionRow }} given */
 function Card({ of }) {
-  return html`<li class="card session"><a href=${changed({ view: "memory", session: of.sessionId })}>
-    <span class="who"><b><bdi>${plain(of.title, 120) || t.untitled(agentName(of.agent))}</bdi></b>
-      <small>${agentName(of.agent)}${of.project && html` · <bdi>${plain(of.project, 60)}</bdi>`}</small></span>
-    <span class="got num">${t.got(of.notes, count(of.notes))}<small><${Tokens} of=${of.tokens} most=${of.maxTokens} /></small></span>
-    <span class="when num" title=${fullDate(of.lastEventAt)}>${agoWords((Date.now() - timeOf(of.lastEventAt)) / 1000)}<small>${of.state === "open" ? html`<span class="live" data-state="live"></span>${t.open}` : t.ended}</small></span></a>
-    ${of.journal && html`<div class="line"><${JournalState} of=${of.journal} vault=${of.vault} /></div>`}</li>`;
+  return html`<li class="card session">
+    <a href=${changed({ view: "memory", session: of.sessionId })}>
+      <span class="who">
+        <b><bdi>${plain(of.title, 120) || t.untitled(agentName(of.agent))}</bdi></b>
+        <small>${agentName(of.agent)}${of.project && html` · <bdi>${plain(of.project, 60)}</bdi>`}</small>
+      </span>
+      <span class="got num">
+        ${t.got(of.notes, count(of.notes))}
+        <small><${Tokens} of=${of.tokens} most=${of.maxTokens} /></small>
+      </span>
+      <span class="when num" title=${fullDate(of.lastEventAt)}>
+        ${agoWords((Date.now() - timeOf(of.lastEventAt)) / 1000)}
+        <small>${of.state === "open" ? html`<span class="live" data-state="live"></span>${t.open}` : t.ended}</small>
+      </span>
+    </a>
+    ${of.journal && html`<div class="line"><${JournalState} of=${of.journal} vault=${of.vault} /></div>`}
+  </li>`;
 }

@@ -20,21 +20,69 @@ function why(reasons) {
   });
 }
 
-/** @param {{ note: Wire.ChosenNote & Partial<Wire.DeliveredNote>, onRemove?: false | null | (() => void), onAdd?: false | (() => void), sign?: string }} given */
+/**
+ * @param {{
+ *   note: Wire.ChosenNote & Partial<Wire.DeliveredNote>,
+ *   onRemove?: false | null | (() => void),
+ *   onAdd?: false | (() => void),
+ *   sign?: string,
+ * }} given
+ */
 export function GotNote({ note, onRemove, onAdd, sign }) {
   const identity = identityOf(note.vault);
   const title = plain(note.title, 160) || words.untitled;
   const reasons = why(note.reasons);
   const more = [note.matchType && t.match[/** @type {"tag"} */ (note.matchType)], ...reasons].filter(Boolean);
-  return html`<li class="line got-note" data-sign=${sign}>${sign && html`<${Icon} name=${sign} />`}<${Shape} type=${note.type} />
-    <span class="grow"><span class="name">${identity ? html`<a href=${addressIn(identity, note.noteId)}><bdi>${title}</bdi></a>` : html`<bdi>${title}</bdi>`}
-        ${note.changed && html`<span class="tag warned"><${Icon} name="clock" small />${t.changed}</span>`}</span>
-      <small dir="auto">${note.type && `${typeName(note.type)} · `}${identity && vaultName(identity) && html`<bdi>${plain(vaultName(identity), 40)}</bdi> · `}${more.length ? more.join(" · ") : plain(note.path, 200)}</small></span>
-    ${note.leftOut ? html`<span class="mute">${t.leftOutWhy[/** @type {"limit"} */ (note.leftOut)] ?? plain(note.leftOut, 60)}</span>` : note.score !== undefined && html`<span class="score num" title=${t.parts(percent(note.tag), percent(note.semantic), percent(note.recency))}>${percent(note.score)}</span>`}
-    ${onRemove && html`<button class="icon" aria-label=${t.remove(title)} title=${t.remove(title)} onClick=${onRemove}><${Icon} name="x" /></button>`}
-    ${onAdd && html`<button class="icon" aria-label=${t.addAgain(title)} title=${t.addAgain(title)} onClick=${onAdd}><${Icon} name="plus" /></button>`}</li>`;
+  return html`<li class="line got-note" data-sign=${sign}>
+    ${sign && html`<${Icon} name=${sign} />`}
+    <${Shape} type=${note.type} />
+    <span class="grow">
+      <span class="name">
+        ${
+          identity
+            ? html`<a href=${addressIn(identity, note.noteId)}><bdi>${title}</bdi></a>`
+            : html`<bdi>${title}</bdi>`
+        }
+        ${note.changed && html`<span class="tag warned"><${Icon} name="clock" small />${t.changed}</span>`}
+      </span>
+      <small dir="auto">
+        ${note.type && `${typeName(note.type)} · `}
+        ${identity && vaultName(identity) && html`<bdi>${plain(vaultName(identity), 40)}</bdi> · `}
+        ${more.length ? more.join(" · ") : plain(note.path, 200)}
+      </small>
+    </span>
+    ${
+      note.leftOut
+        ? html`<span class="mute">
+          ${t.leftOutWhy[/** @type {"limit"} */ (note.leftOut)] ?? plain(note.leftOut, 60)}
+        </span>`
+        : note.score !== undefined &&
+          html`<span
+            class="score num"
+            title=${t.parts(percent(note.tag), percent(note.semantic), percent(note.recency))}
+          >
+            ${percent(note.score)}
+          </span>`
+    }
+    ${
+      onRemove &&
+      html`<button class="icon" aria-label=${t.remove(title)} title=${t.remove(title)} onClick=${onRemove}>
+        <${Icon} name="x" />
+      </button>`
+    }
+    ${
+      onAdd &&
+      html`<button class="icon" aria-label=${t.addAgain(title)} title=${t.addAgain(title)} onClick=${onAdd}>
+        <${Icon} name="plus" />
+      </button>`
+    }
+  </li>`;
 }
 
 /** @param {{ notes: Wire.RecalledNote[] }} given */
-export const LeftOut = ({ notes }) =>
-  html`<details class="log"><summary>${t.leftOut(notes.length)}</summary><ul class="got-list">${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} />`)}</ul></details>`;
+export const LeftOut = ({ notes }) => html`<details class="log">
+  <summary>${t.leftOut(notes.length)}</summary>
+  <ul class="got-list">
+    ${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} />`)}
+  </ul>
+</details>`;

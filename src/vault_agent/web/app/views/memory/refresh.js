@@ -27,14 +27,36 @@ export function Refresh({ id, onClose, onDone }) {
   /** @param {Wire.DeliveredNote[]} notes @param {string} sign @param {string} title */
   const list = (notes, sign, title) =>
     notes.length > 0 &&
-    html`<section><h2>${title}</h2><ul class="card got-list">${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} sign=${sign} />`)}</ul></section>`;
-  return html`<${Dialog} label=${t.refresh} onClose=${onClose}><div class="boxed memory">
-    <div class="heading"><h1>${t.refreshTitle}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></div>
-    ${fault.value && html`<${Trouble} fault=${fault.value} again=${ask} />`}
-    ${!found.value && !fault.value && html`<p role="status">${t.asking}</p>`}
-    ${
-      parts &&
-      html`<p>${same ? t.noDifference : t.difference(parts.come.length, parts.go.length, parts.changed.length)}</p>${list(parts.come, "plus", t.come)}${list(parts.go, "minus", t.go)}${list(parts.changed, "edit", t.changedTitle)}${list(parts.stay, "check", t.stay)}
-      <div class="head"><span class="acts end"><button class="quiet" onClick=${onClose}>${words.cancel}</button>${!same && html`<button class="primary" onClick=${apply}>${t.apply}</button>`}</span></div>`
-    }</div><//>`;
+    html`<section>
+      <h2>${title}</h2>
+      <ul class="card got-list">
+        ${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} sign=${sign} />`)}
+      </ul>
+    </section>`;
+  return html`<${Dialog} label=${t.refresh} onClose=${onClose}>
+    <div class="boxed memory">
+      <div class="heading">
+        <h1>${t.refreshTitle}</h1>
+        <button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button>
+      </div>
+      ${fault.value && html`<${Trouble} fault=${fault.value} again=${ask} />`}
+      ${!found.value && !fault.value && html`<p role="status">${t.asking}</p>`}
+      ${
+        parts &&
+        html`
+          <p>${same ? t.noDifference : t.difference(parts.come.length, parts.go.length, parts.changed.length)}</p>
+          ${list(parts.come, "plus", t.come)}
+          ${list(parts.go, "minus", t.go)}
+          ${list(parts.changed, "edit", t.changedTitle)}
+          ${list(parts.stay, "check", t.stay)}
+          <div class="head">
+            <span class="acts end">
+              <button class="quiet" onClick=${onClose}>${words.cancel}</button>
+              ${!same && html`<button class="primary" onClick=${apply}>${t.apply}</button>`}
+            </span>
+          </div>
+        `
+      }
+    </div>
+  <//>`;
 }

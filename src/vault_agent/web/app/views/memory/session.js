@@ -23,7 +23,10 @@ export function Session({ id }) {
   const refreshing = useSignal(false);
   useEffect(() => void loadSession(id), [id, remembered.value]);
   const now = session.value?.sessionId === id ? session.value : null;
-  const back = html`<a class="quiet" href=${changed({ view: "memory", session: "" })}><${Icon} name="left" />${t.all}</a>`;
+  const back = html`<a class="quiet" href=${changed({ view: "memory", session: "" })}>
+    <${Icon} name="left" />
+    ${t.all}
+  </a>`;
   if (!now) return back;
   const gone = new Set(now.removed.map(keyOf));
   /** @param {Promise<unknown>} work @param {string} done */
@@ -40,31 +43,90 @@ export function Session({ id }) {
     [identityOf(now.vault), vaults.value.find((each) => each.role === "global")?.identity].filter(Boolean)
   );
   const open = now.state === "open";
-  return html`${back}<header><div class="head"><h1 dir="auto">${plain(now.title, 160) || t.untitled(agentName(now.agent))}</h1>
-      ${
-        open &&
-        html`<span class="acts"><button class="quiet" onClick=${() => (overlay.value = { name: "palette", only: "notes", pick: { among, choose } })}><${Icon} name="plus" />${t.add}</button>
-        <button class="primary" onClick=${() => (refreshing.value = true)}>${t.refresh}</button></span>`
-      }</div>
-    <p class="facts"><span>${agentName(now.agent)}</span>${now.project && html`<bdi>${plain(now.project, 60)}</bdi>`}<time class="num" title=${fullDate(now.startedAt)}>${t.began(fullDate(now.startedAt))}</time><span>${open ? t.open : t.ended}</span><${Tokens} of=${now.tokens} most=${now.maxTokens} /></p></header>
+  return html`
+    ${back}
+    <header>
+      <div class="head">
+        <h1 dir="auto">${plain(now.title, 160) || t.untitled(agentName(now.agent))}</h1>
+        ${
+          open &&
+          html`<span class="acts">
+            <button
+              class="quiet"
+              onClick=${() => (overlay.value = { name: "palette", only: "notes", pick: { among, choose } })}
+            >
+              <${Icon} name="plus" />
+              ${t.add}
+            </button>
+            <button class="primary" onClick=${() => (refreshing.value = true)}>${t.refresh}</button>
+          </span>`
+        }
+      </div>
+      <p class="facts">
+        <span>${agentName(now.agent)}</span>
+        ${now.project && html`<bdi>${plain(now.project, 60)}</bdi>`}
+        <time class="num" title=${fullDate(now.startedAt)}>${t.began(fullDate(now.startedAt))}</time>
+        <span>${open ? t.open : t.ended}</span>
+        <${Tokens} of=${now.tokens} most=${now.maxTokens} />
+      </p>
+    </header>
     <p class="say"><${Icon} name="info" />${t.data}</p>
-    ${now.journal && html`<div class="card"><div class="line"><${JournalState} of=${now.journal} vault=${now.vault} sessionId=${id} /></div></div>`}
+    ${
+      now.journal &&
+      html`<div class="card">
+        <div class="line"><${JournalState} of=${now.journal} vault=${now.vault} sessionId=${id} /></div>
+      </div>`
+    }
     ${
       (now.pinned.length > 0 || now.refreshing) &&
-      html`<section><h2>${t.next}</h2>${now.refreshing && html`<p class="mute">${t.refreshing}</p>`}
-      ${now.pinned.length > 0 && html`<ul class="card got-list">${now.pinned.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} onRemove=${open && (() => remove(each))} />`)}</ul>`}</section>`
+      html`<section>
+        <h2>${t.next}</h2>
+        ${now.refreshing && html`<p class="mute">${t.refreshing}</p>`}
+        ${
+          now.pinned.length > 0 &&
+          html`<ul class="card got-list">
+            ${now.pinned.map(
+              (each) => html`<${GotNote} key=${keyOf(each)} note=${each} onRemove=${open && (() => remove(each))} />`,
+            )}
+          </ul>`
+        }
+      </section>`
     }
-    ${now.removed.length > 0 && html`<section><h2>${t.takenOut}</h2><ul class="card got-list">${now.removed.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} onAdd=${open && (() => act(addNote(id, each.vault, each.noteId), t.added(plain(each.title, 60))))} />`)}</ul></section>`}
+    ${
+      now.removed.length > 0 &&
+      html`<section>
+        <h2>${t.takenOut}</h2>
+        <ul class="card got-list">
+          ${now.removed.map(
+            (each) => html`<${GotNote}
+              key=${keyOf(each)}
+              note=${each}
+              onAdd=${open && (() => act(addNote(id, each.vault, each.noteId), t.added(plain(each.title, 60))))}
+            />`,
+          )}
+        </ul>
+      </section>`
+    }
     ${!now.deliveries.length && html`<p class="mute">${t.nothingYet}</p>`}
-    ${[...now.deliveries].reverse().map((each, at) => html`<${Delivery} key=${now.deliveries.length - at} of=${each} gone=${gone} onRemove=${open && remove} />`)}
+    ${[...now.deliveries]
+      .reverse()
+      .map(
+        (each, at) =>
+          html`<${Delivery} key=${now.deliveries.length - at} of=${each} gone=${gone} onRemove=${open && remove} />`,
+      )}
     ${
       refreshing.value &&
-      html`<${Refresh} id=${id} onClose=${() => (refreshing.value = false)} onDone=${() => {
-        refreshing.value = false;
-        toast(t.applied);
-        void loadSession(id);
-      }} />`
-    }`;
+      html`<${Refresh}
+        id=${id}
+        onClose=${() => (refreshing.value = false)}
+        onDone=${() => {
+          refreshing.value = false;
+          toast(t.applied);
+          void loadSession(id);
+        }}
+      />`
+    }
+  `;
 }
 
 /** @param {{ vault: string, noteId: string }} note */
@@ -81,10 +143,33 @@ function Delivery({ of, gone, onRemove }) {
       signals.branch && t.by.branch(signals.branch),
     ].filter(Boolean)
   );
-  return html`<section class="delivery"><div class="head"><h2>${t.events[/** @type {"start"} */ (of.event)] ?? of.event}</h2><time class="mute num" title=${fullDate(of.at)}>${agoWords((Date.now() - timeOf(of.at)) / 1000)}</time>
-      <span class="acts"><${Tokens} of=${of.tokens} most=${of.maxTokens} /></span></div>
+  return html`<section class="delivery">
+    <div class="head">
+      <h2>${t.events[/** @type {"start"} */ (of.event)] ?? of.event}</h2>
+      <time class="mute num" title=${fullDate(of.at)}>${agoWords((Date.now() - timeOf(of.at)) / 1000)}</time>
+      <span class="acts"><${Tokens} of=${of.tokens} most=${of.maxTokens} /></span>
+    </div>
     ${by.length > 0 && html`<p class="mute cut-words" dir="auto">${t.comparedWith(by)}</p>`}
-    ${notes.length ? html`<ul class="card got-list">${notes.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} onRemove=${onRemove && !gone.has(keyOf(each)) && identityOf(each.vault) && (() => onRemove(each))} />`)}</ul>` : html`<p class="mute">${t.nothing}</p>`}
+    ${
+      notes.length
+        ? html`<ul class="card got-list">
+          ${notes.map(
+            (each) => html`<${GotNote}
+              key=${keyOf(each)}
+              note=${each}
+              onRemove=${onRemove && !gone.has(keyOf(each)) && identityOf(each.vault) && (() => onRemove(each))}
+            />`,
+          )}
+        </ul>`
+        : html`<p class="mute">${t.nothing}</p>`
+    }
     ${leftOut.length > 0 && html`<${LeftOut} notes=${leftOut} />`}
-    ${of.text && html`<details class="log"><summary>${t.text}</summary><pre class="raw" dir="auto" tabindex="0">${of.text}</pre></details>`}</section>`;
+    ${
+      of.text &&
+      html`<details class="log">
+        <summary>${t.text}</summary>
+        <pre class="raw" dir="auto" tabindex="0">${of.text}</pre>
+      </details>`
+    }
+  </section>`;
 }

@@ -54,41 +54,94 @@ export function Chips() {
   const close = () => (menu.value = "");
   const projects = projectNames();
   /** @param {string} name @param {string} icon @param {string} label */
-  const opener = (
-    name,
-    icon,
-    label,
-  ) => html`<button class="chip" aria-haspopup="true" aria-expanded=${menu.value === name}
+  const opener = (name, icon, label) => html`<button
+    class="chip"
+    aria-haspopup="true"
+    aria-expanded=${menu.value === name}
     ref=${(/** @type {HTMLElement | null} */ each) => each && ((anchors.current[name] = each))}
-    onClick=${() => (menu.value = menu.peek() === name ? "" : name)}><${Icon} name=${icon} />${label}<${Icon} name="down" /></button>`;
+    onClick=${() => (menu.value = menu.peek() === name ? "" : name)}
+  >
+    <${Icon} name=${icon} />
+    ${label}
+    <${Icon} name="down" />
+  </button>`;
   // The menus stand beside the row: what it cuts off at its end would cut them off too.
-  return html`<div class="chips" role="group" aria-label=${words.notes.filters} tabindex=${-1}>
-    <${Others} />
-    ${typeCounts().map(
-      ([
-        type,
-        notes,
-      ]) => html`<button class="chip" key=${type} aria-pressed=${now.type.includes(type)} onClick=${() => go({ type: toggled(now.type, type) })}>
-      <${Shape} type=${kindOf(type)} quiet /><span class="cut" dir="auto">${plural(type)}</span><span class="n num">${count(notes)}</span></button>`,
-    )}
-    ${opener("tags", "tag", words.notes.tags)}
-    ${opener("folder", "folder", words.notes.folder)}
-    ${opener("date", "date", words.notes.date)}
-    ${projects.length > 0 && opener("project", "home", words.notes.project)}
-    <button class="chip" disabled=${searching.value} aria-pressed=${now.linked === "false"} onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}><${Icon} name="link" />${words.notes.unlinked}</button>
-    <button class="chip" disabled=${searching.value} aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button></div>
-    ${menu.value === "tags" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "tags", anchor: anchors.current.tags, onClose: close }} />`}
-    ${menu.value === "folder" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "folders", anchor: anchors.current.folder, onClose: close }} />`}
-    ${menu.value === "date" && html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`}
+  return html`
+    <div class="chips" role="group" aria-label=${words.notes.filters} tabindex=${-1}>
+      <${Others} />
+      ${typeCounts().map(
+        ([type, notes]) => html`<button
+          class="chip"
+          key=${type}
+          aria-pressed=${now.type.includes(type)}
+          onClick=${() => go({ type: toggled(now.type, type) })}
+        >
+          <${Shape} type=${kindOf(type)} quiet />
+          <span class="cut" dir="auto">${plural(type)}</span>
+          <span class="n num">${count(notes)}</span>
+        </button>`,
+      )}
+      ${opener("tags", "tag", words.notes.tags)}
+      ${opener("folder", "folder", words.notes.folder)}
+      ${opener("date", "date", words.notes.date)}
+      ${projects.length > 0 && opener("project", "home", words.notes.project)}
+      <button
+        class="chip"
+        disabled=${searching.value}
+        aria-pressed=${now.linked === "false"}
+        onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}
+      >
+        <${Icon} name="link" />
+        ${words.notes.unlinked}
+      </button>
+      <button
+        class="chip"
+        disabled=${searching.value}
+        aria-pressed=${now.tasks === "open"}
+        onClick=${() => go({ tasks: now.tasks ? "" : "open" })}
+      >
+        <${Icon} name="task" />
+        ${words.notes.tasks}
+      </button>
+    </div>
+    ${
+      menu.value === "tags" &&
+      html`<${Later}
+        load=${TREES}
+        name="TreeMenu"
+        given=${{ kind: "tags", anchor: anchors.current.tags, onClose: close }}
+      />`
+    }
+    ${
+      menu.value === "folder" &&
+      html`<${Later}
+        load=${TREES}
+        name="TreeMenu"
+        given=${{ kind: "folders", anchor: anchors.current.folder, onClose: close }}
+      />`
+    }
+    ${
+      menu.value === "date" &&
+      html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`
+    }
     ${
       menu.value === "project" &&
-      html`<${Menu} anchor=${anchors.current.project} label=${words.notes.project} onClose=${close}>${projects.map(
-        (
-          name,
-        ) => html`<button class="entry" role="menuitemcheckbox" key=${name} aria-checked=${now.project.includes(name)} onClick=${() => go({ project: toggled(now.project, name) })}>
-      <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg><bdi class="cut">${plain(name, 60)}</bdi></button>`,
-      )}<//>`
-    }`;
+      html`<${Menu} anchor=${anchors.current.project} label=${words.notes.project} onClose=${close}>
+        ${projects.map(
+          (name) => html`<button
+            class="entry"
+            role="menuitemcheckbox"
+            key=${name}
+            aria-checked=${now.project.includes(name)}
+            onClick=${() => go({ project: toggled(now.project, name) })}
+          >
+            <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+            <bdi class="cut">${plain(name, 60)}</bdi>
+          </button>`,
+        )}
+      <//>`
+    }
+  `;
 }
 
 /** The projects whose notes can be asked for. Those of a project's own vault all belong to it. */
@@ -118,20 +171,32 @@ function Others() {
     ...(now.before ? [{ icon: "date", text: words.notes.before(fullDate(now.before)), without: { before: "" } }] : []),
   ];
   return html`${chips.map(
-    ({
-      icon,
-      text,
-      without,
-    }) => html`<button class="chip" data-on="true" key=${icon + text} aria-label=${words.notes.remove(text)} onClick=${() => go(without)}>
-    <${Icon} name=${icon} /><bdi class="cut">${text}</bdi><${Icon} name="x" /></button>`,
+    ({ icon, text, without }) => html`<button
+      class="chip"
+      data-on="true"
+      key=${icon + text}
+      aria-label=${words.notes.remove(text)}
+      onClick=${() => go(without)}
+    >
+      <${Icon} name=${icon} />
+      <bdi class="cut">${text}</bdi>
+      <${Icon} name="x" />
+    </button>`,
   )}`;
 }
 
 const SORTS = /** @type {const} */ (["updated", "created", "title", "connections"]);
 
 /** Change between the list of notes and the tree of files. */
-export const FilesToggle = () =>
-  html`<button class="icon" aria-pressed=${settings.value.files} aria-label=${words.commands.files} title=${`${words.commands.files} (f)`} onClick=${() => set({ files: !settings.peek().files })}><${Icon} name=${settings.value.files ? "list" : "folder"} /></button>`;
+export const FilesToggle = () => html`<button
+  class="icon"
+  aria-pressed=${settings.value.files}
+  aria-label=${words.commands.files}
+  title=${`${words.commands.files} (f)`}
+  onClick=${() => set({ files: !settings.peek().files })}
+>
+  <${Icon} name=${settings.value.files ? "list" : "folder"} />
+</button>`;
 
 export function Count() {
   const open = useSignal(false);
@@ -144,20 +209,45 @@ export function Count() {
     : total === null
       ? words.notes.results(count(rows.length), more, words.time.milliseconds(count(Math.round(time))))
       : words.notes.total(count(total));
-  return html`<div class="count"><span class="num" role="status">${said}</span>
-    ${searching.value ? html`<span>${words.notes.sort.best}</span>` : html`<button ref=${anchor} aria-haspopup="true" aria-expanded=${open.value} aria-label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`} onClick=${() => (open.value = !open.peek())}>${words.notes.sort[sort]}<${Icon} name="down" small /></button><${FilesToggle} />`}
+  return html`<div class="count">
+    <span class="num" role="status">${said}</span>
+    ${
+      searching.value
+        ? html`<span>${words.notes.sort.best}</span>`
+        : html`
+          <button
+            ref=${anchor}
+            aria-haspopup="true"
+            aria-expanded=${open.value}
+            aria-label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`}
+            onClick=${() => (open.value = !open.peek())}
+          >
+            ${words.notes.sort[sort]}
+            <${Icon} name="down" small />
+          </button>
+          <${FilesToggle} />
+        `
+    }
     ${
       open.value &&
       html`<${Menu} anchor=${anchor.current} label=${words.notes.sort.label} onClose=${close}>
-      ${SORTS.map(
-        (
-          each,
-        ) => html`<button class="entry" role="menuitemradio" aria-checked=${each === sort} key=${each} onClick=${() => {
-          go({ sort: each });
-          close();
-          anchor.current?.focus();
-        }}>
-        <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>${words.notes.sort[each]}</button>`,
-      )}<//>`
-    }</div>`;
+        ${SORTS.map(
+          (each) => html`<button
+            class="entry"
+            role="menuitemradio"
+            aria-checked=${each === sort}
+            key=${each}
+            onClick=${() => {
+              go({ sort: each });
+              close();
+              anchor.current?.focus();
+            }}
+          >
+            <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+            ${words.notes.sort[each]}
+          </button>`,
+        )}
+      <//>`
+    }
+  </div>`;
 }

@@ -11,45 +11,59 @@ const LANGUAGES = {
     comment: HASH,
     string: `"""[\\s\\S]*?(?:"""|$)|'''[\\s\\S]*?(?:'''|$)|${STRINGS}`,
     words:
-      "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match None nonlocal not or pass raise return True False try while with yield self",
+      "and as assert async await break case class continue def del elif else except finally for from global if " +
+      "import in is lambda match None nonlocal not or pass raise return True False try while with yield self",
   },
   javascript: {
     comment: C,
     string: `\`(?:\\\\.|[^\`\\\\])*\`?|${STRINGS}`,
     words:
-      "async await break case catch class const continue debugger default delete do else export extends false finally for from function if import in instanceof interface let new null of return static super switch this throw true try type typeof undefined var void while yield",
+      "async await break case catch class const continue debugger default delete do else export extends false " +
+      "finally for from function if import in instanceof interface let new null of return static super switch " +
+      "this throw true try type typeof undefined var void while yield",
   },
   java: {
     comment: C,
     words:
-      "abstract boolean break byte case catch char class const continue default do double else enum extends final finally float for if implements import instanceof int interface long new null package private protected public return short static super switch this throw throws true false try void while var val fun override string using namespace",
+      "abstract boolean break byte case catch char class const continue default do double else enum extends " +
+      "final finally float for if implements import instanceof int interface long new null package private " +
+      "protected public return short static super switch this throw throws true false try void while var val " +
+      "fun override string using namespace",
   },
   c: {
     comment: C,
     words:
-      "auto bool break case char class const continue default delete do double else enum extern false float for if include define inline int long namespace new nullptr private public return short signed sizeof static struct switch template this true typedef union unsigned using virtual void while",
+      "auto bool break case char class const continue default delete do double else enum extern false float for " +
+      "if include define inline int long namespace new nullptr private public return short signed sizeof static " +
+      "struct switch template this true typedef union unsigned using virtual void while",
   },
   go: {
     comment: C,
     string: `\`[^\`]*\`?|${STRINGS}`,
     words:
-      "break case chan const continue default defer else fallthrough for func go goto if import interface map nil package range return select struct switch true false type var string int error bool",
+      "break case chan const continue default defer else fallthrough for func go goto if import interface map " +
+      "nil package range return select struct switch true false type var string int error bool",
   },
   rust: {
     comment: C,
     string: '"(?:\\\\.|[^"\\\\])*"?',
     words:
-      "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while Some None Ok Err",
+      "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match " +
+      "mod move mut pub ref return self Self static struct super trait true type unsafe use where while Some " +
+      "None Ok Err",
   },
   bash: {
     comment: "(?:^|(?<=\\s))#[^\\n]*",
     words:
-      "if then else elif fi for while do done case esac function in return exit export local set unset echo cd source sudo",
+      "if then else elif fi for while do done case esac function in return exit export local set unset echo cd " +
+      "source sudo",
   },
   sql: {
     comment: "--[^\\n]*|/\\*[\\s\\S]*?(?:\\*/|$)",
     words:
-      "select from where and or not insert into values update set delete create table index view drop alter add join left right inner outer on group by order having limit offset as distinct union all null is in like between case when then else end primary key foreign references default",
+      "select from where and or not insert into values update set delete create table index view drop alter add " +
+      "join left right inner outer on group by order having limit offset as distinct union all null is in like " +
+      "between case when then else end primary key foreign references default",
   },
   css: {
     comment: "/\\*[\\s\\S]*?(?:\\*/|$)",
@@ -61,7 +75,8 @@ const LANGUAGES = {
   ruby: {
     comment: HASH,
     words:
-      "alias and begin break case class def do else elsif end ensure false for if in module next nil not or redo rescue retry return self super then true undef unless until when while yield",
+      "alias and begin break case class def do else elsif end ensure false for if in module next nil not or " +
+      "redo rescue retry return self super then true undef unless until when while yield",
   },
 };
 const NAMES = /** @type {Record<string, string>} */ ({

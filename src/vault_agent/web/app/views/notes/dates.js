@@ -23,18 +23,41 @@ export function DateMenu({ anchor, onClose }) {
     ["year", `${new Date().getFullYear()}-01-01`],
   ]);
   return html`<${Menu} anchor=${anchor} label=${words.notes.date} role="group" onClose=${onClose}>
-    <div role="menu" aria-label=${words.notes.date}>${spans.map(
-      ([
-        name,
-        since,
-      ]) => html`<button class="entry" role="menuitemradio" key=${name} aria-checked=${after === since && !before}
-      onClick=${() => {
-        go({ after: since, before: "" });
-        onClose();
-        anchor.focus();
-      }}><svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>${words.notes.dates[name]}</button>`,
-    )}</div>
-    <label class="entry">${words.notes.from}<input class="end" type="date" value=${after} onChange=${(/** @type {Typed} */ event) => go({ after: event.target.value })} /></label>
-    <label class="entry">${words.notes.until}<input class="end" type="date" value=${before} onChange=${(/** @type {Typed} */ event) => go({ before: event.target.value })} /></label>
+    <div role="menu" aria-label=${words.notes.date}>
+      ${spans.map(
+        ([name, since]) => html`<button
+          class="entry"
+          role="menuitemradio"
+          key=${name}
+          aria-checked=${after === since && !before}
+          onClick=${() => {
+            go({ after: since, before: "" });
+            onClose();
+            anchor.focus();
+          }}
+        >
+          <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+          ${words.notes.dates[name]}
+        </button>`,
+      )}
+    </div>
+    <label class="entry">
+      ${words.notes.from}
+      <input
+        class="end"
+        type="date"
+        value=${after}
+        onChange=${(/** @type {Typed} */ event) => go({ after: event.target.value })}
+      />
+    </label>
+    <label class="entry">
+      ${words.notes.until}
+      <input
+        class="end"
+        type="date"
+        value=${before}
+        onChange=${(/** @type {Typed} */ event) => go({ before: event.target.value })}
+      />
+    </label>
   <//>`;
 }

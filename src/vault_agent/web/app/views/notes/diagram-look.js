@@ -12,11 +12,20 @@ function mixed(colour, ground, share) {
   return `#${both.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Name twelve colours by a word and their number. @param {string} word @param {(at: number) => string} colourOf @param {number} [first] */
+/**
+ * Name twelve colours by a word and their number.
+ * @param {string} word
+ * @param {(at: number) => string} colourOf
+ * @param {number} [first]
+ */
 const scale = (word, colourOf, first = 0) =>
   Object.fromEntries(Array.from({ length: GROUPS }, (_, at) => [`${word}${at + first}`, colourOf(at)]));
 
-/** What Mermaid is told. Notes can set much of it themselves, but nothing that is in `secure`. @param {boolean} dark @param {number} maxTextSize */
+/**
+ * What Mermaid is told. Notes can set much of it themselves, but nothing that is in `secure`.
+ * @param {boolean} dark
+ * @param {number} maxTextSize
+ */
 export function lookOf(dark, maxTextSize) {
   const of = palette();
   const { ink, paper, canvas, accent, line, mark } = of;

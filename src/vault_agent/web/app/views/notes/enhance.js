@@ -63,7 +63,11 @@ function button(className, label, sign, run) {
   return made;
 }
 
-/** Return a function that stops what goes on. @param {HTMLElement} prose @param {{ id: string, path: string, title: string }} note */
+/**
+ * Return a function that stops what goes on.
+ * @param {HTMLElement} prose
+ * @param {{ id: string, path: string, title: string }} note
+ */
 export function enhance(prose, note) {
   let stopped = false;
   hideTitle(prose, note.title);
@@ -84,7 +88,11 @@ export function enhance(prose, note) {
   };
 }
 
-/** The title stands above the text: a first heading that repeats it is not shown. @param {HTMLElement} prose @param {string} text */
+/**
+ * The title stands above the text: a first heading that repeats it is not shown.
+ * @param {HTMLElement} prose
+ * @param {string} text
+ */
 export function hideTitle(prose, text) {
   const first = /** @type {HTMLElement | null} */ (prose.querySelector(":scope > :is(h1, h2, h3, h4, h5, h6)"));
   if (first?.tagName === "H1" && first.textContent?.trim() === text.trim()) first.hidden = true;
@@ -197,7 +205,10 @@ function loaded(place) {
   place.replaceWith(picture);
 }
 
-/** What is on another server is asked for only if the settings say so: else its place says where it is. @param {HTMLElement} prose */
+/**
+ * What is on another server is asked for only if the settings say so: else its place says where it is.
+ * @param {HTMLElement} prose
+ */
 function remotes(prose) {
   const loads = document.documentElement.dataset.remotePictures === "true" && !otherVault;
   for (const place of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".remote"))) {
@@ -271,7 +282,11 @@ function codes(prose) {
   }
 }
 
-/** What only Obsidian and its plugins show is named, and its source is folded. @param {HTMLElement} frame @param {string} language */
+/**
+ * What only Obsidian and its plugins show is named, and its source is folded.
+ * @param {HTMLElement} frame
+ * @param {string} language
+ */
 function queries(frame, language) {
   const name = later.blocks[/** @type {"base"} */ (language.toLowerCase())];
   if (!name) return;

@@ -38,14 +38,35 @@ export function Overlay({ path }) {
     );
     return () => stop();
   }, [path]);
-  return html`<${Dialog} label=${plain(name, 120)} className="create" onClose=${closeOverlay}><div class="boxed">
-    <div class="heading"><h1 class="cut"><bdi>${plain(name, 120)}</bdi></h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></div>
-    <p class="will"><bdi>${plain(path, 300)}</bdi></p>
-    ${fault.value && html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`}
-    <div class="prose shown-file" ref=${box} hidden=${!styled}></div>
-    <div class="acts">
-      <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />${t.copyEmbed}</button>
-      ${hasRight("move") && html`<button class="quiet" onClick=${() => (overlay.value = { name: "move", path })}><${Icon} name="edit" />${t.rename}</button>`}
-      ${hasRight("delete") && html`<button class="quiet" onClick=${() => (overlay.value = { name: "delete", path })}><${Icon} name="x" />${t.delete}</button>`}
-    </div></div><//>`;
+  return html`<${Dialog} label=${plain(name, 120)} className="create" onClose=${closeOverlay}>
+    <div class="boxed">
+      <div class="heading">
+        <h1 class="cut"><bdi>${plain(name, 120)}</bdi></h1>
+        <button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button>
+      </div>
+      <p class="will"><bdi>${plain(path, 300)}</bdi></p>
+      ${
+        fault.value &&
+        html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`
+      }
+      <div class="prose shown-file" ref=${box} hidden=${!styled}></div>
+      <div class="acts">
+        <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />${t.copyEmbed}</button>
+        ${
+          hasRight("move") &&
+          html`<button class="quiet" onClick=${() => (overlay.value = { name: "move", path })}>
+            <${Icon} name="edit" />
+            ${t.rename}
+          </button>`
+        }
+        ${
+          hasRight("delete") &&
+          html`<button class="quiet" onClick=${() => (overlay.value = { name: "delete", path })}>
+            <${Icon} name="x" />
+            ${t.delete}
+          </button>`
+        }
+      </div>
+    </div>
+  <//>`;
 }

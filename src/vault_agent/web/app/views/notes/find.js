@@ -98,11 +98,33 @@ export function Find() {
     : embeds.value
       ? words.notes.mode.hybrid
       : words.notes.mode.lexical;
-  return html`<div class="find" role="search"><label class="field"><${Icon} name="search" /><span class="visually-hidden">${words.notes.find}</span>
-    <input id="find" ref=${input} type="text" inputmode="search" enterkeyhint="search" dir="auto" spellcheck=${false} autocomplete="off" maxlength="1000" value=${text.value} placeholder=${words.notes.hint}
-      onInput=${typed} onKeyDown=${keyed} onCompositionEnd=${typed} />
-    ${text.value && html`<button class="icon" aria-label=${words.notes.clear} onClick=${clear}><${Icon} name="x" /></button>`}
-    ${mode && html`<span class="mode" title=${words.notes.modeTitle}>${mode}</span>`}</label></div>`;
+  return html`<div class="find" role="search">
+    <label class="field">
+      <${Icon} name="search" />
+      <span class="visually-hidden">${words.notes.find}</span>
+      <input
+        id="find"
+        ref=${input}
+        type="text"
+        inputmode="search"
+        enterkeyhint="search"
+        dir="auto"
+        spellcheck=${false}
+        autocomplete="off"
+        maxlength="1000"
+        value=${text.value}
+        placeholder=${words.notes.hint}
+        onInput=${typed}
+        onKeyDown=${keyed}
+        onCompositionEnd=${typed}
+      />
+      ${
+        text.value &&
+        html`<button class="icon" aria-label=${words.notes.clear} onClick=${clear}><${Icon} name="x" /></button>`
+      }
+      ${mode && html`<span class="mode" title=${words.notes.modeTitle}>${mode}</span>`}
+    </label>
+  </div>`;
 }
 
 /** @param {string[]} before @param {string[]} more */

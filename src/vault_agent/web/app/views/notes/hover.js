@@ -94,8 +94,31 @@ export function Hover() {
     return () => removeEventListener("keydown", closed, true);
   }, [Boolean(shown)]);
   if (!shown) return null;
-  return html`<aside class="hovercard" ref=${ref} aria-label=${words.note.preview} onPointerEnter=${() => clearTimeout(timer)} onPointerLeave=${hide}>
-    <header><h2 dir="auto"><${NoteShape} type=${shown.note.type} quiet /> <a class="plain" href=${changed({ view: "notes", note: shown.note.id })}>${plain(shown.note.title, 200)}</a></h2>
-      <button class="icon" aria-pressed=${shown.pinned} aria-label=${words.note.pin} onClick=${() => (card.value = shown.pinned ? null : { ...shown, pinned: true })}><${Icon} name=${shown.pinned ? "x" : "pin"} /></button></header>
-    <div class="prose" dir="auto" ref=${prose} inert></div></aside>`;
+  return html`<aside
+    class="hovercard"
+    ref=${ref}
+    aria-label=${words.note.preview}
+    onPointerEnter=${() => clearTimeout(timer)}
+    onPointerLeave=${hide}
+  >
+    <header>
+      <h2 dir="auto">
+        <${NoteShape} type=${shown.note.type} quiet /> <a
+          class="plain"
+          href=${changed({ view: "notes", note: shown.note.id })}
+        >
+          ${plain(shown.note.title, 200)}
+        </a>
+      </h2>
+      <button
+        class="icon"
+        aria-pressed=${shown.pinned}
+        aria-label=${words.note.pin}
+        onClick=${() => (card.value = shown.pinned ? null : { ...shown, pinned: true })}
+      >
+        <${Icon} name=${shown.pinned ? "x" : "pin"} />
+      </button>
+    </header>
+    <div class="prose" dir="auto" ref=${prose} inert></div>
+  </aside>`;
 }

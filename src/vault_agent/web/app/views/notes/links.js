@@ -80,18 +80,64 @@ export function Links({ id, named }) {
       /** @type {HTMLElement | null} */ (tabs.current?.querySelector("[aria-selected=true]"))?.focus(),
     );
   };
-  return html`<section class="back" aria-label=${words.note.backlinks}><header><h2>${words.note.backlinks}</h2>
-      <div class="tabs" role="tablist" aria-label=${words.note.backlinks} ref=${tabs} onKeyDown=${keyed}>${TABS.slice(0, named ? 2 : 1).map((each) => html`<button key=${each} role="tab" id=${`tab-${each}`} aria-controls="refs" tabindex=${each === shown ? 0 : -1} aria-selected=${each === shown} onClick=${() => (tab.value = each)}>${words.note[each]}<span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span></button>`)}</div></header>
+  return html`<section class="back" aria-label=${words.note.backlinks}>
+    <header>
+      <h2>${words.note.backlinks}</h2>
+      <div class="tabs" role="tablist" aria-label=${words.note.backlinks} ref=${tabs} onKeyDown=${keyed}>
+        ${TABS.slice(0, named ? 2 : 1).map(
+          (each) => html`<button
+            key=${each}
+            role="tab"
+            id=${`tab-${each}`}
+            aria-controls="refs"
+            tabindex=${each === shown ? 0 : -1}
+            aria-selected=${each === shown}
+            onClick=${() => (tab.value = each)}
+          >
+            ${words.note[each]}
+            <span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span>
+          </button>`,
+        )}
+      </div>
+    </header>
     <div id="refs" role="tabpanel" aria-labelledby=${`tab-${shown}`}>
-      ${!lists[shown].length && html`<p class="none">${shown === "linked" ? words.note.noBacklinks : words.note.noMentions}</p>`}
-      ${lists[shown].map((/** @type {any} */ each) => html`<div class="ref-row" key=${each.noteId}><${Reference} from=${each} />${shown === "unlinked" && mayWrite.value && html`<button class="quiet" onClick=${() => void link(each)}>${later.edit.linkIt}</button>`}</div>`)}
-      ${shown === "linked" && linked.value.hasMore && html`<button class="quiet" onClick=${more}>${words.note.moreBacklinks}</button>`}
-    </div></section>`;
+      ${
+        !lists[shown].length &&
+        html`<p class="none">${shown === "linked" ? words.note.noBacklinks : words.note.noMentions}</p>`
+      }
+      ${lists[shown].map(
+        (/** @type {any} */ each) => html`<div class="ref-row" key=${each.noteId}>
+          <${Reference} from=${each} />
+          ${
+            shown === "unlinked" &&
+            mayWrite.value &&
+            html`<button class="quiet" onClick=${() => void link(each)}>${later.edit.linkIt}</button>`
+          }
+        </div>`,
+      )}
+      ${
+        shown === "linked" &&
+        linked.value.hasMore &&
+        html`<button class="quiet" onClick=${more}>${words.note.moreBacklinks}</button>`
+      }
+    </div>
+  </section>`;
 }
 
 /** @param {{ from: Wire.Backlink | Wire.Mention }} given */
 function Reference({ from }) {
   return html`<a class="ref" href=${changed({ note: from.noteId, at: "" })} data-peek=${from.noteId}>
-    <strong><${Icon} name="notes" /><bdi class="cut">${plain(from.title, 160) || words.untitled}</bdi><small class="num">${from.count > 1 ? words.note.times(from.count) : ""}</small></strong>
-    ${from.places.map((place, at) => html`<p key=${at} dir="auto">${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi>${place.snippet && " · "}</i>`}${place.chunkIndex === null ? html`<i>${words.note.inProperties}</i> ` : ""}<${Marked} text=${place.snippet} ranges=${place.matches} as="b" /></p>`)}</a>`;
+    <strong>
+      <${Icon} name="notes" />
+      <bdi class="cut">${plain(from.title, 160) || words.untitled}</bdi>
+      <small class="num">${from.count > 1 ? words.note.times(from.count) : ""}</small>
+    </strong>
+    ${from.places.map(
+      (place, at) => html`<p key=${at} dir="auto">
+        ${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi>${place.snippet && " · "}</i>`}
+        ${place.chunkIndex === null ? html`<i>${words.note.inProperties}</i> ` : ""}
+        <${Marked} text=${place.snippet} ranges=${place.matches} as="b" />
+      </p>`,
+    )}
+  </a>`;
 }

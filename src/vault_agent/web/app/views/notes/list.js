@@ -134,31 +134,69 @@ export function List() {
   const query = asked.value.text;
   const read = note.value;
   const far = read?.id === open && key && !query && !rows.some((row) => row.id === open);
-  return html`${far && html`<div class="opened"><${Row} row=${{ ...read, text: "", ranges: [], connections: null, heading: null }} query="" current focusable onOpen=${() => {}} /></div>`}
-    <div class=${`scroll${busy.value ? " busy" : ""}`} ref=${scroll} onScroll=${measure} onKeyDown=${keyed} aria-busy=${busy.value}
-      onPointerLeave=${() => (hovered.value = "")}
-      onPointerOver=${(/** @type {Event & { target: Element }} */ event) => (hovered.value = /** @type {HTMLElement | null | undefined} */ (event.target.closest?.(".row"))?.dataset.note ?? "")}>
-    ${fault.value && html`<${Trouble} fault=${fault.value} again=${reload} />`}
+  return html`
     ${
-      rows.length > 0 &&
-      html`<ol class="rows" aria-label=${words.notes.list} style=${{ blockSize: `${size * height.value}px` }}>
-      ${shown.map((at) => {
-        const row = rows[at];
-        return html`<li key=${row ? row.id : `ghost-${at}`} style=${{ insetBlockStart: `${at * height.value}px` }} aria-setsize=${total ?? (more ? -1 : rows.length)} aria-posinset=${at + 1}>
-          ${
-            row
-              ? html`<${Row} row=${row} query=${query} current=${row.id === open} focusable=${at === focusAt} onOpen=${() => (chosen.value = row.id)} />${query && html`<${Later} load=${WHY} name="Why" given=${{ row, focusable: at === focusAt }} />`}`
-              : html`<div class="ghost" aria-hidden="true"><i></i><i></i><i></i></div>`
-          }</li>`;
-      })}</ol>`
+      far &&
+      html`<div class="opened">
+        <${Row}
+          row=${{ ...read, text: "", ranges: [], connections: null, heading: null }}
+          query=""
+          current
+          focusable
+          onOpen=${() => {}}
+        />
+      </div>`
     }
-    <div class="row visually-hidden" ref=${probe} aria-hidden="true" style=${{ blockSize: "var(--row)" }}></div>
-    ${!rows.length && !fault.value && (busy.value || !key ? html`<${Ghosts} />` : html`<${None} />`)}
-  </div>`;
+    <div
+      class=${`scroll${busy.value ? " busy" : ""}`}
+      ref=${scroll}
+      onScroll=${measure}
+      onKeyDown=${keyed}
+      aria-busy=${busy.value}
+      onPointerLeave=${() => (hovered.value = "")}
+      onPointerOver=${(/** @type {Event & { target: Element }} */ event) =>
+        (hovered.value =
+          /** @type {HTMLElement | null | undefined} */ (event.target.closest?.(".row"))?.dataset.note ?? "")}
+    >
+      ${fault.value && html`<${Trouble} fault=${fault.value} again=${reload} />`}
+      ${
+        rows.length > 0 &&
+        html`<ol class="rows" aria-label=${words.notes.list} style=${{ blockSize: `${size * height.value}px` }}>
+          ${shown.map((at) => {
+            const row = rows[at];
+            return html`<li
+              key=${row ? row.id : `ghost-${at}`}
+              style=${{ insetBlockStart: `${at * height.value}px` }}
+              aria-setsize=${total ?? (more ? -1 : rows.length)}
+              aria-posinset=${at + 1}
+            >
+              ${
+                row
+                  ? html`
+                    <${Row}
+                      row=${row}
+                      query=${query}
+                      current=${row.id === open}
+                      focusable=${at === focusAt}
+                      onOpen=${() => (chosen.value = row.id)}
+                    />
+                    ${query && html`<${Later} load=${WHY} name="Why" given=${{ row, focusable: at === focusAt }} />`}
+                  `
+                  : html`<div class="ghost" aria-hidden="true"><i></i><i></i><i></i></div>`
+              }
+            </li>`;
+          })}
+        </ol>`
+      }
+      <div class="row visually-hidden" ref=${probe} aria-hidden="true" style=${{ blockSize: "var(--row)" }}></div>
+      ${!rows.length && !fault.value && (busy.value || !key ? html`<${Ghosts} />` : html`<${None} />`)}
+    </div>
+  `;
 }
 
-const Ghosts = () =>
-  html`<div aria-hidden="true">${[...Array(GHOSTS).keys()].map((at) => html`<div class="ghost" key=${at}><i></i><i></i><i></i></div>`)}</div>`;
+const Ghosts = () => html`<div aria-hidden="true">
+  ${[...Array(GHOSTS).keys()].map((at) => html`<div class="ghost" key=${at}><i></i><i></i><i></i></div>`)}
+</div>`;
 
 function None() {
   const { indexedAt } = results.value;
@@ -168,12 +206,31 @@ function None() {
         q: "",
         ...Object.fromEntries(FILTERS.map((name) => [name, LISTS.some((each) => each === name) ? [] : ""])),
       });
-    return html`<${Empty} icon="search" title=${words.notes.none.title}><p>${words.notes.none.text}
-      ${indexedAt && ` ${words.notes.none.indexed(agoWords((Date.now() - timeOf(indexedAt)) / 1000))}`}</p>
-      <button class="quiet" onClick=${clear}>${words.notes.none.clear}</button><//>`;
+    return html`<${Empty} icon="search" title=${words.notes.none.title}>
+      <p>
+        ${words.notes.none.text}
+        ${indexedAt && ` ${words.notes.none.indexed(agoWords((Date.now() - timeOf(indexedAt)) / 1000))}`}
+      </p>
+      <button class="quiet" onClick=${clear}>${words.notes.none.clear}</button>
+    <//>`;
   }
   const known = health.value?.index.available;
   const running = health.value?.runningJob || job.value?.state === "running";
-  return html`<${Empty} icon="notes" title=${words.notes.empty.title}><p>${known ? words.notes.empty.indexed : words.notes.empty.text}</p>
-    ${running ? html`<p>${words.stats.indexing}</p>` : known && mayWrite.value ? html`<button class="primary" onClick=${() => (overlay.value = { name: "create" })}>${words.commands.newNote}</button>` : html`<button class="primary" onClick=${() => void ask("POST", "/index", { body: {} }).catch((error) => (fault.value = error))}>${words.notes.empty.act}</button>`}<//>`;
+  return html`<${Empty} icon="notes" title=${words.notes.empty.title}>
+    <p>${known ? words.notes.empty.indexed : words.notes.empty.text}</p>
+    ${
+      running
+        ? html`<p>${words.stats.indexing}</p>`
+        : known && mayWrite.value
+          ? html`<button class="primary" onClick=${() => (overlay.value = { name: "create" })}>
+            ${words.commands.newNote}
+          </button>`
+          : html`<button
+            class="primary"
+            onClick=${() => void ask("POST", "/index", { body: {} }).catch((error) => (fault.value = error))}
+          >
+            ${words.notes.empty.act}
+          </button>`
+    }
+  <//>`;
 }

@@ -66,14 +66,45 @@ export function Mini({ read }) {
     });
     return best;
   };
-  return html`<section><h2>${words.note.localGraph}<span class="end tabs" role="radiogroup" aria-label=${words.note.depthLabel}>${[1, 2, 3].map((each) => html`<button key=${each} role="radio" aria-checked=${depth.value === each} aria-label=${words.note.depth(each)} onClick=${() => (depth.value = each)}>${each}</button>`)}</span>
-      <a class="icon" href=${changed({ view: "graph", near: read.id })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="fit" /></a></h2>
-    <div class="mini"><canvas ref=${canvas} role="img" aria-label=${words.note.localGraphSays(Math.max(0, nodes.length - 1))}
-      onPointerMove=${(/** @type {PointerEvent} */ event) => (hot.value = nearest(event))} onPointerLeave=${() => (hot.value = -1)}
-      onClick=${(/** @type {PointerEvent} */ event) => {
-        const at = nearest(event);
-        if (at > 0) go({ note: nodes[at].id });
-      }}></canvas></div></section>`;
+  return html`<section>
+    <h2>
+      ${words.note.localGraph}
+      <span class="end tabs" role="radiogroup" aria-label=${words.note.depthLabel}>
+        ${[1, 2, 3].map(
+          (each) => html`<button
+            key=${each}
+            role="radio"
+            aria-checked=${depth.value === each}
+            aria-label=${words.note.depth(each)}
+            onClick=${() => (depth.value = each)}
+          >
+            ${each}
+          </button>`,
+        )}
+      </span>
+      <a
+        class="icon"
+        href=${changed({ view: "graph", near: read.id })}
+        aria-label=${words.note.openGraph}
+        title=${words.note.openGraph}
+      >
+        <${Icon} name="fit" />
+      </a>
+    </h2>
+    <div class="mini">
+      <canvas
+        ref=${canvas}
+        role="img"
+        aria-label=${words.note.localGraphSays(Math.max(0, nodes.length - 1))}
+        onPointerMove=${(/** @type {PointerEvent} */ event) => (hot.value = nearest(event))}
+        onPointerLeave=${() => (hot.value = -1)}
+        onClick=${(/** @type {PointerEvent} */ event) => {
+          const at = nearest(event);
+          if (at > 0) go({ note: nodes[at].id });
+        }}
+      ></canvas>
+    </div>
+  </section>`;
 }
 
 /** @param {Wire.LocalGraph} data @param {string | null} type */

@@ -33,16 +33,38 @@ export function More({ read }) {
   ];
   const allowed = commands.filter((each) => each.right === undefined || hasRight(each.right));
   useCommands(() => allowed, [read.path, allowed.length]);
-  return html`<button class="icon" ref=${anchor} aria-haspopup="menu" aria-expanded=${open.value} aria-label=${words.more} title=${words.more} onClick=${() => (open.value = !open.peek())}><${Icon} name="more" /></button>
+  return html`
+    <button
+      class="icon"
+      ref=${anchor}
+      aria-haspopup="menu"
+      aria-expanded=${open.value}
+      aria-label=${words.more}
+      title=${words.more}
+      onClick=${() => (open.value = !open.peek())}
+    >
+      <${Icon} name="more" />
+    </button>
     ${
       open.value &&
-      html`<${Menu} anchor=${anchor.current} label=${words.more} onClose=${() => (open.value = false)}>${allowed.map(
-        (each) =>
-          html`<button class="entry" role="menuitem" key=${each.id} onClick=${() => {
-            open.value = false;
-            anchor.current?.focus();
-            each.run();
-          }}><${Icon} name=${each.icon} />${each.name}${each.keys && html`<span class="n"><${Key} keys=${each.keys[0]} /></span>`}</button>`,
-      )}<//>`
-    }`;
+      html`<${Menu} anchor=${anchor.current} label=${words.more} onClose=${() => (open.value = false)}>
+        ${allowed.map(
+          (each) => html`<button
+            class="entry"
+            role="menuitem"
+            key=${each.id}
+            onClick=${() => {
+              open.value = false;
+              anchor.current?.focus();
+              each.run();
+            }}
+          >
+            <${Icon} name=${each.icon} />
+            ${each.name}
+            ${each.keys && html`<span class="n"><${Key} keys=${each.keys[0]} /></span>`}
+          </button>`,
+        )}
+      <//>`
+    }
+  `;
 }

@@ -60,8 +60,40 @@ export function Notes() {
     ],
     [],
   );
-  return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note) && !writes)}>
-    <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && (tree ? html`<div class="count"><h2>${words.notes.files}</h2>${hasRight("create") && html`<button class="icon" aria-label=${words.commands.folder} title=${words.commands.folder} onClick=${() => (overlay.value = { name: "folder" })}><${Icon} name="plus" /></button>`}<${FilesToggle} /></div><${Later} load=${elsewhere.tree} name="Tree" />` : html`<${Chips} /><${Count} /><${List} />`)}</section>
+  return html`<div
+    class="notes"
+    data-open=${note ? "note" : "list"}
+    data-list=${String(list || !note)}
+    data-side=${String(side && Boolean(note) && !writes)}
+  >
+    <section class="list" aria-label=${words.notes.title}>
+      <h1 class="visually-hidden">${words.notes.title}</h1>
+      <${Find} />
+      ${
+        counted.value &&
+        (tree
+          ? html`
+            <div class="count">
+              <h2>${words.notes.files}</h2>
+              ${
+                hasRight("create") &&
+                html`<button
+                  class="icon"
+                  aria-label=${words.commands.folder}
+                  title=${words.commands.folder}
+                  onClick=${() => (overlay.value = { name: "folder" })}
+                >
+                  <${Icon} name="plus" />
+                </button>`
+              }
+              <${FilesToggle} />
+            </div>
+            <${Later} load=${elsewhere.tree} name="Tree" />
+          `
+          : html`<${Chips} /><${Count} /><${List} />`)
+      }
+    </section>
     ${(note || begun.value) && html`<${Later} load=${TABS} name="Tabs" />`}
-    ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}</div>`;
+    ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}
+  </div>`;
 }

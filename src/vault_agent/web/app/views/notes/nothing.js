@@ -16,7 +16,13 @@ export function Nothing() {
     const timer = listed && setTimeout(() => (begins.value = true), AFTER);
     return () => void (timer && clearTimeout(timer));
   }, [listed]);
-  return html`<section class="read" tabindex="0" aria-label=${words.note.label}><${Empty} icon="notes" title=${words.note.choose.title}><p>${words.note.choose.text}</p>
-  <p><${Key} keys="Mod+k" /> ${words.commands.palette}</p><p><${Key} keys="j" /> <${Key} keys="k" /> ${words.commands.next}</p><p><${Key} keys="?" /> ${words.commands.keys}</p><//>
-  ${begins.value && html`<${Later} load=${elsewhere.start} name="Start" />`}</section>`;
+  return html`<section class="read" tabindex="0" aria-label=${words.note.label}>
+    <${Empty} icon="notes" title=${words.note.choose.title}>
+      <p>${words.note.choose.text}</p>
+      <p><${Key} keys="Mod+k" /> ${words.commands.palette}</p>
+      <p><${Key} keys="j" /> <${Key} keys="k" /> ${words.commands.next}</p>
+      <p><${Key} keys="?" /> ${words.commands.keys}</p>
+    <//>
+    ${begins.value && html`<${Later} load=${elsewhere.start} name="Start" />`}
+  </section>`;
 }

@@ -32,8 +32,12 @@ export function Promote({ read }) {
   if (!may) return null;
   const done = read.properties.some(({ key, values }) => key === "promoted" && values[0]?.text === "true");
   const name = done ? t.done : t.title;
-  return html`<button class="icon" aria-label=${name} title=${name} data-on=${done} onClick=${() => (open.value = true)}><${Icon} name="star" /></button>
-    ${open.value && html`<${Sheet} read=${read} done=${done} onClose=${() => (open.value = false)} />`}`;
+  return html`
+    <button class="icon" aria-label=${name} title=${name} data-on=${done} onClick=${() => (open.value = true)}>
+      <${Icon} name="star" />
+    </button>
+    ${open.value && html`<${Sheet} read=${read} done=${done} onClose=${() => (open.value = false)} />`}
+  `;
 }
 
 /** @param {{ read: import("../../state/note.js").Note, done: boolean, onClose: () => void }} given */
@@ -73,18 +77,54 @@ function Sheet({ read, done, onClose }) {
   /** @param {string} label @param {() => void} act @param {string} [look] */
   const button = (label, act, look = "quiet") =>
     html`<button class=${look} disabled=${busy.value} onClick=${act}>${label}</button>`;
-  return html`<${Dialog} label=${t.title} onClose=${onClose}><div class="boxed">
-    <div class="heading"><h1>${done ? t.done : t.title}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></div>
-    <p>${done ? t.doneText : t.text(title)}</p>
-    ${fault.value && html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${t.faults[/** @type {"PROMOTE_SIMILAR"} */ (code)] ?? sentence(fault.value)}</span></div>`}
-    ${similar.length > 0 && html`<ul class="card">${similar.map((/** @type {any} */ each) => html`<li class="line" key=${each.noteId}><${Icon} name="notes" /><a class="grow" href=${addressIn(globalVault(), each.noteId)}><bdi>${plain(each.title, 120) || words.untitled}</bdi><small><bdi>${plain(each.path, 200)}</bdi></small></a></li>`)}</ul>`}
-    ${secrets.length > 0 && html`<ul class="card">${secrets.map((/** @type {any} */ each, /** @type {number} */ at) => html`<li class="line" key=${at}>${t.secret(plain(each.kind, 60), each.line)}</li>`)}</ul>`}
-    <div class="head"><span class="acts end">
+  return html`<${Dialog} label=${t.title} onClose=${onClose}>
+    <div class="boxed">
+      <div class="heading">
+        <h1>${done ? t.done : t.title}</h1>
+        <button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button>
+      </div>
+      <p>${done ? t.doneText : t.text(title)}</p>
       ${
-        done
-          ? button(t.undo, undo)
-          : code === "PROMOTE_SIMILAR"
-            ? button(t.force, () => promote({ force: true }), "primary")
-            : code !== "PROMOTE_SECRETS" && button(t.act, () => promote({}), "primary")
-      }</span></div></div><//>`;
+        fault.value &&
+        html`<div class="say bad" role="alert">
+          <${Icon} name="warn" />
+          <span>${t.faults[/** @type {"PROMOTE_SIMILAR"} */ (code)] ?? sentence(fault.value)}</span>
+        </div>`
+      }
+      ${
+        similar.length > 0 &&
+        html`<ul class="card">
+          ${similar.map(
+            (/** @type {any} */ each) => html`<li class="line" key=${each.noteId}>
+              <${Icon} name="notes" />
+              <a class="grow" href=${addressIn(globalVault(), each.noteId)}>
+                <bdi>${plain(each.title, 120) || words.untitled}</bdi>
+                <small><bdi>${plain(each.path, 200)}</bdi></small>
+              </a>
+            </li>`,
+          )}
+        </ul>`
+      }
+      ${
+        secrets.length > 0 &&
+        html`<ul class="card">
+          ${secrets.map(
+            (/** @type {any} */ each, /** @type {number} */ at) =>
+              html`<li class="line" key=${at}>${t.secret(plain(each.kind, 60), each.line)}</li>`,
+          )}
+        </ul>`
+      }
+      <div class="head">
+        <span class="acts end">
+          ${
+            done
+              ? button(t.undo, undo)
+              : code === "PROMOTE_SIMILAR"
+                ? button(t.force, () => promote({ force: true }), "primary")
+                : code !== "PROMOTE_SECRETS" && button(t.act, () => promote({}), "primary")
+          }
+        </span>
+      </div>
+    </div>
+  <//>`;
 }

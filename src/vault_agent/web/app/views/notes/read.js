@@ -103,40 +103,123 @@ function Reader({ drawer, onSide }) {
   const isStarred = starred.value.some(({ id }) => id === wanted);
   const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
   const title = plain(read?.title) || words.untitled;
-  return html`<article class="read" tabindex="0" ref=${box} onScroll=${scrolled} aria-label=${read ? title : words.note.label} aria-busy=${read?.id !== wanted} data-gone=${Boolean(noteFault.value)}>
+  return html`
+    <article
+      class="read"
+      tabindex="0"
+      ref=${box}
+      onScroll=${scrolled}
+      aria-label=${read ? title : words.note.label}
+      aria-busy=${read?.id !== wanted}
+      data-gone=${Boolean(noteFault.value)}
+    >
       <div class="crumb" data-moved=${moved.value}>
         <button class="icon only-s" aria-label=${words.note.back} onClick=${close}><${Icon} name="left" /></button>
-        ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
+        ${
+          folder &&
+          html`
+            <button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}>
+              <bdi>${plain(folder, 80)}</bdi>
+            </button>
+            <span class="hide"><${Icon} name="right" small /></span>
+          `
+        }
         <span class="cut" dir="auto" title=${read && plain(read.path)}>${read && plain(nameOf(read.path))}</span>
         <div class="acts">
-          ${read && html`<button class="icon" aria-pressed=${isStarred} aria-label=${words.note.star} title=${words.note.star} onClick=${() => star(read)}><${Icon} name="star" /></button>`}
+          ${
+            read &&
+            html`<button
+              class="icon"
+              aria-pressed=${isStarred}
+              aria-label=${words.note.star}
+              title=${words.note.star}
+              onClick=${() => star(read)}
+            >
+              <${Icon} name="star" />
+            </button>`
+          }
           ${read && linked && html`<${Promote} read=${read} />`}
-          ${!noteFault.value && html`<button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>`}
-          ${linked && html`<a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>`}
+          ${
+            !noteFault.value &&
+            html`<button
+              class="icon"
+              aria-label=${words.note.copyLink}
+              title=${words.note.copyLink}
+              onClick=${() => void copy(location.href)}
+            >
+              <${Icon} name="link" />
+            </button>`
+          }
+          ${
+            linked &&
+            html`<a
+              class="icon m-hide"
+              href=${changed({ view: "graph", near: wanted })}
+              aria-label=${words.note.openGraph}
+              title=${words.note.openGraph}
+            >
+              <${Icon} name="graph" />
+            </a>`
+          }
           ${read && writes && html`<${More} read=${read} />`}
-          ${!noteFault.value && html`<button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button>`}
-          ${writes && html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}><${Icon} name="edit" /><span class="m-hide">${words.note.edit}</span><span class="visually-hidden only-s">${words.note.edit}</span></button>`}</div></div>
-      ${noteFault.value && html`<div class="doc">${noteFault.value.status === 404 ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`}</div>`}
+          ${
+            !noteFault.value &&
+            html`<button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}>
+              <${Icon} name="side" />
+            </button>`
+          }
+          ${
+            writes &&
+            html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}>
+              <${Icon} name="edit" />
+              <span class="m-hide">${words.note.edit}</span>
+              <span class="visually-hidden only-s">${words.note.edit}</span>
+            </button>`
+          }
+        </div>
+      </div>
+      ${
+        noteFault.value &&
+        html`<div class="doc">
+          ${
+            noteFault.value.status === 404
+              ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>`
+              : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`
+          }
+        </div>`
+      }
       ${
         read &&
         html`<div class="doc">
-        <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
-        ${read.source !== null ? html`<${Source} key=${read.tag} read=${read} />` : html`<${Prose} read=${read} />`}
-        <${Links} key=${read.id} id=${read.id} named=${linked} /></div>`
+          <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
+          ${read.source !== null ? html`<${Source} key=${read.tag} read=${read} />` : html`<${Prose} read=${read} />`}
+          <${Links} key=${read.id} id=${read.id} named=${linked} />
+        </div>`
       }
     </article>
-    ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
+    ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}
+  `;
 }
 
 /** @param {{ read: import("../../state/note.js").Note }} given */
 function Facts({ read }) {
   const wordCount = useMemo(() => countWords(read.html), [read.html]);
   const status = read.properties.find((each) => each.key === "status")?.values[0]?.text;
-  return html`<div class="facts">${typed.value && html`<span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>`}
+  return html`<div class="facts">
+    ${
+      typed.value &&
+      html`<span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>`
+    }
     ${status && html`<bdi>${plain(status, 40)}</bdi>`}
     ${read.date && html`<time class="num" datetime=${read.date} title=${read.date}>${fullDate(read.date)}</time>`}
     ${wordCount > 0 && html`<span class="num">${words.note.words(count(wordCount))}</span>`}
-    ${read.tags.slice(0, 30).map((tag) => html`<a class="tag" key=${tag} href=${changed({ tag: [tag], q: "" })}><bdi>${plain(tag, 60)}</bdi></a>`)}</div>`;
+    ${read.tags
+      .slice(0, 30)
+      .map(
+        (tag) =>
+          html`<a class="tag" key=${tag} href=${changed({ tag: [tag], q: "" })}><bdi>${plain(tag, 60)}</bdi></a>`,
+      )}
+  </div>`;
 }
 
 const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
@@ -152,7 +235,10 @@ function countWords(rendered) {
   return Math.round((found * text.length) / Math.max(1, part.length));
 }
 
-/** A note that is too large to render: its text, a piece at a time. @param {{ read: import("../../state/note.js").Note }} given */
+/**
+ * A note that is too large to render: its text, a piece at a time.
+ * @param {{ read: import("../../state/note.js").Note }} given
+ */
 function Source({ read }) {
   const pieces = useSignal([read.source ?? ""]);
   const busy = useSignal(false);
@@ -166,6 +252,14 @@ function Source({ read }) {
     }
     busy.value = false;
   };
-  return html`<p class="say"><${Icon} name="info" />${words.note.large}</p><pre class="raw" dir="auto" tabindex="0">${pieces.value.map((piece, at) => html`<span key=${at}>${piece}</span>`)}</pre>
-    ${pieces.value.length < read.pieces && html`<button class="quiet" disabled=${busy.value} onClick=${more}>${words.note.more}</button>`}`;
+  return html`
+    <p class="say"><${Icon} name="info" />${words.note.large}</p>
+    <pre class="raw" dir="auto" tabindex="0">
+      ${pieces.value.map((piece, at) => html`<span key=${at}>${piece}</span>`)}
+    </pre>
+    ${
+      pieces.value.length < read.pieces &&
+      html`<button class="quiet" disabled=${busy.value} onClick=${more}>${words.note.more}</button>`
+    }
+  `;
 }

@@ -11,14 +11,25 @@ import { Mini } from "./mini.js";
 
 const OUTLINE = 400; // headings in the document
 
-/** @param {{ read: import("../../state/note.js").Note, box: { current: HTMLElement | null }, drawer: { value: boolean } }} given */
+/**
+ * @param {{
+ *   read: import("../../state/note.js").Note,
+ *   box: { current: HTMLElement | null },
+ *   drawer: { value: boolean },
+ * }} given
+ */
 export function Side({ read, box, drawer }) {
   const properties = read.properties.filter(({ values }) => values.some(({ text }) => text.trim()));
   return html`<aside class="side" data-drawer=${drawer.value} aria-label=${words.note.about} tabindex=${-1}>
-    <button class="icon shut" aria-label=${words.close} onClick=${() => (drawer.value = false)}><${Icon} name="x" /></button>
+    <button class="icon shut" aria-label=${words.close} onClick=${() => (drawer.value = false)}>
+      <${Icon} name="x" />
+    </button>
     ${isNote(read) && html`<${Mini} read=${read} />`}
     ${read.outline.length > 0 && html`<${Outline} read=${read} box=${box} />`}
-    ${properties.length > 0 && html`<section><h2>${words.note.properties}</h2><${Properties} list=${properties} /></section>`}
+    ${
+      properties.length > 0 &&
+      html`<section><h2>${words.note.properties}</h2><${Properties} list=${properties} /></section>`
+    }
   </aside>`;
 }
 
@@ -83,12 +94,39 @@ function Outline({ read, box }) {
     moves.current = false;
     remember({ heading: id });
   };
-  return html`<section><h2>${words.note.outline}</h2><ul class="toc">${read.outline.slice(0, OUTLINE).map((each) => html`<li key=${each.id}><a href=${changed({ at: each.id })} data-level=${each.level - top + 1} aria-current=${each.id === current.value ? "true" : undefined} onClick=${(/** @type {MouseEvent} */ event) => jump(event, each.id)}><bdi>${plain(each.text, 160) || words.untitled}</bdi></a></li>`)}</ul></section>`;
+  return html`<section>
+    <h2>${words.note.outline}</h2>
+    <ul class="toc">
+      ${read.outline.slice(0, OUTLINE).map(
+        (each) => html`<li key=${each.id}>
+          <a
+            href=${changed({ at: each.id })}
+            data-level=${each.level - top + 1}
+            aria-current=${each.id === current.value ? "true" : undefined}
+            onClick=${(/** @type {MouseEvent} */ event) => jump(event, each.id)}
+          >
+            <bdi>${plain(each.text, 160) || words.untitled}</bdi>
+          </a>
+        </li>`,
+      )}
+    </ul>
+  </section>`;
 }
 
 /** @param {{ list: { key: string, values: { text: string, noteId: string | null }[], isList: boolean }[] }} given */
 function Properties({ list }) {
-  return html`<dl class="props">${list.slice(0, 100).map(({ key, values, isList }) => html`<dt key=${key}><bdi>${plain(key, 60)}</bdi></dt><dd>${values.slice(0, 50).map((value, at) => html`<${Value} key=${at} name=${key} value=${value} many=${isList} />`)}</dd>`)}</dl>`;
+  return html`<dl class="props">
+    ${list.slice(0, 100).map(
+      ({ key, values, isList }) => html`
+        <dt key=${key}><bdi>${plain(key, 60)}</bdi></dt>
+        <dd>
+          ${values
+            .slice(0, 50)
+            .map((value, at) => html`<${Value} key=${at} name=${key} value=${value} many=${isList} />`)}
+        </dd>
+      `,
+    )}
+  </dl>`;
 }
 
 /** @param {{ name: string, value: { text: string, noteId: string | null }, many: boolean }} given */

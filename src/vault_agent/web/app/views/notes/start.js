@@ -23,14 +23,29 @@ export function Start() {
   const t = later.start;
   const others = recent.value.filter(({ id }) => !starred.value.some((each) => each.id === id));
   return html`<div class="start">
-    ${starred.value.length > 0 && html`<section><h2>${t.starred}</h2><${Notes} list=${starred.value} icon="star" /></section>`}
-    ${others.length > 0 && html`<section><h2>${later.palette.recent}</h2><${Notes} list=${others.slice(0, SHOWN)} icon="notes" /></section>`}
-    <${Calendar} /></div>`;
+    ${
+      starred.value.length > 0 &&
+      html`<section><h2>${t.starred}</h2><${Notes} list=${starred.value} icon="star" /></section>`
+    }
+    ${
+      others.length > 0 &&
+      html`<section><h2>${later.palette.recent}</h2><${Notes} list=${others.slice(0, SHOWN)} icon="notes" /></section>`
+    }
+    <${Calendar} />
+  </div>`;
 }
 
 /** @param {{ list: Kept[], icon: string }} given */
-const Notes = ({ list, icon }) =>
-  html`<ul>${list.map(({ id, title, path }) => html`<li key=${id}><a href=${changed({ note: id, at: "" })} data-peek=${id} title=${plain(path, 300)}><${Icon} name=${icon} small /><bdi class="cut">${plain(title, 120) || words.untitled}</bdi></a></li>`)}</ul>`;
+const Notes = ({ list, icon }) => html`<ul>
+  ${list.map(
+    ({ id, title, path }) => html`<li key=${id}>
+      <a href=${changed({ note: id, at: "" })} data-peek=${id} title=${plain(path, 300)}>
+        <${Icon} name=${icon} small />
+        <bdi class="cut">${plain(title, 120) || words.untitled}</bdi>
+      </a>
+    </li>`,
+  )}
+</ul>`;
 
 const monthName = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric" });
 const dayOfWeek = new Intl.DateTimeFormat(locale, { weekday: "narrow" });
@@ -75,13 +90,35 @@ function Calendar() {
   const days = new Date(year, at + 1, 0).getDate();
   const cells = [...Array(days).keys()].map((each) => new Date(year, at, each + 1));
   const week = [...Array(7).keys()].map((each) => dayOfWeek.format(new Date(2023, 0, 1 + begins + each)));
-  return html`<section class="calendar"><h2>${t.daily}</h2>
-    <header><button class="icon" aria-label=${t.before} onClick=${() => move(-1)}><${Icon} name="left" /></button><span role="status">${monthName.format(month.value)}</span><button class="icon" aria-label=${t.after} onClick=${() => move(1)}><${Icon} name="right" /></button></header>
-    <div class="days"><div class="week" aria-hidden="true">${week.map((each, day) => html`<span key=${day}>${each}</span>`)}</div>
+  return html`<section class="calendar">
+    <h2>${t.daily}</h2>
+    <header>
+      <button class="icon" aria-label=${t.before} onClick=${() => move(-1)}><${Icon} name="left" /></button>
+      <span role="status">${monthName.format(month.value)}</span>
+      <button class="icon" aria-label=${t.after} onClick=${() => move(1)}><${Icon} name="right" /></button>
+    </header>
+    <div class="days">
+      <div class="week" aria-hidden="true">${week.map((each, day) => html`<span key=${day}>${each}</span>`)}</div>
       ${cells.map((each, day) => {
         const name = dayName(each);
         const has = notes.value.has(name);
-        return html`<button key=${name} class="day num" style=${day === 0 ? { gridColumnStart: blank + 1 } : {}} data-has=${has} aria-label=${`${wholeDay.format(each)}${has ? "" : `, ${t.none}`}`} aria-current=${name === dayName(today) ? "date" : undefined} disabled=${!has && !makes} onClick=${() => open(name)}>${day + 1}</button>`;
-      })}</div>
-    ${(makes || notes.value.has(dayName(today))) && html`<button class="quiet" onClick=${() => open(dayName(today))}><${Icon} name="date" />${t.today}</button>`}</section>`;
+        return html`<button
+          key=${name}
+          class="day num"
+          style=${day === 0 ? { gridColumnStart: blank + 1 } : {}}
+          data-has=${has}
+          aria-label=${`${wholeDay.format(each)}${has ? "" : `, ${t.none}`}`}
+          aria-current=${name === dayName(today) ? "date" : undefined}
+          disabled=${!has && !makes}
+          onClick=${() => open(name)}
+        >
+          ${day + 1}
+        </button>`;
+      })}
+    </div>
+    ${
+      (makes || notes.value.has(dayName(today))) &&
+      html`<button class="quiet" onClick=${() => open(dayName(today))}><${Icon} name="date" />${t.today}</button>`
+    }
+  </section>`;
 }

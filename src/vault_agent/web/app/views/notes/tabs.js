@@ -13,7 +13,10 @@ import { words } from "../../words.js";
 
 const t = later.tabs;
 
-/** The middle button, or Ctrl with a click or Enter, opens a link to a note in a tab. With Shift it is the browser's. @param {MouseEvent} event */
+/**
+ * The middle button, or Ctrl with a click or Enter, opens a link to a note in a tab. With Shift it is the browser's.
+ * @param {MouseEvent} event
+ */
 function clicked(event) {
   const middle = event.type === "auxclick" && event.button === 1;
   if (!middle && !(event.type === "click" && (apple ? event.metaKey : event.ctrlKey))) return;
@@ -78,10 +81,24 @@ export function Tabs() {
     } else return;
     event.preventDefault();
   };
-  return html`<nav class="tabstrip" aria-label=${t.title}><ul ref=${strip}>${tabs.value.map(({ id, title, path }) => {
-    const name = plain(title, 80) || (id === open ? "…" : words.untitled);
-    return html`<li key=${id} onAuxClick=${(/** @type {MouseEvent} */ event) => event.button === 1 && close(id)}>
-      <a href=${changed({ view: "notes", note: id, at: "" })} aria-current=${id === open ? "page" : undefined} title=${plain(path, 300) || undefined} onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, id)}><bdi class="cut">${name}</bdi></a>
-      <button class="icon" aria-label=${t.close(name)} title=${t.close(name)} onClick=${() => close(id)}><${Icon} name="x" small /></button></li>`;
-  })}</ul></nav>`;
+  return html`<nav class="tabstrip" aria-label=${t.title}>
+    <ul ref=${strip}>
+      ${tabs.value.map(({ id, title, path }) => {
+        const name = plain(title, 80) || (id === open ? "…" : words.untitled);
+        return html`<li key=${id} onAuxClick=${(/** @type {MouseEvent} */ event) => event.button === 1 && close(id)}>
+          <a
+            href=${changed({ view: "notes", note: id, at: "" })}
+            aria-current=${id === open ? "page" : undefined}
+            title=${plain(path, 300) || undefined}
+            onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, id)}
+          >
+            <bdi class="cut">${name}</bdi>
+          </a>
+          <button class="icon" aria-label=${t.close(name)} title=${t.close(name)} onClick=${() => close(id)}>
+            <${Icon} name="x" small />
+          </button>
+        </li>`;
+      })}
+    </ul>
+  </nav>`;
 }

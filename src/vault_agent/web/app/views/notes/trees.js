@@ -14,7 +14,13 @@ const MOST = 100; // entries in the document: typing finds the others
 
 /** @typedef {{ name: string, total: number, depth: number }} Entry */
 
-/** @template {{ total: number, children: Node[] }} Node @param {Node[]} nodes @param {(node: Node) => string} named @param {number} depth @returns {Entry[]} */
+/**
+ * @template {{ total: number, children: Node[] }} Node
+ * @param {Node[]} nodes
+ * @param {(node: Node) => string} named
+ * @param {number} depth
+ * @returns {Entry[]}
+ */
 function flat(nodes, named, depth = 0) {
   return nodes.flatMap((node) => [
     { name: named(node), total: node.total, depth },
@@ -50,21 +56,48 @@ export function TreeMenu({ kind, anchor, onClose }) {
       anchor.focus();
     }
   };
-  return html`<${Menu} anchor=${anchor} label=${tags ? words.notes.tags : words.notes.folder} role="group" onClose=${onClose}>
-    <label class="field"><${Icon} name="search" /><span class="visually-hidden">${tags ? words.notes.findTag : words.notes.findFolder}</span>
-      <input dir="auto" placeholder=${tags ? words.notes.findTag : words.notes.findFolder} value=${sought.value} onInput=${(/** @type {Typed} */ event) => (sought.value = event.target.value)} /></label>
+  return html`<${Menu}
+    anchor=${anchor}
+    label=${tags ? words.notes.tags : words.notes.folder}
+    role="group"
+    onClose=${onClose}
+  >
+    <label class="field">
+      <${Icon} name="search" />
+      <span class="visually-hidden">${tags ? words.notes.findTag : words.notes.findFolder}</span>
+      <input
+        dir="auto"
+        placeholder=${tags ? words.notes.findTag : words.notes.findFolder}
+        value=${sought.value}
+        onInput=${(/** @type {Typed} */ event) => (sought.value = event.target.value)}
+      />
+    </label>
     ${fault.value && html`<${Trouble} fault=${fault.value} />`}
     ${!found.length && html`<p class="entry mute">${words.notes.noTags}</p>`}
     ${
       found.length > 0 &&
-      html`<div role="menu" aria-label=${tags ? words.notes.tags : words.notes.folder}>${found
-        .slice(0, MOST)
-        .map(({ name, total, depth }) => {
+      html`<div role="menu" aria-label=${tags ? words.notes.tags : words.notes.folder}>
+        ${found.slice(0, MOST).map(({ name, total, depth }) => {
           const short = words_ || depth === 0 ? name : name.slice(name.lastIndexOf("/") + 1);
-          return html`<button class="entry" role="menuitemcheckbox" key=${name} aria-checked=${now.includes(name)} onClick=${() => choose(name)} title=${name}>
-        <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
-        ${!words_ && depth > 0 && html`<span aria-hidden="true" style=${{ inlineSize: `${Math.min(depth, 6)}em` }}></span>`}
-        <bdi class="cut">${plain(short, 80)}</bdi><span class="n num">${count(total)}</span></button>`;
-        })}</div>`
-    }<//>`;
+          return html`<button
+            class="entry"
+            role="menuitemcheckbox"
+            key=${name}
+            aria-checked=${now.includes(name)}
+            onClick=${() => choose(name)}
+            title=${name}
+          >
+            <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+            ${
+              !words_ &&
+              depth > 0 &&
+              html`<span aria-hidden="true" style=${{ inlineSize: `${Math.min(depth, 6)}em` }}></span>`
+            }
+            <bdi class="cut">${plain(short, 80)}</bdi>
+            <span class="n num">${count(total)}</span>
+          </button>`;
+        })}
+      </div>`
+    }
+  <//>`;
 }

@@ -20,7 +20,11 @@ const open = signal("");
 
 /** @typedef {Record<string, number>} Part */
 
-/** The different words that ranges of a text have. @param {string} text @param {readonly (readonly [number, number])[]} ranges */
+/**
+ * The different words that ranges of a text have.
+ * @param {string} text
+ * @param {readonly (readonly [number, number])[]} ranges
+ */
 function found(text, ranges) {
   const each = inUnits(text, ranges).map(([start, end]) => text.slice(start, end).toLocaleLowerCase());
   return [...new Set(each)].slice(0, MOST).join(", ");
@@ -47,10 +51,17 @@ function Votes({ votes, known }) {
   const total = Object.values(votes).reduce((sum, vote) => sum + vote, 0);
   const told = Object.entries(votes).filter(([, vote]) => vote / total >= LEAST);
   const order = told.sort((a, b) => b[1] - a[1]);
-  return html`<dl class="votes">${order.map(
-    ([name, vote]) => html`<dt key=${name}>${known[name] ?? plain(name, 40)}</dt>
-    <dd><span class="bar" aria-hidden="true"><i style=${{ inlineSize: `${(vote / total) * 100}%` }}></i></span><span class="num">${percent(vote / total)}</span></dd>`,
-  )}</dl>`;
+  return html`<dl class="votes">
+    ${order.map(
+      ([name, vote]) => html`
+        <dt key=${name}>${known[name] ?? plain(name, 40)}</dt>
+        <dd>
+          <span class="bar" aria-hidden="true"><i style=${{ inlineSize: `${(vote / total) * 100}%` }}></i></span>
+          <span class="num">${percent(vote / total)}</span>
+        </dd>
+      `,
+    )}
+  </dl>`;
 }
 
 /** What changed the order after that: weights of the owner, a reranker, and whatever else the server names.
@@ -84,10 +95,12 @@ function Reasons({ hit, place }) {
     ...(hit.heading && { heading: t.underHeading(plain(hit.heading, 60)) }),
   });
   const lines = changes(others);
-  return html`<p class="num">${t.place(count(place), count(Math.round(hit.score * 100) / 100))}</p>
+  return html`
+    <p class="num">${t.place(count(place), count(Math.round(hit.score * 100) / 100))}</p>
     <ul>${places(hit).map(([where, list]) => html`<li key=${where}>${where}: <bdi>${list}</bdi></li>`)}</ul>
     ${votes && Object.keys(votes).length > 0 && html`<h3>${t.made}</h3><${Votes} votes=${votes} known=${known} />`}
-    ${lines.length > 0 && html`<h3>${t.after}</h3><ul>${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul>`}`;
+    ${lines.length > 0 && html`<h3>${t.after}</h3><ul>${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul>`}
+  `;
 }
 
 /** Arrow keys scroll what is read, and walk no entries. @param {KeyboardEvent} event */
@@ -99,8 +112,16 @@ const scrolls = (event) => {
 function Card({ title, reply, fault }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => box.current?.focus(), []); // it is read aloud, and Escape closes it
-  return html`<div class="why-card" tabindex=${-1} ref=${box} onKeyDown=${scrolls}><h2 dir="auto">${title}</h2>
-    ${fault ? html`<${Trouble} fault=${fault} />` : reply ? html`<${Reasons} ...${reply} />` : html`<p>${later.why.gone}</p>`}</div>`;
+  return html`<div class="why-card" tabindex=${-1} ref=${box} onKeyDown=${scrolls}>
+    <h2 dir="auto">${title}</h2>
+    ${
+      fault
+        ? html`<${Trouble} fault=${fault} />`
+        : reply
+          ? html`<${Reasons} ...${reply} />`
+          : html`<p>${later.why.gone}</p>`
+    }
+  </div>`;
 }
 
 /** @param {{ row: import("../../state/results.js").Row, anchor: HTMLElement, onClose: () => void }} given */
@@ -126,7 +147,8 @@ function Told({ row, anchor, onClose }) {
   if (reply.value === undefined && !fault.value) return null;
   const title = plain(row.title, 120);
   return html`<${Menu} anchor=${anchor} label=${later.why.of(title)} role="group" onClose=${onClose}>
-    <${Card} title=${title} reply=${reply.value} fault=${fault.value} /><//>`;
+    <${Card} title=${title} reply=${reply.value} fault=${fault.value} />
+  <//>`;
 }
 
 /** The keys of what is open are not those of the list. @param {KeyboardEvent} event */
@@ -134,7 +156,10 @@ const keep = (event) => {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 };
 
-/** The button of a result that says why it is there. @param {{ row: import("../../state/results.js").Row, focusable: boolean }} given */
+/**
+ * The button of a result that says why it is there.
+ * @param {{ row: import("../../state/results.js").Row, focusable: boolean }} given
+ */
 export function Why({ row, focusable }) {
   const styled = useSheet("why.css");
   const button = useRef(/** @type {HTMLElement | null} */ (null));
@@ -157,6 +182,17 @@ export function Why({ row, focusable }) {
     [focusable],
   );
   if (!styled) return null;
-  return html`<button class="why" ref=${button} tabindex=${focusable ? 0 : -1} aria-expanded=${shown} aria-label=${later.why.of(plain(row.title, 120))} onClick=${toggle}>${later.why.ask}</button>
-    ${shown && html`<div onKeyDown=${keep}><${Told} row=${row} anchor=${button.current} onClose=${close} /></div>`}`;
+  return html`
+    <button
+      class="why"
+      ref=${button}
+      tabindex=${focusable ? 0 : -1}
+      aria-expanded=${shown}
+      aria-label=${later.why.of(plain(row.title, 120))}
+      onClick=${toggle}
+    >
+      ${later.why.ask}
+    </button>
+    ${shown && html`<div onKeyDown=${keep}><${Told} row=${row} anchor=${button.current} onClose=${close} /></div>`}
+  `;
 }

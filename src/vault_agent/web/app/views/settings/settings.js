@@ -17,41 +17,90 @@ const t = later.settings;
 
 export function View() {
   useEffect(() => void readHealth(), []);
-  return html`<section class="page" tabindex="0" aria-label=${t.title}><div><h1>${t.title}</h1>
-    <section><h2>${t.look}</h2><${Look} /></section>
-    <section><h2>${t.health}</h2>${health.value && html`<${Health} now=${health.value} />`}<p class="mute">${t.cli}</p></section>
-    ${
-      document.documentElement.dataset.key === "required" &&
-      html`<section><h2>${t.session}</h2><button class="quiet danger" onClick=${() =>
-        signOut().then(
-          () => toast(t.signedOut),
-          (/** @type {any} */ error) => toast(sentence(error)),
-        )}>${t.signOut}</button></section>`
-    }
-  </div></section>`;
+  return html`<section class="page" tabindex="0" aria-label=${t.title}>
+    <div>
+      <h1>${t.title}</h1>
+      <section><h2>${t.look}</h2><${Look} /></section>
+      <section>
+        <h2>${t.health}</h2>
+        ${health.value && html`<${Health} now=${health.value} />`}
+        <p class="mute">${t.cli}</p>
+      </section>
+      ${
+        document.documentElement.dataset.key === "required" &&
+        html`<section>
+          <h2>${t.session}</h2>
+          <button
+            class="quiet danger"
+            onClick=${() =>
+              signOut().then(
+                () => toast(t.signedOut),
+                (/** @type {any} */ error) => toast(sentence(error)),
+              )}
+          >
+            ${t.signOut}
+          </button>
+        </section>`
+      }
+    </div>
+  </section>`;
 }
 
 /** @param {{ name: string, field: string, values: Record<string, string> }} given */
 function Choice({ name, field, values }) {
   const now = /** @type {any} */ (settings.value)[field];
-  return html`<div class="line"><span class="grow" id=${`label-${field}`}>${name}</span><span class="tabs" role="radiogroup" aria-labelledby=${`label-${field}`}>
-    ${Object.entries(values).map(([value, label]) => html`<button key=${value} role="radio" aria-checked=${now === value} onClick=${() => set({ [field]: value })}>${label}</button>`)}</span></div>`;
+  return html`<div class="line">
+    <span class="grow" id=${`label-${field}`}>${name}</span>
+    <span class="tabs" role="radiogroup" aria-labelledby=${`label-${field}`}>
+      ${Object.entries(values).map(
+        ([value, label]) => html`<button
+          key=${value}
+          role="radio"
+          aria-checked=${now === value}
+          onClick=${() => set({ [field]: value })}
+        >
+          ${label}
+        </button>`,
+      )}
+    </span>
+  </div>`;
 }
 
 /** @param {{ field: "letters" | "vim", name: string, why: string }} given */
-const Switch = ({ field, name, why }) =>
-  html`<div class="line"><button class="opt" role="switch" aria-checked=${settings.value[field]} onClick=${() => set({ [field]: !settings.peek()[field] })}><span>${name}<small>${why}</small></span><span class="switch"></span></button></div>`;
+const Switch = ({ field, name, why }) => html`<div class="line">
+  <button
+    class="opt"
+    role="switch"
+    aria-checked=${settings.value[field]}
+    onClick=${() => set({ [field]: !settings.peek()[field] })}
+  >
+    <span>${name}<small>${why}</small></span>
+    <span class="switch"></span>
+  </button>
+</div>`;
 
 function Look() {
   return html`<div class="card">
     <${Choice} name=${t.theme} field="theme" values=${t.themes} />
-    <${Choice} name=${t.size} field="size" values=${{ small: t.sizes.small, "": t.sizes.normal, large: t.sizes.large }} />
-    <${Choice} name=${t.width} field="width" values=${{ narrow: t.widths.narrow, "": t.widths.normal, wide: t.widths.wide }} />
+    <${Choice}
+      name=${t.size}
+      field="size"
+      values=${{ small: t.sizes.small, "": t.sizes.normal, large: t.sizes.large }}
+    />
+    <${Choice}
+      name=${t.width}
+      field="width"
+      values=${{ narrow: t.widths.narrow, "": t.widths.normal, wide: t.widths.wide }}
+    />
     <${Choice} name=${t.face} field="face" values=${{ "": t.faces.sans, serif: t.faces.serif }} />
     <${Choice} name=${t.motion} field="motion" values=${{ "": t.motions.system, none: t.motions.none }} />
     <${Switch} field="letters" name=${t.letters} why=${t.lettersWhy} />
     ${mayWrite.value && html`<${Switch} field="vim" name=${t.vim} why=${t.vimWhy} />`}
-    <div class="line"><span class="grow">${t.keys}</span><button class="quiet" onClick=${() => (overlay.value = { name: "keys" })}><${Icon} name="key" />?</button></div></div>`;
+    <div class="line">
+      <span class="grow">${t.keys}</span>
+      <button class="quiet" onClick=${() => (overlay.value = { name: "keys" })}><${Icon} name="key" />?</button>
+    </div>
+  </div>`;
 }
 
 /** Settings that have a line of their own, and the one without which this page would not be here. */
@@ -109,7 +158,26 @@ function Health({ now }) {
     ["info", t.version, now.version, words.stats[/** @type {"live"} */ (live.value)], ""],
   ];
   return html`<div class="card">
-    ${rows.map(([icon, name, text, more, tone]) => html`<div class="line" key=${name}><${Icon} name=${icon} /><span class="grow">${name}${more && html`<small>${more}</small>`}</span><bdi class=${`state ${tone}`}>${text}</bdi></div>`)}
-    ${healthWarnings.value.map((each, at) => html`<div class="line warned" key=${at}><${Icon} name="warn" /><span class="grow">${plain(each.details?.what ?? each.message, 400)}</span></div>`)}
-    ${others.length > 0 && html`<div class="line"><${Icon} name="check" /><span class="grow">${t.on_list}</span><span>${others.map((each) => html`<bdi class="tag" key=${each}>${each}</bdi> `)}</span></div>`}</div>`;
+    ${rows.map(
+      ([icon, name, text, more, tone]) => html`<div class="line" key=${name}>
+        <${Icon} name=${icon} />
+        <span class="grow">${name}${more && html`<small>${more}</small>`}</span>
+        <bdi class=${`state ${tone}`}>${text}</bdi>
+      </div>`,
+    )}
+    ${healthWarnings.value.map(
+      (each, at) => html`<div class="line warned" key=${at}>
+        <${Icon} name="warn" />
+        <span class="grow">${plain(each.details?.what ?? each.message, 400)}</span>
+      </div>`,
+    )}
+    ${
+      others.length > 0 &&
+      html`<div class="line">
+        <${Icon} name="check" />
+        <span class="grow">${t.on_list}</span>
+        <span>${others.map((each) => html`<bdi class="tag" key=${each}>${each}</bdi> `)}</span>
+      </div>`
+    }
+  </div>`;
 }
