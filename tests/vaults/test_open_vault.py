@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.waiting import eventually_async, nothing_happens
 from tests.warm import children, command_line
 
 from vault_agent.app import open_app
@@ -25,6 +26,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.model.search import SearchQuery
 from vault_agent.search import fetch
+from vault_agent.store.positions import read_positions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -175,6 +177,27 @@ async def test_the_first_index_run_has_the_start_as_trigger(root: Path):
     async with opened(root) as vault:
         [job] = await vault.jobs.list()
     assert job.trigger is Trigger.START
+
+
+@pytest.mark.parametrize("page", [True, False])
+async def test_the_web_page_has_its_graph_laid_out_with_the_first_index(root: Path, page: bool):
+    config = Config(
+        vault={"root": root}, index={"dir": root.parent / "data"}, web={"enabled": page}
+    )
+    async with open_app(config) as app:
+        vault = app.vaults.default
+        await settled(vault)
+        file = vault.workplace / "graph.positions"
+        if page:
+            await eventually_async(lambda: asyncio.to_thread(read_positions, file))
+            return
+
+        async def indexed_again() -> None:
+            (root / "New.md").write_text("[[Bread]]")
+            await vault.submit(JobKind.INDEX)
+            await settled(vault)
+
+        await nothing_happens(file.exists, then=indexed_again)
 
 
 @pytest.mark.parametrize("at_start", [True, False])

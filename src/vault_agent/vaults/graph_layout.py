@@ -40,6 +40,7 @@ class GraphLayout:
         compute: asks the keeper to compute them.
         revision: returns the revision that is served.
         background: runs the computation.
+        ahead: whether the first positions are computed before anybody asks for them.
     """
 
     def __init__(
@@ -48,6 +49,8 @@ class GraphLayout:
         compute: Callable[[], Awaitable[Answer | None]],
         revision: Callable[[], Awaitable[str]],
         background: Background,
+        *,
+        ahead: bool,
     ) -> None:
         self._file = file
         self._compute = compute
@@ -56,6 +59,7 @@ class GraphLayout:
         self._kept: Layout | None = None
         self._computing: asyncio.Event | None = None  # set when it has ended
         self._wanted = False  # whether anybody has asked since the start
+        self._ahead = ahead and not file.exists()
 
     async def get(self) -> Layout:
         """Return the positions of the current revision. Wait a while if they are being computed.
@@ -78,8 +82,8 @@ class GraphLayout:
         )
 
     def renew(self) -> None:
-        """Compute the positions of a new revision, if anybody has looked at some before."""
-        if self._wanted:
+        """Compute the positions of a new revision: of the first one, or if anybody has asked."""
+        if self._wanted or self._ahead:
             self._start()
 
     async def _current(self) -> Layout | None:
@@ -97,6 +101,7 @@ class GraphLayout:
     async def _run(self) -> None:
         try:
             await self._compute()
+            self._ahead = False
         finally:
             if self._computing is not None:
                 self._computing.set()

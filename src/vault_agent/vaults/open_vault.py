@@ -115,6 +115,7 @@ class OpenVault:
             partial(vault.ask, LayOut(vault.task)),
             self.links.revision,
             vault.background,
+            ahead=config.web.enabled,
         )
         self.runs.on_refresh(self._forget_older)
         self.typing = TypingHelp(self.read, vault.open_root, vault.background, shared.texts)
