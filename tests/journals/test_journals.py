@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from tests.chat_endpoint import ChatEndpoint
+from tests.clocks import PATIENCE
 from tests.endpoint import redirect, status
 from tests.made_sessions import Made, Writer, made_session
 from tests.secret_forms import FORMS
@@ -30,6 +31,7 @@ from vault_agent.journals import sessions as sessions_module
 from vault_agent.journals.kept_texts import lines_of
 from vault_agent.journals.notes import JournalNotes
 from vault_agent.journals.session_facts import SessionFacts
+from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
 from vault_agent.store.sessions.turn import SAID
@@ -307,6 +309,22 @@ async def test_drafts_wait_for_a_review(desk: Desk):
         with pytest.raises(NotFound):
             await app.journals.review(second.session_id, accept=True)
     assert front(desk.note())["session"] == first.session_id
+
+
+async def test_followers_of_both_vaults_hear_that_a_journal_is_written(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 7)
+    heard = MemoryNews(made.session_id, made.agent, "journal", 0, 0)
+    async with desk.app() as app, app.vaults.open("project:shop") as project:
+        followed = [
+            each.events.follow(each.events.last_id) for each in (app.vaults.default, project)
+        ]
+        await desk.run(app, made)
+        for news in followed:
+            async with asyncio.timeout(PATIENCE):
+                while (await anext(news)).item != heard:
+                    pass
+            await news.aclose()
+        await desk.settled(app, made.session_id, "complete", "incomplete")
 
 
 async def test_a_journal_that_may_have_a_secret_waits_for_a_look(desk: Desk):

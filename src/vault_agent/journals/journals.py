@@ -30,6 +30,7 @@ from vault_agent.journals.kept_texts import (
 from vault_agent.journals.notes import Edited, JournalNotes
 from vault_agent.journals.states import after_try, asked_for, in_the_vault
 from vault_agent.journals.texts import JournalTexts
+from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.journals import (
     EDITED,
     EMPTY,
@@ -99,6 +100,7 @@ class Journals:
         self._on_crash = on_crash
         self._now = now
         self._locks = Locks()  # of sessions
+        self._record.on_journal(self._tell)
 
     # --- what people and agents ask for ---------------------------------------------------------
 
@@ -383,6 +385,10 @@ class Journals:
         else:
             skipped = replace(journal, state="skipped", reason=reason, next_at=None)
             await self._became(skipped, drop=(*SAID, *GIVEN))
+
+    def _tell(self, journal: Journal) -> None:
+        news = MemoryNews(journal.session_id, journal.agent, "journal", notes=0, tokens=0)
+        self._vaults.tell(journal.vault, news)
 
     def _is_short(self, journal: Journal, gathered: Gathered) -> bool:
         found = gathered.session

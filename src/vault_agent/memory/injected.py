@@ -421,10 +421,8 @@ class Deliveries:
         )
 
     def _tell(self, who: _Who, event: str, notes: int = 0, tokens: int = 0) -> None:
-        """Tell those who follow the project's vault, and those who follow the server's own."""
         news = MemoryNews(who.session_id, who.agent, event, notes, tokens)
-        for vault in {each.identity: each for each in (self._vaults.default, who.vault)}.values():
-            vault.events.add(news)
+        self._vaults.tell(who.vault.identity, news)
 
     @asynccontextmanager
     async def _turn(self, session_id: str) -> AsyncIterator[None]:

@@ -85,11 +85,11 @@ class SessionMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryNews:
-    """News: an agent got notes, or what it gets was changed by a person."""
+    """News: an agent got notes, a person changed what it gets, or its journal has changed."""
 
     session_id: str
     agent: str
-    event: Annotated[str, OneOf("start", "prompt", "refresh", "manual", "chosen")]
+    event: Annotated[str, OneOf("start", "prompt", "refresh", "manual", "chosen", "journal")]
     notes: int
     tokens: int
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
+    from vault_agent.model.deliveries import MemoryNews
     from vault_agent.model.vaults import VaultState
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.shared import Shared
@@ -82,6 +83,13 @@ class Vaults:
         hosted = await self._open(entry, beyond=beyond)
         with hosted.in_use():
             yield await hosted.opened()
+
+    def tell(self, identity: str, news: MemoryNews) -> None:
+        """Tell those who follow a vault, and those who follow the server's own."""
+        self.default.events.add(news)
+        hosted = self._hosted.get(identity)
+        if hosted is not None and hosted.vault is not None:
+            hosted.vault.events.add(news)
 
     @property
     def has_several(self) -> bool:

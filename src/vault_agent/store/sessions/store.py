@@ -22,11 +22,12 @@ from vault_agent.store.sessions.turn import SESSION_COLUMNS, Turn, session_of
 from vault_agent.system.change import Change
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
     from pathlib import Path
 
     import aiosqlite
 
+    from vault_agent.model.journals import Journal
     from vault_agent.model.sessions import Session
     from vault_agent.store.database import AsyncConnection
     from vault_agent.store.sessions.turn import Kind
@@ -97,6 +98,11 @@ class SessionStore:
         self.changes = 0
         """The number of changes that were stored: after one, work may be due."""
         self._changed = Change()
+        self._on_journal: list[Callable[[Journal], object]] = []
+
+    def on_journal(self, listener: Callable[[Journal], object]) -> None:
+        """Call a function with each journal that a turn has changed."""
+        self._on_journal.append(listener)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
@@ -130,7 +136,12 @@ class SessionStore:
         Nothing else changes any session meanwhile. An error leaves everything as it was.
         """
         async with self.writing() as connection:
-            yield await Turn.begin(connection, session_id)
+            turn = await Turn.begin(connection, session_id)
+            before = turn.journal
+            yield turn
+        if turn.journal is not None and turn.journal != before:
+            for listener in self._on_journal:
+                listener(turn.journal)
 
     async def rows(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a query, as of the last commit: what is being changed is not seen."""
