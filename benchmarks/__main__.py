@@ -15,6 +15,7 @@ NAMES = (
     "run",
     "quality",
     "related",
+    "layout",
     "search",
     "watch",
     "writing",
