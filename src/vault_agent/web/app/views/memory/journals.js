@@ -17,13 +17,12 @@ import {
   reviewJournal,
   session,
 } from "../../state/memory.js";
-import { identityOf, job, remembered, revision, switchedOn } from "../../state/vault.js";
+import { clock, identityOf, remembered, revision, switchedOn } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
 import { agentName } from "./names.js";
 
 const t = later.journals;
-const [SOON, LATER] = [1500, 5000]; // ms
 const FIRST = ["draft", "incomplete", "pending"];
 const SIGNS = /** @type {Record<string, [string, string]>} */ ({
   complete: ["check", "ok"],
@@ -35,16 +34,7 @@ const SIGNS = /** @type {Record<string, [string, string]>} */ ({
 
 /** @param {{ project: string }} given */
 export function Journals({ project }) {
-  useEffect(() => void loadJournals(project), [project, remembered.value, revision.value, job.value?.state]);
-  const waits = journals.value?.some((each) => each.state === "pending");
-  useEffect(() => {
-    // No event tells when a journal is written.
-    const timer = setInterval(
-      () => document.visibilityState === "visible" && void loadJournals(project),
-      waits ? SOON : LATER,
-    );
-    return () => clearInterval(timer);
-  }, [waits, project]);
+  useEffect(() => void loadJournals(project), [project, remembered.value, revision.value, clock.value]);
   if (!journals.value) return null;
   if (!journals.value.length) return html`<${Empty} icon="notes" title=${t.none.title}><p>${t.none.text}</p><//>`;
   const rank = (/** @type {Wire.ShownJournal} */ each) =>
