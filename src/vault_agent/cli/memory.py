@@ -13,6 +13,7 @@ from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell,
 from vault_agent.cli.times import ago
 from vault_agent.client import calls
 from vault_agent.config.registry import DEFAULT
+from vault_agent.model.memory import RecallWeights
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
@@ -225,11 +226,8 @@ def _why_nothing(data: dict[str, Any], prompt: str) -> str:
 
 
 def _explain(data: dict[str, Any]) -> None:
-    weights = data["weights"]
-    tell(
-        f"\nscore = {weights['tag']:g} tag + {weights['semantic']:g} words"
-        f" + {weights['recency']:g} recency; without a signal, its weight goes to the others"
-    )
+    parts = " + ".join(f"{weight:g} {name}" for name, weight in data["weights"].items())
+    tell(f"\nscore = {parts}; without a signal, its weight goes to the others")
     tell(_match_line(data["wordMatch"]))
     for note in data["notes"]:
         tell(_line(note, ", ".join(note["reasons"])))
@@ -251,5 +249,5 @@ def _match_line(match: dict[str, float] | None) -> str:
 
 
 def _line(note: dict[str, Any], why: str) -> str:
-    parts = " ".join(f"{note[name]:.2f}" for name in ("tag", "semantic", "recency"))
+    parts = " ".join(f"{note[name]:.2f}" for name in RecallWeights._fields)
     return clean(f"{note['score']:.2f} ({parts})  {note['vault']}/{note['path']}  {why}")

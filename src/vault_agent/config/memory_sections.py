@@ -17,6 +17,7 @@ from vault_agent.config.kinds import (
     Url,
     setting,
 )
+from vault_agent.model.memory import RecallWeights
 
 
 class MemorySettings(Section):
@@ -97,6 +98,11 @@ class MemorySettings(Section):
         of_server=False,
     )
     log_days: Count = setting(90, "days for which it is kept what agents got", ge=1, le=3_650)
+
+    @property
+    def weights(self) -> RecallWeights:
+        """How much each part of a score counts."""
+        return RecallWeights(self.tag_weight, self.semantic_weight, self.recency_weight)
 
 
 class JournalSettings(Section):

@@ -42,7 +42,6 @@ from vault_agent.model.memory import (
     Recalled,
     RecalledNote,
     RecallSignals,
-    RecallWeights,
     WordMatch,
 )
 from vault_agent.model.modes import Mode
@@ -109,9 +108,6 @@ class Memory:
             VaultAgentError: as a search does. Without the global vault it is a warning.
         """
         settings = self._settings
-        weights = RecallWeights(
-            settings.tag_weight, settings.semantic_weight, settings.recency_weight
-        )
         async with AsyncExitStack() as stack:
             known, warnings = await self.facts.around(
                 stack,
@@ -138,7 +134,7 @@ class Memory:
                 signals,
                 frequencies(indexes, candidates),
                 today=self.today(),
-                weights=weights,
+                weights=settings.weights,
                 recency_days=settings.recency_days,
             )
             most = query.max_notes if query.max_notes is not None else settings.max_notes
@@ -173,7 +169,7 @@ class Memory:
                 prompt=bool(query.prompt) and match is not None and match.is_enough,
                 branch=on_branch,
             ),
-            weights=weights,
+            weights=settings.weights,
             match=match,
             max_tokens=limit,
             warnings=(*warnings, *more),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vault_agent.memory.candidates import frequencies
 from vault_agent.memory.memory import address_of, candidates_of, match_type, parts_of
 from vault_agent.memory.score import Signals, rank
-from vault_agent.model.memory import FoundNote, FoundNotes, RecallWeights
+from vault_agent.model.memory import FoundNote, FoundNotes
 from vault_agent.model.search import Filters, SearchQuery
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ async def search_notes(
     Raises:
         VaultAgentError: as a search does. Without the global vault it is a warning.
     """
-    weights = RecallWeights(settings.tag_weight, settings.semantic_weight, settings.recency_weight)
     within = Filters(scope=query.scope)
     async with AsyncExitStack() as stack:
         known, warnings = await memory.facts.around(
@@ -61,7 +60,7 @@ async def search_notes(
             signals,
             frequencies(indexes, candidates),
             today=memory.today(),
-            weights=weights,
+            weights=settings.weights,
             recency_days=query.recency_days or settings.recency_days,
             global_types=None,
         )
