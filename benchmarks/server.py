@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.homes import at_home
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,9 +31,8 @@ JSON = {"Content-Type": "application/json"}
 def isolated(home: Path) -> dict[str, str]:
     """Return an environment without the user's settings."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("VAULT_AGENT_")}
-    folders = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA")
-    folders += ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-    return kept | dict.fromkeys(folders, str(home)) | {"NO_COLOR": "1"}
+    folders = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+    return kept | at_home(home) | dict.fromkeys(folders, str(home)) | {"NO_COLOR": "1"}
 
 
 class Caller:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.homes import at_home
 from tests.leaks import LeakCheck, Tasks, shared_scopes
 from tests.warm import AVAILABLE, Starter
 
@@ -27,6 +28,8 @@ _MEMORY = Path("/dev/shm")  # pytest makes a private folder there
 _LEAST_MEMORY = 4 << 30  # bytes; a run of all tests leaves a tenth of it
 
 _home = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
+_places = pytest.StashKey[tuple[Path, ...]]()
+"""Where the program keeps its settings and its data if a test names no other place."""
 
 # The same cases in each run: chance would fail the work of somebody who has changed nothing. The
 # long tests look for new ones.
@@ -50,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free >= _LEAST_MEMORY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
     config.stash[_home] = tempfile.TemporaryDirectory(prefix="vault-agent-home-")
-    _leave_settings(config.stash[_home].name)
+    config.stash[_places] = _leave_settings(config.stash[_home].name)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -60,19 +63,24 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[_home].cleanup()
 
 
-def _places_of_the_user() -> tuple[Path, Path]:
-    """Return where the program keeps its settings and its data if a test names no other place."""
-    return default_config_path().parent, data_folder(None)
+def _leave_settings(home: str) -> tuple[Path, Path]:
+    """Take an empty home folder, so that no setting of the developer changes a result.
 
+    Return where the program keeps its settings and its data now.
 
-def _leave_settings(home: str) -> None:
-    """Take an empty home folder, so that no setting of the developer changes a result."""
+    Raises:
+        pytest.UsageError: if that would still be the developer's own folder.
+    """
     os.environ.setdefault("npm_config_userconfig", str(Path.home() / ".npmrc"))
     for name in tuple(os.environ):
         ours = name.startswith("VAULT_AGENT_") and not name.startswith("VAULT_AGENT_TEST_")
         if ours or name.startswith("XDG_"):
             del os.environ[name]
-    os.environ.update(dict.fromkeys(("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"), home))
+    os.environ.update(at_home(home))
+    places = default_config_path().parent, data_folder(None)
+    if not all(place.is_relative_to(home) for place in places):
+        raise pytest.UsageError("the tests would use your own settings: see tests/homes.py")
+    return places
 
 
 @pytest.hookimpl(wrapper=True)
@@ -133,7 +141,7 @@ def leaves_nothing(
         warm_starts.real_only = request.node.get_closest_marker("real_start") is not None
     check = LeakCheck(tasks_left)
     yield
-    for folder in _places_of_the_user():
+    for folder in request.config.stash[_places]:
         if folder.exists():
             shutil.rmtree(folder)
             pytest.fail(f"wrote to the home folder, to {folder}: take one of its own")

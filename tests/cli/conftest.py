@@ -10,6 +10,7 @@ import pytest
 from aiohttp.test_utils import TestServer
 from tests.cli.fake import PROGRAM, Ended, FakeServer, Run
 from tests.clocks import PATIENCE
+from tests.homes import at_home
 from tests.privacy import Confidences
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if "VAULT_AGENT" not in name and not name.startswith("XDG_") and name != "NO_COLOR"
     }
-    homes = dict.fromkeys(("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"), str(home))
-    return {**kept, **homes, "PYTHONWARNINGS": "error", "COLUMNS": "100", "TERM": "xterm"}
+    return {**kept, **at_home(home), "PYTHONWARNINGS": "error", "COLUMNS": "100", "TERM": "xterm"}
 
 
 @pytest.fixture

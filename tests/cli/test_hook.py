@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.clocks import PATIENCE
+from tests.homes import at_home
 
 from vault_agent.config.project import OURS, VAULT
 from vault_agent.config.project_file import ensure_project_file
@@ -84,7 +85,7 @@ class World:
             for name, value in os.environ.items()
             if not name.startswith(("VAULT_AGENT_", "XDG_"))
         }
-        return {**kept, "HOME": str(self.home), **more}
+        return {**kept, **at_home(self.home), **more}
 
     def hook(
         self,

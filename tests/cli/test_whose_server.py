@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.homes import HOMES
 
 from vault_agent.cli.command import Invocation
 from vault_agent.client import calls
@@ -26,7 +27,7 @@ def usual(
 ) -> FakeServer:
     """Let somebody listen at the usual port, and read settings from an empty home."""
     del environment["VAULT_AGENT_SERVER_ENDPOINT"]
-    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "USERPROFILE", "APPDATA"):
+    for name in (*HOMES, "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "nobody"))
     monkeypatch.setattr(connection, "DEFAULT_PORT", int(server.endpoint.rpartition(":")[2]))
     return server

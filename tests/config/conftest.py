@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.homes import HOMES
 
 from vault_agent.config.layers import default_config_path
 
@@ -17,7 +18,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test a separate home folder, on every system."""
     folder = tmp_path / "home"
     folder.mkdir()
-    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "USERPROFILE", "LOCALAPPDATA"):
+    for name in (*HOMES, "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(folder))
     assert default_config_path().is_relative_to(folder)
     return folder

@@ -13,6 +13,7 @@ import urllib.request
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.clocks import PATIENCE
+from tests.homes import at_home
 from tests.privacy import Confidences
 from tests.waiting import eventually
 
@@ -75,9 +76,15 @@ class Program:
             for name, value in os.environ.items()
             if not name.startswith(("VAULT_AGENT_", "XDG_"))
         }
-        homes = dict.fromkeys(("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"), str(self.home))
         endpoint = {"VAULT_AGENT_SERVER_ENDPOINT": self.endpoint} if self.endpoint else {}
-        return {**kept, **homes, **endpoint, "NO_COLOR": "1", "COLUMNS": "100", **self.variables}
+        return {
+            **kept,
+            **at_home(self.home),
+            **endpoint,
+            "NO_COLOR": "1",
+            "COLUMNS": "100",
+            **self.variables,
+        }
 
     def write(self, path: str, text: str | bytes = "") -> Path:
         """Write a file of the vault."""
