@@ -155,6 +155,18 @@ async def test_config_set_accepts_a_private_endpoint_if_allowed(run: Run):
     assert (await run(*private, VAULT_AGENT_EMBEDDING_ALLOW_PRIVATE_NETWORK_ENDPOINT="1")).code == 0
 
 
+async def test_a_setting_is_removed_from_a_file_with_other_mistakes(run: Run):
+    file = Path((await run("config", "path")).out.strip())
+    file.parent.mkdir(parents=True)
+    file.write_text("[search]\nnone = 1\nrecency = 'often'\nfolders = ''\n")
+    for name in ("search.recency", "search.folders"):
+        removed = await run("config", "unset", name)
+        assert (removed.code, removed.out) == (0, f"{name} removed\n"), removed.err
+    assert file.read_text() == "[search]\nnone = 1\n"
+    again = await run("config", "unset", "search.recency")
+    assert again.out == "search.recency is not in the config file. Nothing was changed.\n"
+
+
 @pytest.mark.parametrize(
     "key", ["vault.root", "vault.exclude", "embedding.model", "server.api_key"]
 )

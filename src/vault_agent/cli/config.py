@@ -128,9 +128,11 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
 @click.pass_obj
 async def unset(invocation: Invocation, name: str) -> None:
     """Remove one setting from the config file, so that its default applies."""
+    from vault_agent.config.edit import has_setting
+    from vault_agent.config.layers import config_path
+
     key = known_key(name)
-    in_file = any(each.origin == "file" and name in each.values for each in invocation.layers())
-    if not in_file and not invocation.json:
+    if not invocation.json and not has_setting(config_path(invocation.config), key):
         say(f"{name} is not in the config file. Nothing was changed.")
         return
     await _change(invocation, key, None)

@@ -6,7 +6,15 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.config.layers import Layer, Problem, absolute, invalid, known_key, parse_file
+from vault_agent.config.layers import (
+    Layer,
+    Problem,
+    absolute,
+    invalid,
+    known_key,
+    parse_file,
+    read_text,
+)
 from vault_agent.config.private import rewrite
 from vault_agent.config.settings import check, convert
 from vault_agent.errors import Misconfigured
@@ -48,6 +56,16 @@ def set_value(path: Path, name: str, text: str | None) -> list[Problem]:
 
     rewrite(path, change)
     return problems
+
+
+def has_setting(path: Path, key: Key) -> bool:
+    """Whether the file has a setting, even a wrong one.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` if the file is not TOML.
+    """
+    section = parsed_document(read_text(path) or "", path.name).get(key.section)
+    return isinstance(section, dict) and key.option in section
 
 
 def parsed_document(text: str, name: str) -> tomlkit.TOMLDocument:
