@@ -29,6 +29,7 @@ NOTES: dict[str, str | bytes] = {
     "Garden/Beds.md": "# Beds\n\nno\n\n# Fleece\n\nkeeps [[Frost|warm]]\n",
     "Kitchen/Garden.md": "another\n",
     "Design notes.md": "---\naliases: [DESIGN Notes]\n---\ntext #cold\n",
+    "Maße.md": "---\naliases: [MASSE]\n---\nlengths\n",
     "Garden/photo.png": PNG,
     "drawing.svg": b"<?xml version='1.0'?><!-- c --><svg xmlns='x'><script>1</script></svg>",
     "page.png": b"<html><script>alert(1)</script>",
@@ -240,6 +241,8 @@ async def test_the_shortest_link_that_leads_there_is_inserted(page):
     assert named["insert"] == named["label"], (
         "an alias that names the file needs no text of its own"
     )
+    other = (await suggestions(page, "q=MASSE"))[0]
+    assert other["insert"] == "Maße|MASSE", "a file of that name would be another one"
 
 
 async def test_headings_blocks_tags_and_folders_are_suggested(page):
@@ -266,8 +269,8 @@ async def test_new_names_are_suggested_after_a_run(own_page, tmp_path: Path):
 
 async def test_the_numbers_of_a_vault(page):
     found = await data(page, "/stats")
-    assert found["notes"] == 5
-    assert {each["type"]: each["count"] for each in found["types"]} == {None: 4, "bug": 1}
+    assert found["notes"] == 6
+    assert {each["type"]: each["count"] for each in found["types"]} == {None: 5, "bug": 1}
     assert found["openTasks"] == 1
     assert found["tags"] == 1
     assert found["attachments"] == 4

@@ -19,7 +19,7 @@ from vault_agent.store.index import places, stats
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
-from vault_agent.text.names import is_note, stem
+from vault_agent.text.names import fold, is_note, stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -259,7 +259,7 @@ def _with_links(
             link = _shortest(resolver, source, each.path)
             after = "" if each.kind == "attachment" else each.insert
             # Names of files are compared without case, so such an alias is the name.
-            is_name = after.startswith("|") and after[1:].casefold() == link.casefold()
+            is_name = after.startswith("|") and fold(after[1:]) == fold(link)
             done.append(replace(each, insert=each.label if is_name else f"{link}{after}"))
         else:
             done.append(each)
