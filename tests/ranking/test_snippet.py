@@ -21,6 +21,7 @@ from vault_agent.ranking.snippet import (
 )
 
 MONEY = "from $5 to $10, $HOME/$USER or $ 4 $"
+SHELL = "cp ${HOME}/${USER} $(a)/$(b)"
 FILLER = "Nothing of note happens in this sentence at all. " * 12
 
 
@@ -232,6 +233,7 @@ def test_tags_of_html_are_not_shown_and_types_are():
         ("As known[^1], and more.[^a-b]\n\n[^1]: Not by all.", "As known, and more. · Not by all."),
         ("the energy $E = mc^2$ and $$\n\\int x\n$$ end", "the energy E = mc^2 and \\int x end"),
         (MONEY, MONEY),
+        (SHELL, SHELL),
         ("See <https://a.example/?c=d> ^at\n\nMore ^2-x", "See https://a.example/?c=d More"),
         ("a class [^abc]+ or `[^1]` of 2 ^ 3", "a class [^abc]+ or [^1] of 2 ^ 3"),
         ("- [[BUG] It [now] fails](https://a.example/1)", "[BUG] It [now] fails"),

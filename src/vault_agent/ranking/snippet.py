@@ -58,8 +58,8 @@ _FOOTNOTE = re.compile(  # behind a word or a sentence; elsewhere it is a class 
 _BLOCK_NAME = re.compile(  # at the end of a paragraph or an item
     rf"(?:^|[ \t])\^[A-Za-z0-9-]{{1,50}}[ \t]*(?=\n?\Z|\n[ \t>]*[{_ITEM}{_BREAK}])", re.MULTILINE
 )
-_FORMULA = re.compile(  # what the page takes for one: `from $5 to $10` is none
-    r"(?<![\w\\$])(?:\$\$([^$]{1,400})\$\$|\$(?![\s$])([^$\n]{1,400})(?<![\s\\])\$)(?![\w$])"
+_FORMULA = re.compile(  # what the page takes for one: `from $5 to $10` and `${a}/${b}` are none
+    r"(?<![\w\\$])(?:\$\$([^$]{1,400})\$\$|\$(?![\s$])([^$\n]{1,400})(?<![\s\\])\$)(?![\w${(])"
 )
 _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     r"<!--.{0,4000}?-->|%%.{0,4000}?%%"
