@@ -65,6 +65,7 @@ def test_broken_links_are_counted_by_their_kind(served: Written):
         (("write", "Alone", "a"), "give the text with --text. "),
         (("search", "x", "--mode", "embedding"), "Run `vault-agent enable embedding`, "),
         (("show", "Board.canvas"), "`vault-agent get attachment Board.canvas`"),
+        (("backlinks", "a" * 250), "No note has the path, name, alias or title"),
         (("config", "unset", "search.recency"), ""),
     ],
 )

@@ -12,7 +12,7 @@ from vault_agent.cli.linking import limit_option, show_linking
 from vault_agent.cli.names import addresses, find, find_attachment
 from vault_agent.cli.paged import of_one_vault
 from vault_agent.client import calls
-from vault_agent.errors import Busy, IndexUnavailable, NotFound
+from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound
 from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def _attachment(invocation: Invocation, client: Client, text: str) -> str 
         return exact
     for client.vault_name, end in addresses(invocation, text):
         name = end.rpartition("/")[2]
-        with suppress(Busy, IndexUnavailable, NotFound):
+        with suppress(Busy, IndexUnavailable, InvalidRequest, NotFound):
             reply = await client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
             paths = [each.path or "" for each in reply.data.suggestions]
             found = [path for path in paths if f"/{path}".endswith(f"/{end}")]
