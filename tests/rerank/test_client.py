@@ -57,10 +57,10 @@ async def test_scores_are_in_the_order_of_the_texts(endpoint: RerankEndpoint):
 async def test_a_model_that_is_loaded_first_passes_the_check(endpoint: RerankEndpoint):
     async def loads(request: web.Request, reply: dict) -> None:
         if len(endpoint.requests) == 1:
-            await asyncio.sleep(0.6)
+            await asyncio.sleep(1.5)
 
     endpoint.always = loads
-    async with Reranker(RerankSettings(endpoint.url, timeout=0.3)) as reranker:
+    async with Reranker(RerankSettings(endpoint.url, timeout=1.0)) as reranker:
         await reranker.check()
     assert len(endpoint.requests) == 2
 
