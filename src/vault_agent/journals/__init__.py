@@ -1,1 +1,1 @@
-"""What the notes of a project are for: types of notes, journals, memory, promotion."""
+"""Sessions of agents: their events, transcripts and journals, and notes promoted from them."""

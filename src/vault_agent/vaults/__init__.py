@@ -1,1 +1,1 @@
-"""The composition root: opens vaults with their indexes, jobs and indexing processes."""
+"""Open vaults: their indexes, reads and writes, the registered ones, and searches over several."""
