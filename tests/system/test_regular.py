@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-import pytest
+from tests.systems import posix
 
 from vault_agent.system.regular import read_regular
 
@@ -17,7 +17,7 @@ def test_only_a_regular_file_is_read(tmp_path: Path):
     assert read_regular(tmp_path / "nul\0", 4) is None
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+@posix("Windows has no pipes with a path")
 def test_links_and_pipes_are_not_read(tmp_path: Path):
     (tmp_path / "file").write_bytes(b"abcdef")
     (tmp_path / "link").symlink_to(tmp_path / "file")
