@@ -135,7 +135,7 @@ class FakeServer:
     errors: dict[str, str] = field(default_factory=dict)  # by the ID of the note asked for
     page: bool = False  # whether it has the web page
     ticket: str | None = None
-    bodies: list[dict] = field(default_factory=list)  # of requests to delete
+    bodies: list[dict] = field(default_factory=list)  # of requests to delete and to move
     without_attachments: tuple[str, ...] = ()  # vaults
     asked: list[tuple[str, str, object]] = field(default_factory=list)
 
@@ -158,7 +158,8 @@ class FakeServer:
         app.router.add_get("/chunks/{id}/{index}", self._chunk)
         app.router.add_get("/attachments/{path:.*}", self._attachment)
         app.router.add_get("/vaults/{vault}/resolve", self._resolve)
-        app.router.add_post("/vaults/{vault}/write/delete", self._delete)
+        app.router.add_post("/vaults/{vault}/write/delete", self._missing)
+        app.router.add_post("/vaults/{vault}/write/move", self._missing)
         app.router.add_get("/vaults/{vault}/attachments/{path:.*}", self._attachment)
         return app
 
@@ -287,7 +288,7 @@ class FakeServer:
             )
         )  # fmt: skip
 
-    async def _delete(self, request: web.Request) -> web.Response:
+    async def _missing(self, request: web.Request) -> web.Response:
         self.bodies.append(orjson.loads(await request.read()))
         return _error(404, "NOTE_NOT_FOUND", "There is no such file.", {})
 

@@ -428,6 +428,22 @@ async def test_a_file_that_is_not_indexed_is_deleted_in_its_own_vault(
     assert server.bodies[-1]["path"] == typed.removeprefix("global:")
 
 
+@pytest.mark.parametrize(
+    ("typed", "vault"), [("Beds/One.md", "project:shop"), ("global:Beds/One.md", "global")]
+)
+@pytest.mark.usefixtures("project")
+async def test_a_file_is_moved_in_the_vault_of_the_project_or_the_one_that_is_named(
+    run: Run, server: FakeServer, typed: str, vault: str
+):
+    await run("init", "--yes")
+    await run("move", typed, "Two", "--yes")
+    moves = [unquote(path) for _, path, _ in server.asked if path.endswith("/write/move")]
+    assert moves == [f"/vaults/{vault}/write/move"] * 2
+    first, second = server.bodies
+    assert first["path"] == "Beds/One.md"
+    assert "noteId" in second
+
+
 async def test_a_file_that_no_vault_has_is_not_looked_for_in_the_trash(
     run: Run, project: Path, server: FakeServer
 ):

@@ -9,7 +9,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.names import look_up
+from vault_agent.cli.names import choose_first, find, look_up
 from vault_agent.client import calls
 from vault_agent.errors import NotFound
 
@@ -39,17 +39,20 @@ async def command(invocation: Invocation, /, source: str, to: str, **options: An
     vault-agent move "Late frost" Archive/
     """  # noqa: D301 - \\b tells the parser to keep these lines
     chosen = how(options)
-    body: dict[str, Any] = {"path": source.rstrip("/"), "to": to}
+    body: dict[str, Any] = {"to": to}
     if options["keep_links"]:
         body["rewriteLinks"] = False
     async with invocation.client() as client:
+        body["path"] = choose_first(invocation, client, source).rstrip("/")
         try:
             return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
         except NotFound as error:
             if error.code != "NOTE_NOT_FOUND":
                 raise
         del body["path"]
-        place = await look_up(client, source)
+        place = await find(invocation, client, source)
+        if place.path is None:
+            place = await look_up(client, place.note_id)
         body["noteId"] = place.note_id
         if (
             place.path is not None
