@@ -64,10 +64,12 @@ async def test_without_the_page_the_command_says_how_to_turn_it_on(
 async def test_without_a_browser_the_command_says_what_to_do(
     server: FakeServer, run: Run, opened, tmp_path: Path
 ):
-    ended = await run("ui", BROWSER=str(tmp_path / "none"), PATH="/nowhere", DISPLAY="")
-    assert ended.code == 1
-    assert ended.err.startswith("OPEN_FAILED: ")
-    assert "--print" in ended.err
+    nowhere = {"BROWSER": str(tmp_path / "none"), "PATH": "/nowhere", "DISPLAY": ""}
+    for typed, printed in ((), "ui --print"), (("--view", "graph"), "ui --view graph --print"):
+        ended = await run("ui", *typed, **nowhere)
+        assert ended.code == 1
+        assert ended.err.startswith("OPEN_FAILED: ")
+        assert f"`vault-agent {printed}`" in ended.err
 
 
 async def test_a_note_opens_in_the_page_at_its_line(server: FakeServer, run: Run, opened):

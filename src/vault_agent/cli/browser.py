@@ -62,7 +62,8 @@ def open_in_browser(address: str, otherwise: str) -> None:
         raise Failed("OPEN_FAILED", f"No browser could be started. {otherwise}")
 
 
-def way_to_print(note: str | None = None) -> str:
+def way_to_print(note: str | None = None, view: str = VIEWS[0]) -> str:
     """Return how to see the address of the page without a browser. `note` is as it was typed."""
     named = "" if note is None else f" {clean(quote(note))}"
-    return f"`vault-agent ui{named} --print` prints the address instead."
+    shown = "" if view == VIEWS[0] else f" --view {view}"
+    return f"`vault-agent ui{named}{shown} --print` prints the address instead."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
@@ -256,11 +257,9 @@ def _key(config: Config, again: str) -> Check:
 def _ranking(config: Config) -> Iterator[Check]:
     from vault_agent.cli.applying import unknown_folders
 
-    try:
+    unknown: list[str] = []
+    with suppress(Misconfigured):  # a broken list of vaults has a check of its own
         unknown = unknown_folders(config)
-    except Misconfigured as error:
-        unknown = []
-        yield Check("folders", False, as_typed(error.message))
     if unknown:
         what = f"search.folders names what no vault has: {', '.join(unknown)}"
         yield Check("folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT")

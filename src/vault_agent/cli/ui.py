@@ -38,5 +38,5 @@ async def command(invocation: Invocation, name: str | None, *, view: str, printe
     elif printed:
         say(address)
     else:
-        open_in_browser(address, way_to_print(name))
+        open_in_browser(address, way_to_print(name, view))
         tell("The web page opens in your browser.")
