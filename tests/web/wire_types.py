@@ -1,8 +1,8 @@
 """The types of the replies of HTTP for the modules of the page, made from the models of the contract.
 
 `python -m tests.web.wire_types` writes `web/types/wire.d.ts`, which `web/check.mjs` reads. It declares a
-namespace `Wire` with each model of a reply, and `Wire.Data<"GET", "/stats">`, the data that a route
-replies with.
+namespace `Wire` with each model of a reply, `Wire.Data<"GET", "/stats">`, the data that a route
+replies with, and `Wire.News`, what the stream of events has.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.model.deliveries import MemoryNews
+from vault_agent.model.jobs import Job
+from vault_agent.model.watch import Revision, WatchStatus
+from vault_agent.model.writing import WriteNews
 from vault_agent.server.routes import ROUTES, Route
 from vault_agent.wire.schema import REF, Schemas
 
@@ -23,11 +27,25 @@ _HEAD = """\
 
 declare namespace Wire {"""
 _TAIL = """\
-  /** The data of the reply of a route. That of an address that is not written out is any. */
+  /** The body of a reply: its data, or an error. */
+  interface Body<Data> {
+    data: Data;
+    warnings?: Warning[];
+    error?: { code: string; message: string; details?: Record<string, unknown> };
+  }
+  /** The data of the reply of a route. That of an address that is not written out is unknown. */
   type Data<Method extends string, Path extends string> = Replied<`${Method} ${Path}`>;
 
   type Replied<Asked extends string> =
     Asked extends `${infer Method} /vaults/${infer _}/${infer Rest}` ? Replied<`${Method} /${Rest}`> :"""
+_NEWS = {
+    "revision": Revision,
+    "write": WriteNews,
+    "job": Job,
+    "memory": MemoryNews,
+    "watch": WatchStatus,
+}
+"""What `server/events.py` sends, by the name of the event. `resync` has no data."""
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
 
 
@@ -39,9 +57,12 @@ def declarations() -> str:
         for route in ROUTES
         for kind in route.operation.replies
     }
+    news = {name: schemas.of(kind)["$ref"].removeprefix(REF) for name, kind in _NEWS.items()}
     lines = [_HEAD]
     for name, schema in sorted(schemas.definitions.items()):
         lines += _declared(name, schema)
+    events = [f'{{ type: "{name}"; data: {kind} }}' for name, kind in news.items()]
+    lines += ["  /** An event of a vault. */", f"  type News = {' | '.join(events)};"]
     lines.append(_TAIL)
     # `${string}` also fits several parts of a path, so the longer of two routes comes first.
     for route in sorted(ROUTES, key=lambda each: (-each.path.count("/"), "{" in each.path)):
@@ -50,7 +71,7 @@ def declarations() -> str:
             data = "ArrayBuffer"
         if data:
             lines.append(f"    Asked extends `{_pattern(route)}` ? {data} :")
-    return "\n".join([*lines, "    any;", "}", ""])
+    return "\n".join([*lines, "    unknown;", "}", ""])
 
 
 def _pattern(route: Route) -> str:
@@ -89,8 +110,8 @@ def _type(schema: dict[str, Any]) -> str:
         return f"({item})[]" if " " in item else f"{item}[]"
     if kind == "object":
         more = schema.get("additionalProperties")
-        return f"Record<string, {_type(more) if isinstance(more, dict) else 'any'}>"
-    return _PLAIN.get(str(kind), "any")
+        return f"Record<string, {_type(more) if isinstance(more, dict) else 'unknown'}>"
+    return _PLAIN.get(str(kind), "unknown")
 
 
 if __name__ == "__main__":

@@ -303,7 +303,7 @@ declare namespace Wire {
     score: number;
     reason: Reason;
     metadata: Metadata;
-    explanation: Record<string, any> | null;
+    explanation: Record<string, unknown> | null;
     kind?: string | null;
     page?: number | null;
     vault?: string | null;
@@ -453,6 +453,13 @@ declare namespace Wire {
     hasMore: boolean;
     nextCursor: string | null;
   }
+  interface MemoryNews {
+    sessionId: string;
+    agent: string;
+    event: "start" | "prompt" | "refresh" | "manual" | "chosen";
+    notes: number;
+    tokens: number;
+  }
   interface Mention {
     noteId: string;
     path: string;
@@ -520,7 +527,7 @@ declare namespace Wire {
   interface NoteFrontmatter {
     noteId: string;
     path: string;
-    frontmatter: Record<string, any>;
+    frontmatter: Record<string, unknown>;
   }
   interface NoteLink {
     kind: string;
@@ -662,6 +669,16 @@ declare namespace Wire {
     properties: ShownProperty[];
     assets: Asset[];
     contentHash: string;
+  }
+  interface Revision {
+    generation: number;
+    revision: number;
+    added: number;
+    changed: number;
+    removed: number;
+    renamed: number;
+    noteIds: string[];
+    complete: boolean;
   }
   interface SaveToHit {
     p50: number;
@@ -853,7 +870,7 @@ declare namespace Wire {
   interface Warning {
     code: string;
     message: string;
-    details: Record<string, any>;
+    details: Record<string, unknown>;
   }
   interface WatchBatch {
     at: string;
@@ -927,6 +944,14 @@ declare namespace Wire {
     conflicts: number;
     conflictPaths: string[];
   }
+  interface WriteNews {
+    writeId: string;
+    operation: string;
+    agent: string;
+    client: string;
+    paths: string[];
+    fileCount: number;
+  }
   type WriteState = "prepared" | "committed" | "done" | "failed" | "undone";
   interface WritesForgotten {
     forgotten: number;
@@ -964,7 +989,15 @@ declare namespace Wire {
     hashAfter: string | null;
     links: number;
   }
-  /** The data of the reply of a route. That of an address that is not written out is any. */
+  /** An event of a vault. */
+  type News = { type: "revision"; data: Revision } | { type: "write"; data: WriteNews } | { type: "job"; data: Job } | { type: "memory"; data: MemoryNews } | { type: "watch"; data: WatchStatus };
+  /** The body of a reply: its data, or an error. */
+  interface Body<Data> {
+    data: Data;
+    warnings?: Warning[];
+    error?: { code: string; message: string; details?: Record<string, unknown> };
+  }
+  /** The data of the reply of a route. That of an address that is not written out is unknown. */
   type Data<Method extends string, Path extends string> = Replied<`${Method} ${Path}`>;
 
   type Replied<Asked extends string> =
@@ -1051,5 +1084,5 @@ declare namespace Wire {
     Asked extends `GET /jobs` ? JobList :
     Asked extends `GET /writes` ? LogPage :
     Asked extends `GET /watch` ? WatchReport :
-    any;
+    unknown;
 }

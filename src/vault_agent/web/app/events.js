@@ -7,7 +7,10 @@ import { Fault, openStream, stopped, vaultId } from "./wire.js";
 /** "live", "reconnecting" or "stopped". */
 export const live = signal("reconnecting");
 
-/** @typedef {{ type: string, data: any }} News */
+/**
+ * `resync`, `again`: some news may have been missed.
+ * @typedef {Wire.News | { type: "state", data: string } | { type: "resync" | "again", data: {} }} News
+ */
 
 const listeners = new Set(/** @type {((news: News) => void)[]} */ ([]));
 const [SHORTEST, LONGEST] = [500, 15_000];
@@ -64,7 +67,7 @@ async function read(spread) {
         }
         wait = SHORTEST;
         if (event.id) last = event.id;
-        if (event.type) spread({ type: event.type, data: event.data });
+        if (event.type) spread(/** @type {News} */ ({ type: event.type, data: event.data }));
       }
     } catch (error) {
       if (error instanceof Fault && error.code === "FEATURE_DISABLED") break;
@@ -116,7 +119,7 @@ async function* eventsOf(last) {
 
 /** @param {string} text */
 export function parsed(text) {
-  const event = { id: "", type: "", data: /** @type {any} */ (null) };
+  const event = { id: "", type: "", data: /** @type {unknown} */ (null) };
   for (const line of text.split("\n")) {
     const [, name, value] = /^(\w+): ?(.*)$/.exec(line) ?? [];
     if (name === "id") event.id = value;

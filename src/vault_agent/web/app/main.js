@@ -21,13 +21,13 @@ import { words } from "./words.js";
 const title = document.title;
 
 /** Views that are loaded when they are first opened. */
-const LATER = /** @type {Record<string, () => Promise<any>>} */ ({
+const LATER = /** @type {Record<string, () => Promise<Record<string, unknown>>>} */ ({
   graph: () => import("./views/graph/graph.js"),
   memory: () => import("./views/memory/memory.js"),
   jobs: () => import("./views/jobs/jobs.js"),
   settings: () => import("./views/settings/settings.js"),
 });
-const OVERLAYS = /** @type {Record<string, () => Promise<any>>} */ ({
+const OVERLAYS = /** @type {Record<string, () => Promise<Record<string, unknown>>>} */ ({
   palette: () => import("./views/frame/palette.js"),
   keys: () => import("./views/frame/keys.js"),
   create: () => import("./views/editor/create.js"),

@@ -1,8 +1,6 @@
 // The one Trusted Types policy. HTML is made only of what the server's renderer returned.
 
-/** @type {any} */
-const policies = /** @type {any} */ (window).trustedTypes;
-const policy = policies?.createPolicy("vault-agent", {
+const policy = window.trustedTypes?.createPolicy("vault-agent", {
   createHTML: (/** @type {string} */ text) => text,
   createScriptURL: (/** @type {string} */ address) => {
     const url = new URL(address, location.href);

@@ -4,7 +4,7 @@ import { signal } from "../vendor/preact.js";
 
 /** A refusal of the server, or a failure on the way. `code` is the contract's, or NETWORK, TIMEOUT. */
 export class Fault extends Error {
-  /** @param {string} code @param {string} message @param {number} status @param {any} details */
+  /** @param {string} code @param {string} message @param {number} status @param {Record<string, unknown>} details */
   constructor(code, message, status = 0, details = {}) {
     super(message);
     this.code = code;
@@ -78,9 +78,9 @@ export function openSession() {
 }
 
 async function begin() {
-  const given = /** @type {any} */ (window).vaultAgentTicket;
+  const given = window.vaultAgentTicket;
   if (given) {
-    delete (/** @type {any} */ (window).vaultAgentTicket);
+    delete window.vaultAgentTicket;
     await change({ ticket: given });
   } else if (!token() && !session) stopped.value = "session";
   else if (expiry(token() ?? session ?? "") - Date.now() / 1000 < RENEW_WITHIN) await change({});
@@ -126,20 +126,29 @@ export function ask(method, path, options = {}) {
   return answer(method, path, options);
 }
 
-/** @param {string} method @param {string} path @param {Options} options @returns {Promise<Answer<any>>} */
+/**
+ * @template Data
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} options
+ * @returns {Promise<Answer<Data>>}
+ */
 async function answer(method, path, options) {
   const began = performance.now();
   const response = await send(method, path, options);
   const tag = response.headers.get("ETag");
   const time = performance.now() - began;
-  if (response.status === 304) return { data: null, warnings: [], tag, time };
-  if (options.raw && response.ok) return { data: await response.arrayBuffer(), warnings: [], tag, time };
+  const whole = (/** @type {unknown} */ data) => ({ data: /** @type {Data} */ (data), warnings: [], tag, time });
+  if (response.status === 304) return whole(null);
+  if (options.raw && response.ok) return whole(await response.arrayBuffer());
+  /** @type {Wire.Body<Data> | null} */
   const reply = await response.json().catch((error) => {
     if (options.signal?.aborted) throw error;
     return null;
   });
   if (!response.ok) throw refusal(response, reply);
-  return { data: reply?.data, warnings: reply?.warnings ?? [], tag, time: performance.now() - began };
+  const { data, warnings = [] } = reply ?? { data: /** @type {Data} */ (undefined) };
+  return { data, warnings, tag, time: performance.now() - began };
 }
 
 /**
@@ -225,11 +234,11 @@ function check(response) {
   }
 }
 
-/** @param {Response} response @param {any} reply */
+/** @param {Response} response @param {Wire.Body<unknown> | null} reply */
 function refusal(response, reply) {
   const error = reply?.error ?? { code: `HTTP_${response.status}`, message: response.statusText };
   // What to do over HTTP is not what to do in the page.
-  const message = error.details?.what ?? error.message;
+  const message = String(error.details?.what ?? error.message);
   return new Fault(error.code, message, response.status, error.details ?? {});
 }
 
@@ -248,13 +257,14 @@ function written(query) {
  * Return a function that runs one task at a time: a newer run aborts the older one, whose result
  * is dropped (undefined).
  *
- * @template T
- * @param {(signal: AbortSignal, ...given: any[]) => Promise<T>} task
+ * @template Result
+ * @template {unknown[]} Given
+ * @param {(signal: AbortSignal, ...given: Given) => Promise<Result>} task
  */
 export function newestOnly(task) {
   /** @type {AbortController | null} */
   let current = null;
-  const run = async (/** @type {any[]} */ ...given) => {
+  const run = async (/** @type {Given} */ ...given) => {
     current?.abort();
     const mine = (current = new AbortController());
     try {

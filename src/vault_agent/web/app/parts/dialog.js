@@ -6,8 +6,13 @@ import { composing } from "./keys.js";
 
 /**
  * A modal dialog.
- * @param {{ label: string, className?: string, returns?: () => boolean, onClose: () => void, children?: any }} given
- *   `returns`: whether the focus goes back to where it was
+ * @param {{
+ *   label: string,
+ *   className?: string,
+ *   returns?: () => boolean,
+ *   onClose: () => void,
+ *   children?: unknown,
+ * }} given `returns`: whether the focus goes back to where it was
  */
 export function Dialog({ label, className = "", returns = () => true, onClose, children }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
@@ -43,9 +48,15 @@ export function Dialog({ label, className = "", returns = () => true, onClose, c
 }
 
 /**
- * A menu below a button. Arrow keys walk its entries; a letter key is left to a field in it.
- * One with a field is a group, and its entries are in a menu of their own.
- * @param {{ anchor: HTMLElement, label: string, onClose: () => void, role?: "menu" | "group", children?: any }} given
+ * A menu below a button. Arrow keys walk its entries; a letter key is left to a field in it. One with a field is a
+ * group, and its entries are in a menu of their own.
+ * @param {{
+ *   anchor: HTMLElement,
+ *   label: string,
+ *   onClose: () => void,
+ *   role?: "menu" | "group",
+ *   children?: unknown,
+ * }} given
  */
 export function Menu({ anchor, label, onClose, role = "menu", children }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));

@@ -5,17 +5,21 @@ import { job } from "../state/vault.js";
 import { count, words } from "../words.js";
 import { Icon } from "./sign.js";
 
-/** A sentence for an error. @param {any} fault */
-export function sentence(fault) {
-  if (fault?.code === "NETWORK") return words.faults.network;
-  if (fault?.code === "TIMEOUT") return words.faults.timeout;
-  return fault?.message || words.faults.unknown;
+/** A sentence for an error. @param {unknown} error what was thrown */
+export function sentence(error) {
+  const { code, message } = /** @type {Partial<Fault>} */ (error ?? {});
+  if (code === "NETWORK") return words.faults.network;
+  if (code === "TIMEOUT") return words.faults.timeout;
+  return message || words.faults.unknown;
 }
 
-/** Whether an index is missing only because it is being made: the events say when it is complete. @param {any} fault */
+/**
+ * Whether an index is missing only because it is being made: the events say when it is complete.
+ * @param {Fault | null} fault
+ */
 export const building = (fault) => fault?.code === "INDEX_NOT_FOUND" && Boolean(fault.details?.jobId);
 
-/** @param {{ fault: any, again?: () => void }} given */
+/** @param {{ fault: Fault | null, again?: () => void }} given */
 export const Trouble = ({ fault, again }) =>
   building(fault)
     ? html`<${Building} />`
@@ -46,6 +50,6 @@ function Building() {
   </div>`;
 }
 
-/** @param {{ icon: string, title: string, children?: any }} given */
+/** @param {{ icon: string, title: string, children?: unknown }} given */
 export const Empty = ({ icon, title, children }) =>
   html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children}</div>`;

@@ -30,8 +30,10 @@ export const VIEWS = ["notes", "graph", "memory", "jobs", "settings"];
 export function parsed(hash) {
   const [, view = "", note = "", query = ""] = /^#?\/?([\w-]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(hash) ?? [];
   const values = new URLSearchParams(query);
-  /** @type {any} */
-  const found = { view: VIEWS.includes(view) ? view : "notes", note: /^[0-9a-f]{32}$/.test(note) ? note : "" };
+  const found = /** @type {Address} */ ({
+    view: VIEWS.includes(view) ? view : "notes",
+    note: /^[0-9a-f]{32}$/.test(note) ? note : "",
+  });
   for (const name of TEXTS) found[name] = values.get(name) ?? "";
   for (const name of LISTS) found[name] = values.getAll(name);
   if (found.view === "graph" && note && !found.near) found.near = found.note;
@@ -50,8 +52,8 @@ export function written(given) {
 export const address = signal(parsed(location.hash));
 /** Why the address last changed: "go", "back" (or forward) or "start". */
 export const arrival = signal("start");
-/** What this entry of the history remembered, such as the scroll of the note. */
-export const remembered = signal(/** @type {Record<string, any>} */ (history.state ?? {}));
+/** What this entry of the history remembered of the note. @typedef {{ scroll?: number, heading?: string }} Kept */
+export const remembered = signal(/** @type {Kept} */ (history.state ?? {}));
 
 /** The address with changes. @param {Partial<Address>} changes */
 export const changed = (changes) => written({ ...address.peek(), line: "", ...changes });
@@ -85,7 +87,7 @@ function show(next) {
   else location.reload();
 }
 
-/** Keep something with this entry of the history. @param {Record<string, any>} values */
+/** Keep something with this entry of the history. @param {Kept} values */
 export function remember(values) {
   history.replaceState({ ...history.state, ...values }, "");
 }

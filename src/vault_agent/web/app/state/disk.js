@@ -1,6 +1,5 @@
 // A note as it is on disk: read whole, and written whole.
 
-/** @import { Fault } from "../wire.js" */
 import { ask } from "../wire.js";
 
 /**
@@ -62,7 +61,7 @@ export async function send(open, { text, hash, key }) {
     if (fault.status === 404) return { kind: "gone" };
     if (fault.code === "DISK_FULL") return { kind: "later", seconds: SLOW, fault };
     if (!fault.status || fault.status >= 500 || PAUSES.has(fault.code))
-      return { kind: "later", seconds: fault.details?.retryAfter, fault };
+      return { kind: "later", seconds: /** @type {number | undefined} */ (fault.details?.retryAfter), fault };
     return { kind: "refused", fault };
   }
 }

@@ -18,10 +18,10 @@ import { Saver } from "./saving.js";
 export const editing = signal(/** @type {Open | null} */ (null));
 /** Grows with each note that is opened, not when one is renamed. */
 export const editingNumber = signal(0);
-export const editFault = signal(/** @type {any} */ (null));
+export const editFault = signal(/** @type {Fault | null} */ (null));
 /** "saved", "unsaved", "saving", "failed", "refused" or "held". */
 export const saveState = signal(/** @type {import("./saving.js").State} */ ("saved"));
-export const saveFault = signal(/** @type {any} */ (null));
+export const saveFault = signal(/** @type {Fault | null} */ (null));
 export const clash = signal(/** @type {Clash | null} */ (null));
 /** A draft of another time that is not on disk. */
 export const offered = signal(/** @type {import("./drafts.js").Draft | null} */ (null));
@@ -98,7 +98,7 @@ export async function openEditor(id) {
     saveState.value = "refused";
     saveFault.value = fault;
   } catch (error) {
-    if (mine === opened) editFault.value = error;
+    if (mine === opened) editFault.value = /** @type {Fault} */ (error);
   }
 }
 
@@ -169,7 +169,7 @@ async function meet(mine) {
     const disk = await readDisk(mine.open.id);
     if (disk && session === mine) bring(mine, mine.saver.base.text, disk);
   } catch (error) {
-    if (/** @type {any} */ (error)?.status === 404) await lookElsewhere(mine, []);
+    if (/** @type {Fault} */ (error).status === 404) await lookElsewhere(mine, []);
     else setTimeout(() => session === mine && mine.saver.held && !clash.peek() && void meet(mine), 2000);
   }
 }
@@ -320,14 +320,14 @@ async function follow(ids) {
     if (!disk || session !== mine || mine.saver.running || disk.hash === mine.saver.base.hash) return;
     bring(mine, mine.saver.base.text, disk);
   } catch (error) {
-    if (/** @type {any} */ (error)?.status === 404 && session === mine) await lookElsewhere(mine, ids);
+    if (/** @type {Fault} */ (error).status === 404 && session === mine) await lookElsewhere(mine, ids);
   }
 }
 
 onNews(({ type, data }) => {
   if (!session) return;
   if (type === "revision" && (!data.complete || data.noteIds.includes(session.open.id) || data.removed || data.renamed))
-    void follow(data.noteIds ?? []);
+    void follow(data.noteIds);
   else if (type === "resync" || type === "again") {
     void session.saver.flush();
     void follow([]);

@@ -20,7 +20,7 @@ const folders = signal(/** @type {Wire.FolderBranch[]} */ ([]));
 /** What is in the folders that were opened, by path; "" is the vault itself. */
 const contents = signal(/** @type {Record<string, Contents>} */ ({}));
 const open = signal(/** @type {string[]} */ ([]));
-export const fault = signal(/** @type {any} */ (null));
+export const fault = signal(/** @type {Fault | null} */ (null));
 export const known = signal(false);
 
 effect(() => {
@@ -112,7 +112,7 @@ async function tried(work) {
     await work();
     fault.value = null;
   } catch (error) {
-    fault.value = error;
+    fault.value = /** @type {Fault} */ (error);
   }
 }
 

@@ -31,7 +31,7 @@ import { readOfVault, writeOfVault } from "./settings.js";
  */
 
 export const graph = signal(/** @type {Graph | null} */ (null));
-export const graphFault = signal(/** @type {any} */ (null));
+export const graphFault = signal(/** @type {Fault | null} */ (null));
 /** Grows when the groups of the graph are known. */
 export const grouped = signal(0);
 /** Where a person put nodes, by note. */
@@ -141,7 +141,7 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
       if (again.laid && !abort.aborted) graph.value = again;
     }
   } catch (error) {
-    if (!abort.aborted) graphFault.value = error;
+    if (!abort.aborted) graphFault.value = /** @type {Fault} */ (error);
   }
 });
 
@@ -178,7 +178,7 @@ async function place(into, unresolved, positions, signal) {
     into.laid = true;
   } catch (error) {
     if (signal.aborted) throw error; // else: the picture without it
-    if (/** @type {any} */ (error)?.code !== "LAYOUT_PENDING") into.laid = true;
+    if (/** @type {Fault} */ (error).code !== "LAYOUT_PENDING") into.laid = true;
   }
 }
 

@@ -35,8 +35,13 @@ export const drawingOf = ({ arrows, nodes, links, names }) => ({ arrows, nodes, 
 
 /**
  * What a query finds among the nodes of a graph. `cut`: only the best results of its words are known.
- * @typedef {{ ids: import("./graph.js").Graph["ids"], mask: Uint8Array, count: number, cut: boolean, fault: any }}
- *   Match
+ * @typedef {{
+ *   ids: import("./graph.js").Graph["ids"],
+ *   mask: Uint8Array,
+ *   count: number,
+ *   cut: boolean,
+ *   fault: Fault | null,
+ * }} Match
  */
 
 /** What each query found. */
@@ -110,8 +115,9 @@ export const match = newestOnly(
       let next;
       try {
         next = await found(of, query, abort);
-      } catch (fault) {
+      } catch (error) {
         if (abort.aborted) return;
+        const fault = /** @type {Fault} */ (error);
         next = { ids: of.ids, mask: new Uint8Array(of.ids.length), count: 0, cut: false, fault };
       }
       if (abort.aborted) return;

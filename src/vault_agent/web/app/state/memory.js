@@ -9,7 +9,7 @@ const JOURNALS = 100;
 export const sessions = signal(/** @type {{ list: Wire.SessionRow[], cursor: string | null } | null} */ (null));
 export const session = signal(/** @type {Wire.SessionDetail | null} */ (null));
 export const journals = signal(/** @type {Wire.ShownJournal[] | null} */ (null));
-export const memoryFault = signal(/** @type {any} */ (null));
+export const memoryFault = signal(/** @type {Fault | null} */ (null));
 
 /** @template T @param {Promise<T>} asked @param {(found: T) => void} keep @param {AbortSignal} abort */
 async function kept(asked, keep, abort) {
@@ -19,7 +19,7 @@ async function kept(asked, keep, abort) {
     keep(found);
     memoryFault.value = null;
   } catch (error) {
-    if (!abort.aborted) memoryFault.value = error;
+    if (!abort.aborted) memoryFault.value = /** @type {Fault} */ (error);
   }
 }
 
@@ -62,7 +62,7 @@ export const loadJournals = newestOnly((abort, /** @type {string} */ project) =>
 );
 
 /** @param {string} id */
-const pathOf = (id) => `/memory/sessions/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/memory/sessions/${encodeURIComponent(id)}`);
 
 /**
  * What would be recalled for a session now. With `apply` it comes at its next event.

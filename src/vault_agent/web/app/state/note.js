@@ -33,19 +33,19 @@ const cache = new Map();
 
 export const note = signal(/** @type {Note | null} */ (null));
 export const loading = signal(false);
-export const noteFault = signal(/** @type {any} */ (null));
+export const noteFault = signal(/** @type {Fault | null} */ (null));
 
 /** @param {Wire.ShownProperty[]} properties @param {...string} keys @returns {string[]} */
 const valuesOf = (properties, ...keys) =>
   properties.filter(({ key }) => keys.includes(key)).flatMap(({ values }) => values.map((each) => each.text));
 
-/** @param {any} data @param {string | null} tag @returns {Note} */
-function fromReply(data, tag) {
-  const properties = data.properties ?? [];
-  const row = results.peek().rows.find((each) => each.id === data.noteId);
+/** @param {string} id @param {Omit<Wire.RenderedNote, "assets">} data @param {string | null} tag @returns {Note} */
+function fromReply(id, data, tag) {
+  const { properties } = data;
+  const row = results.peek().rows.find((each) => each.id === id);
   const tags = valuesOf(properties, "tags", "tag").map((each) => each.replace(/^#/, ""));
   return {
-    id: data.noteId,
+    id,
     path: data.path,
     title: data.title,
     type: valuesOf(properties, "type")[0] ?? null,
@@ -54,7 +54,7 @@ function fromReply(data, tag) {
     html: data.html,
     source: null,
     pieces: 1,
-    outline: data.outline ?? [],
+    outline: data.outline,
     properties,
     tag,
   };
@@ -71,12 +71,13 @@ export async function readNote(id, signal) {
   try {
     const { data, tag } = await ask("GET", `/notes/${id}/html`, { signal, etag: known?.tag });
     if (!data && known) return keep(known);
-    return keep(fromReply(data, tag));
+    return keep(fromReply(data.noteId ?? id, data, tag));
   } catch (error) {
-    if (/** @type {any} */ (error)?.code !== "NOTE_TOO_LARGE_TO_RENDER") throw error;
+    if (/** @type {Fault} */ (error).code !== "NOTE_TOO_LARGE_TO_RENDER") throw error;
     const { data } = await ask("GET", `/notes/${id}`, { signal, query: { piece: 0 }, patience: 60_000 });
+    const bare = { ...data, noteId: data.id, updated: null, html: "", outline: [], properties: [] };
     return {
-      ...fromReply({ ...data, noteId: data.id, html: "" }, null),
+      ...fromReply(data.id, bare, null),
       source: data.content,
       pieces: data.pieces ?? 1,
       tag: data.contentHash,
@@ -116,9 +117,9 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
     rememberNote({ id, title: read.title, path: read.path, type: read.type });
   } catch (error) {
     if (abort.aborted) return;
-    noteFault.value = error;
-    if (/** @type {any} */ (error)?.status === 404) cache.delete(id);
-    if (!known || /** @type {any} */ (error)?.status === 404) note.value = null;
+    noteFault.value = /** @type {Fault} */ (error);
+    if (/** @type {Fault} */ (error).status === 404) cache.delete(id);
+    if (!known || /** @type {Fault} */ (error).status === 404) note.value = null;
   } finally {
     if (!abort.aborted) loading.value = false;
   }

@@ -105,7 +105,7 @@ export function widened(text, ranges) {
 export const markedWords = (query) =>
   query.match(/[\p{L}\p{N}]{2,}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu)?.slice(0, 12) ?? [];
 
-/** Filters as requests name them. @param {Filters} by @returns {Record<string, any>} */
+/** Filters as requests name them. @param {Filters} by @returns {Record<string, unknown>} */
 export const filtersOf = ({ type, tag, path, after, before }) => ({
   types: type,
   tags: tag,

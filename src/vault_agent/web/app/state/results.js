@@ -41,7 +41,7 @@ const NOTHING = {
 };
 export const results = signal(NOTHING);
 export const busy = signal(false);
-export const fault = signal(/** @type {any} */ (null));
+export const fault = signal(/** @type {Fault | null} */ (null));
 /** The row that the keys walk: its note. */
 export const chosen = signal("");
 /** The note of the row under the pointer. */
@@ -184,7 +184,7 @@ const load = newestOnly(async (abort, /** @type {{ quiet?: boolean }} */ { quiet
     if (!abort.aborted) show(wanted, better, true);
   } catch (error) {
     if (abort.aborted) return;
-    fault.value = error;
+    fault.value = /** @type {Fault} */ (error);
   } finally {
     if (!abort.aborted) busy.value = false;
   }
@@ -205,8 +205,8 @@ const append = newestOnly(async (abort) => {
     if (abort.aborted || results.peek() !== now) return;
     results.value = { ...now, rows: once([...now.rows, ...next.rows]), more: next.more, cursor: next.cursor };
   } catch (error) {
-    if (/** @type {any} */ (error)?.code === "CURSOR_EXPIRED") await load({ quiet: true });
-    else fault.value = error;
+    if (/** @type {Fault} */ (error).code === "CURSOR_EXPIRED") await load({ quiet: true });
+    else fault.value = /** @type {Fault} */ (error);
   } finally {
     appending = false;
   }

@@ -2,9 +2,10 @@
 
 /** What a save came to: `saved` with the new hash; or why not.
  * @typedef {{ kind: "saved", hash: string } | { kind: "mismatch" } | { kind: "gone" }
- *   | { kind: "later", seconds?: number, fault: any } | { kind: "refused", fault: any }} Outcome */
+ *   | { kind: "later", seconds?: number, fault: Fault } | { kind: "refused", fault: Fault }} Outcome */
 /** A save on its way. The same one is sent again until it is answered, so it is never done twice.
  * @typedef {{ text: string, hash: string, key: string }} Save */
+/** @typedef {ReturnType<typeof setTimeout> | undefined} Timer */
 /** @typedef {"saved" | "unsaved" | "saving" | "failed" | "refused" | "held"} State */
 
 const AFTER = 1200; // ms after the last change
@@ -12,9 +13,16 @@ const LONGEST = 15; // seconds between two tries
 
 export class Saver {
   /**
-   * @param {{ read: () => string, send: (save: Save) => Promise<Outcome>, tell: (state: State, fault?: any) => void,
-   *   differ: (kind: "mismatch" | "gone") => void, saved?: (text: string) => void, key: () => string,
-   *   wait?: (run: () => void, ms: number) => any, stop?: (timer: any) => void }} given
+   * @param {{
+   *   read: () => string,
+   *   send: (save: Save) => Promise<Outcome>,
+   *   tell: (state: State, fault?: Fault) => void,
+   *   differ: (kind: "mismatch" | "gone") => void,
+   *   saved?: (text: string) => void,
+   *   key: () => string,
+   *   wait?: (run: () => void, ms: number) => Timer,
+   *   stop?: (timer: Timer) => void,
+   * }} given
    */
   constructor(given) {
     this.given = given;
@@ -25,8 +33,8 @@ export class Saver {
     this.running = null;
     this.held = false; // while a conflict is shown, nothing is sent
     this.tries = 0;
-    /** @type {any} */
-    this.timer = null;
+    /** @type {Timer} */
+    this.timer = undefined;
   }
 
   /** What is on disk now. @param {string} text @param {string} hash */
@@ -107,6 +115,6 @@ export class Saver {
 
   #stop() {
     (this.given.stop ?? clearTimeout)(this.timer);
-    this.timer = null;
+    this.timer = undefined;
   }
 }

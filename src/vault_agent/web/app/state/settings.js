@@ -4,7 +4,7 @@ import { effect, signal } from "../../vendor/preact.js";
 import { vaultId } from "../wire.js";
 
 const DEFAULTS = {
-  theme: "system",
+  theme: /** @type {"system" | "light" | "dark"} */ ("system"),
   size: "",
   width: "",
   face: "",
@@ -17,7 +17,7 @@ const DEFAULTS = {
   files: false,
 };
 
-/** @param {string} name @param {any} otherwise */
+/** @template T @param {string} name @param {T} otherwise @returns {T} */
 function read(name, otherwise) {
   try {
     return JSON.parse(localStorage.getItem(name) ?? "null") ?? otherwise;
@@ -26,7 +26,7 @@ function read(name, otherwise) {
   }
 }
 
-/** @param {string} name @param {any} value @returns {boolean} whether it was kept */
+/** @param {string} name @param {unknown} value @returns {boolean} whether it was kept */
 function write(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
@@ -44,9 +44,9 @@ export function set(changes) {
   write("va.settings", settings.peek());
 }
 
-/** What is kept for this vault only. @param {string} name @param {any} otherwise */
+/** What is kept for this vault only. @template T @param {string} name @param {T} otherwise @returns {T} */
 export const readOfVault = (name, otherwise) => read(`va.${vaultId.peek()}.${name}`, otherwise);
-/** @param {string} name @param {any} value */
+/** @param {string} name @param {unknown} value */
 export const writeOfVault = (name, value) => write(`va.${vaultId.peek()}.${name}`, value);
 
 /** A note that is kept in mind. @typedef {{ id: string, title: string, path: string, type: string | null }} Kept */

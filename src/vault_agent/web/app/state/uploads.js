@@ -1,6 +1,5 @@
 // Files that are added to the vault from the page.
 
-/** @import { Fault } from "../wire.js" */
 import { ask } from "../wire.js";
 import { clockName, dayName } from "./stamp.js";
 import { fileName } from "./templates.js";

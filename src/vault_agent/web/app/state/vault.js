@@ -49,7 +49,7 @@ export async function readHealth() {
       Boolean(document.documentElement.dataset.version) && data.version !== document.documentElement.dataset.version;
   } catch (error) {
     // The stream of events says that the server is gone.
-    if (place && GONE.includes(/** @type {any} */ (error)?.code)) stopped.value = "novault";
+    if (place && GONE.includes(/** @type {Fault} */ (error).code)) stopped.value = "novault";
   }
 }
 
@@ -116,7 +116,7 @@ async function catchUp() {
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let soon;
 
-/** @param {{ type: string, data: any }} news */
+/** @param {import("../events.js").News} news */
 function hear({ type, data }) {
   if (type === "revision") {
     touched.value = data.complete ? data.noteIds : null;

@@ -69,7 +69,7 @@
   async function drawn({ source, width, config }) {
     host.style.inlineSize = `${width}px`; // some kinds are as wide as their place
     random = 1;
-    mermaid.initialize(/** @type {any} */ (config));
+    mermaid.initialize(/** @type {Parameters<typeof mermaid.initialize>[0]} */ (config));
     const { svg } = await mermaid.render("diagram", source, host);
     host.innerHTML = svg;
     const picture = /** @type {SVGSVGElement} */ (host.querySelector("svg"));

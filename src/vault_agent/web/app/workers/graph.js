@@ -44,7 +44,13 @@ const small = new SmallMap();
 let fitted = false;
 let beside = 0; // px that the preview of the chosen note covers
 
-const send = (/** @type {any} */ message) => postMessage(message);
+/**
+ * What the page is told.
+ * @typedef {{ type: "drawn", left: number } | { type: "frames", frames: number }
+ *   | { type: "hover" | "grabbed", at: number } | { type: "picked", at: number, twice: boolean }
+ *   | { type: "dropped", at: number, x: number, y: number }} Told
+ */
+const send = (/** @type {Told} */ message) => postMessage(message);
 const context = (/** @type {OffscreenCanvas} */ of) =>
   /** @type {OffscreenCanvasRenderingContext2D} */ (of.getContext("2d"));
 

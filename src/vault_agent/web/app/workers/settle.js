@@ -3,6 +3,9 @@
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "../../vendor/d3-force.js";
 import { radius } from "../parts/shapes.js";
 
+/** @typedef {import("../../vendor/d3-force.js").SimulationNodeDatum & { at: number, x: number, y: number }} Placed */
+/** @typedef {Placed & { homeX: number, homeY: number }} Near */
+
 const MOST = 400;
 const MOST_LOCAL = 1500;
 
@@ -24,6 +27,7 @@ export function settleNear(scene, held, ticks) {
   for (let at = 0; at < scene.edges.length; at += 2)
     if (distance.has(scene.edges[at]) && distance.has(scene.edges[at + 1]))
       links.push([scene.edges[at], scene.edges[at + 1]]);
+  /** @type {Near[]} */
   const nodes = [...distance.keys()].map((at) => ({
     at,
     x: scene.x[at],
@@ -36,20 +40,18 @@ export function settleNear(scene, held, ticks) {
   forceSimulation(nodes)
     .force(
       "link",
-      forceLink(links.map(([a, b]) => ({ source: index.get(a), target: index.get(b) })))
-        .distance((/** @type {any} */ link) =>
-          Math.min(
-            60,
-            12 + Math.hypot(link.source.homeX - link.target.homeX, link.source.homeY - link.target.homeY) * 0.6,
-          ),
-        )
+      forceLink(links.map(([a, b]) => ({ source: index.get(a) ?? 0, target: index.get(b) ?? 0 })))
+        .distance((link) => {
+          const { source, target } = /** @type {{ source: Near, target: Near }} */ (/** @type {unknown} */ (link));
+          return Math.min(60, 12 + Math.hypot(source.homeX - target.homeX, source.homeY - target.homeY) * 0.6);
+        })
         .strength(0.12),
     )
-    .force("x", forceX((/** @type {any} */ node) => node.homeX).strength(0.08))
-    .force("y", forceY((/** @type {any} */ node) => node.homeY).strength(0.08))
+    .force("x", forceX((/** @type {Near} */ node) => node.homeX).strength(0.08))
+    .force("y", forceY((/** @type {Near} */ node) => node.homeY).strength(0.08))
     .force(
       "apart",
-      forceCollide((/** @type {any} */ node) => radius(scene.degree[node.at]) * 0.6 + 1),
+      forceCollide((/** @type {Near} */ node) => radius(scene.degree[node.at]) * 0.6 + 1),
     )
     .stop()
     .tick(ticks);
@@ -62,13 +64,13 @@ export function settleNear(scene, held, ticks) {
  * @param {import("./picture.js").Scene} scene @param {number} middle
  */
 export function layOutLocal(scene, middle) {
-  /** @type {any[]} */
+  /** @type {Placed[]} */
   const nodes = [];
   const index = new Map();
   for (let at = 0; at < scene.mask.length; at += 1) {
     if (!scene.mask[at]) continue;
     index.set(at, nodes.length);
-    nodes.push({ at, ...(at === middle && { fx: 0, fy: 0 }) });
+    nodes.push({ at, x: Number.NaN, y: Number.NaN, ...(at === middle && { fx: 0, fy: 0 }) });
   }
   if (nodes.length > MOST_LOCAL) return;
   const links = [];
@@ -82,7 +84,7 @@ export function layOutLocal(scene, middle) {
     .force("y", forceY(0).strength(0.05))
     .force(
       "apart",
-      forceCollide((/** @type {any} */ node) => radius(scene.degree[node.at]) + 4),
+      forceCollide((/** @type {Placed} */ node) => radius(scene.degree[node.at]) + 4),
     )
     .stop()
     .tick(nodes.length > 500 ? 90 : 200);

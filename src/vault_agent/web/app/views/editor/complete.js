@@ -45,7 +45,7 @@ const inserting =
   (text, close) =>
   (
     /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
-    /** @type {any} */ completion,
+    /** @type {import("../../../vendor/codemirror.js").Completion} */ completion,
     /** @type {number} */ from,
     /** @type {number} */ to,
   ) => {
@@ -81,7 +81,9 @@ const links = (note) => async (/** @type {import("../../../vendor/codemirror.js"
       apply: inserting(each.insert, "]]"),
       match: each.match,
     })),
-    getMatch: (/** @type {any} */ option) => units(option.displayLabel, option.match),
+    getMatch: (
+      /** @type {import("../../../vendor/codemirror.js").Completion & { match?: [number, number][] }} */ option,
+    ) => units(option.displayLabel ?? "", option.match ?? []),
   };
 };
 
@@ -137,7 +139,7 @@ const BLOCKS = () =>
     ["date", later.edit.blocks.date, `${dayName(new Date())}\u0001`],
   ]);
 
-/** @param {() => From} note @param {(fault: any) => void} failed */
+/** @param {() => From} note @param {(fault: Fault) => void} failed */
 const blocks =
   (note, failed) => async (/** @type {import("../../../vendor/codemirror.js").CompletionContext} */ context) => {
     const { state, pos } = context;
@@ -160,7 +162,7 @@ const blocks =
       section: { name: later.edit.blocks.title, rank: 0 },
       apply: (
         /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
-        /** @type {any} */ _,
+        /** @type {unknown} */ _,
         /** @type {number} */ from,
         /** @type {number} */ to,
       ) => replaced(view, from, to, text),
@@ -174,7 +176,7 @@ const blocks =
         section: { name: later.edit.templates, rank: 1 },
         apply: (
           /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
-          /** @type {any} */ _,
+          /** @type {unknown} */ _,
           /** @type {number} */ from,
           /** @type {number} */ to,
         ) => void templateText(each.name, note().path).then((text) => replaced(view, from, to, text), failed),
@@ -186,7 +188,7 @@ const blocks =
     };
   };
 
-/** @param {() => From} note @param {(fault: any) => void} failed */
+/** @param {() => From} note @param {(fault: Fault) => void} failed */
 export const completion = (note, failed) => [
   autocompletion({
     override: [links(note), tagged, blocks(note, failed)],

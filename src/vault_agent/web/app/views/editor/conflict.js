@@ -29,8 +29,8 @@ const NARROW = matchMedia("(max-width: 720px)");
  * Where there is no room for two texts: one, with what is on disk above each part that differs.
  * @param {HTMLElement} parent
  * @param {import("../../state/editing.js").Clash} clash
- * @param {any[]} extensions
- * @param {{ current: any }} merge
+ * @param {import("../../../vendor/codemirror.js").Extension[]} extensions
+ * @param {{ current: { b: EditorView } | null }} merge
  */
 function narrow(parent, clash, extensions, merge) {
   const t = later.edit.conflict;
@@ -41,7 +41,8 @@ function narrow(parent, clash, extensions, merge) {
     button.addEventListener("mousedown", act);
     button.addEventListener(
       "keydown",
-      (event) => (event.key === "Enter" || event.key === " ") && act(/** @type {any} */ (event)),
+      (event) =>
+        (event.key === "Enter" || event.key === " ") && act(/** @type {MouseEvent} */ (/** @type {UIEvent} */ (event))),
     );
     return button;
   };
@@ -64,7 +65,7 @@ function narrow(parent, clash, extensions, merge) {
 /** @param {{ onEnd: () => void }} given */
 export function Conflict({ onEnd }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const merge = useRef(/** @type {{ b: any } | null} */ (null));
+  const merge = useRef(/** @type {{ b: EditorView } | null} */ (null));
   const left = useSignal(0);
   const now = clash.value;
   const t = later.edit.conflict;
@@ -80,7 +81,7 @@ export function Conflict({ onEnd }) {
       EditorState.phrases.of(later.edit.phrases),
     ];
     const counted = EditorView.updateListener.of(() => {
-      if (merge.current) left.value = /** @type {any} */ (merge.current).chunks.length;
+      if (merge.current instanceof MergeView) left.value = merge.current.chunks.length;
     });
     if (NARROW.matches)
       return narrow(

@@ -36,13 +36,14 @@ export function Overlay({ title: first = "" }) {
   const template = useSignal("");
   const templates = useSignal(/** @type {import("../../state/templates.js").Template[]} */ ([]));
   const variables = useSignal(/** @type {Record<string, string>} */ ({}));
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
   const checked = useSignal("");
   const key = useRef(String(Math.random()).slice(2) + String(performance.now()));
   const check = useRef(
-    newestOnly((abort, /** @type {string} */ path, /** @type {string} */ from, /** @type {any} */ values) =>
-      checkNew(path, from, values, abort),
+    newestOnly(
+      (abort, /** @type {string} */ path, /** @type {string} */ from, /** @type {Record<string, string>} */ values) =>
+        checkNew(path, from, values, abort),
     ),
   );
   const path = pathOf(folder.value, title.value);
@@ -83,13 +84,15 @@ export function Overlay({ title: first = "" }) {
       closeOverlay();
       go({ view: "notes", note: made.noteId, edit: "1" });
     } catch (error) {
-      fault.value = error;
+      fault.value = /** @type {Fault} */ (error);
     } finally {
       busy.value = false;
     }
   };
   const openTaken = async () => {
-    const found = await ask("GET", "/resolve", { query: { name: fault.value.details.path ?? path } }).catch(() => null);
+    const found = await ask("GET", "/resolve", { query: { name: fault.value?.details.path ?? path } }).catch(
+      () => null,
+    );
     closeOverlay();
     if (found?.data.notes?.[0]) go({ view: "notes", note: found.data.notes[0].noteId });
   };

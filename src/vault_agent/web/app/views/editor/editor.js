@@ -89,12 +89,12 @@ export function Editor({ reading }) {
 function Page({ reading }) {
   const open = /** @type {import("../../state/disk.js").Open} */ (editing.value);
   const [field, source, seen] = [
-    useRef(/** @type {any} */ (null)),
-    useRef(/** @type {any} */ (null)),
-    useRef(/** @type {any} */ (null)),
+    useRef(/** @type {HTMLElement | null} */ (null)),
+    useRef(/** @type {HTMLElement | null} */ (null)),
+    useRef(/** @type {HTMLElement | null} */ (null)),
   ];
-  const view = useRef(/** @type {any} */ (null));
-  const mode = useSignal(readOfVault("preview", "off"));
+  const view = useRef(/** @type {import("../../../vendor/codemirror.js").EditorView | null} */ (null));
+  const mode = useSignal(/** @type {typeof MODES[number]} */ (readOfVault("preview", "off")));
   const version = useSignal(0);
   const compared = useSignal(false);
   const ready = useSignal(false); // whether a preview was shown
@@ -121,9 +121,12 @@ function Page({ reading }) {
       announce(later.edit.files.adding(nameOf(file)));
       try {
         const link = await upload(file, open);
-        if (at !== null) view.current?.dispatch({ selection: { anchor: Math.min(at, view.current.state.doc.length) } });
-        put(view.current, `${link}\u0001`);
-        at = view.current.state.selection.main.head;
+        const now = view.current;
+        if (now) {
+          if (at !== null) now.dispatch({ selection: { anchor: Math.min(at, now.state.doc.length) } });
+          put(now, `${link}\u0001`);
+          at = now.state.selection.main.head;
+        }
         toast(later.edit.files.added(plain(nameOf(file), 80)));
       } catch (error) {
         toast(later.edit.files.refused(plain(nameOf(file), 80), sentence(error)));
@@ -144,9 +147,9 @@ function Page({ reading }) {
 
   useLayoutEffect(() => {
     const made = makeSurface({
-      parent: field.current,
+      parent: /** @type {HTMLElement} */ (field.current),
       doc: firstBody(),
-      note: () => /** @type {any} */ (editing.peek() ?? open),
+      note: () => editing.peek() ?? open,
       onType: () => {
         version.value += 1;
         typed();
@@ -201,25 +204,25 @@ function Page({ reading }) {
   useEffect(() => void (document.title = `${plain(open.title, 80)} · vault-agent`), [open.title]);
   useEffect(() => {
     if (mode.value === "off") ready.value = false;
-    if (!ready.value || conflict || !seen.current) return;
+    if (!ready.value || conflict || !seen.current || !source.current || !view.current) return;
     const above = () => head.peek().split("\n").length - 1;
     if (mode.value === "beside") return together(view.current, source.current, seen.current, above);
     showCursor(view.current, seen.current, above);
   }, [mode.value, conflict, ready.value]);
 
-  const change = (/** @type {string} */ to) => {
+  const change = (/** @type {typeof MODES[number]} */ to) => {
     mode.value = to;
     writeOfVault("preview", to);
-    announce(/** @type {Record<string, string>} */ (later.edit.modes)[to]);
+    announce(later.edit.modes[to]);
     requestAnimationFrame(() =>
       to === "instead" ? seen.current?.focus() : (view.current?.requestMeasure(), view.current?.focus()),
     );
   };
-  const cycle = () => change(MODES[(MODES.indexOf(/** @type {any} */ (mode.peek())) + 1) % 3]);
+  const cycle = () => change(MODES[(MODES.indexOf(mode.peek()) + 1) % 3]);
   const tool = (/** @type {string} */ name) => {
     const run = TOOLS.find(([each]) => each === name)?.[2];
-    if (run) run(view.current);
-    else uploading.current?.click();
+    if (!run) uploading.current?.click();
+    else if (view.current) run(view.current);
   };
   useCommands(
     () => [

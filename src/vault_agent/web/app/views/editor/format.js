@@ -6,8 +6,9 @@ import { EditorSelection, syntaxTree } from "../../../vendor/codemirror.js";
 
 /** @param {import("../../../vendor/codemirror.js").EditorState} state @param {number} pos */
 export const inCode = (state, pos) => {
-  for (let node = syntaxTree(state).resolveInner(pos, -1); node; node = /** @type {any} */ (node.parent))
-    if (/Code|Frontmatter|HTML/.test(node.name)) return true;
+  /** @type {import("../../../vendor/codemirror.js").SyntaxNode | null} */
+  let node = syntaxTree(state).resolveInner(pos, -1);
+  for (; node; node = node.parent) if (/Code|Frontmatter|HTML/.test(node.name)) return true;
   return false;
 };
 
@@ -70,7 +71,10 @@ function chosenLines(state) {
 
 const START = /^(\s*)(?:([-*+]|\d+[.)])[ \t]+(?:\[(.)\][ \t]+)?)?/;
 
-/** @param {View} view @param {(text: string, line: any) => string} change */
+/**
+ * @param {View} view
+ * @param {(text: string, line: import("../../../vendor/codemirror.js").TextLine) => string} change
+ */
 function eachLine(view, change) {
   const { state } = view;
   const changes = [];

@@ -30,10 +30,12 @@ const own = {
   math: Tag.define(),
   html: Tag.define(),
 };
+/** @typedef {import("../../../vendor/codemirror.js").InlineContext} Inline */
+
 const WORD = /[\p{L}\p{N}_/\p{Extended_Pictographic}\p{M}-]/u;
 const LONGEST = 1000; // characters of a link, a highlight or a formula on one line
 
-/** @param {any} cx @param {number} pos @param {string} close the text that ends it */
+/** @param {Inline} cx @param {number} pos @param {string} close the text that ends it */
 function until(cx, pos, close) {
   const text = cx.slice(pos, Math.min(cx.end, pos + LONGEST));
   const at = text.indexOf(close);
@@ -44,7 +46,7 @@ function until(cx, pos, close) {
 const between = (name, first, open, close) => ({
   name,
   before: "Link",
-  /** @param {any} cx @param {number} next @param {number} pos */
+  /** @param {Inline} cx @param {number} next @param {number} pos */
   parse(cx, next, pos) {
     if (next !== first || cx.slice(pos, pos + open.length) !== open) return -1;
     const end = until(cx, pos + open.length, close);
@@ -56,7 +58,7 @@ const between = (name, first, open, close) => ({
 
 const TAG = {
   name: "Hashtag",
-  /** @param {any} cx @param {number} next @param {number} pos */
+  /** @param {Inline} cx @param {number} next @param {number} pos */
   parse(cx, next, pos) {
     if (next !== 35 || (pos > cx.offset && /[^\s([{,;]/.test(cx.slice(pos - 1, pos)))) return -1;
     const text = cx.slice(pos + 1, Math.min(cx.end, pos + 200));
@@ -72,7 +74,7 @@ const TAG = {
 
 const BLOCK = {
   name: "BlockId",
-  /** @param {any} cx @param {number} next @param {number} pos */
+  /** @param {Inline} cx @param {number} next @param {number} pos */
   parse(cx, next, pos) {
     if (next !== 94) return -1;
     const found = /^\^[A-Za-z0-9-]+(?=\s*(?:\n|$))/.exec(cx.slice(pos, Math.min(cx.end, pos + 100)));
@@ -85,7 +87,7 @@ const BLOCK = {
 const CALLOUT = {
   name: "CalloutMark",
   before: "Link",
-  /** @param {any} cx @param {number} next @param {number} pos */
+  /** @param {Inline} cx @param {number} next @param {number} pos */
   parse(cx, next, pos) {
     if (next !== 91) return -1;
     const found = /^\[![\w-]+\][+-]?/.exec(cx.slice(pos, Math.min(cx.end, pos + 60)));
@@ -96,7 +98,10 @@ const CALLOUT = {
 const FRONT = {
   name: "Frontmatter",
   before: "HorizontalRule",
-  /** @param {any} cx @param {any} line */
+  /**
+   * @param {import("../../../vendor/codemirror.js").BlockContext} cx
+   * @param {import("../../../vendor/codemirror.js").Line} line
+   */
   parse(cx, line) {
     if (cx.lineStart !== 0 || !/^---[ \t]*$/.test(line.text)) return false;
     let end = line.text.length;
@@ -158,7 +163,7 @@ const facet = defineLanguageFacet({ commentTokens: { block: { open: "%%", close:
 // Classes, not styles: the tokens of the style sheets say how each looks.
 const style = HighlightStyle.define([
   ...[1, 2, 3, 4, 5, 6].map((level) => ({
-    tag: /** @type {any} */ (tags)[`heading${level}`],
+    tag: tags[/** @type {"heading1"} */ (`heading${level}`)],
     class: `md-h md-h${level}`,
   })),
   { tag: tags.strong, class: "md-strong" },

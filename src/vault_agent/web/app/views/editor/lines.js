@@ -58,7 +58,10 @@ function decorations(view) {
   const tree = syntaxTree(view.state);
   /** @type {Map<number, string[]>} */
   const classes = new Map();
-  const add = (/** @type {any} */ node, /** @type {(line: any, first: boolean, last: boolean) => string} */ name) => {
+  const add = (
+    /** @type {import("../../../vendor/codemirror.js").SyntaxNodeRef} */ node,
+    /** @type {(first: boolean, last: boolean) => string} */ name,
+  ) => {
     const [from, to] = [
       doc.lineAt(node.from),
       doc.lineAt(Math.max(node.from, node.to - (doc.sliceString(node.to - 1, node.to) === "\n" ? 1 : 0))),
@@ -69,7 +72,7 @@ function decorations(view) {
     ];
     for (let at = start; at <= end; at += 1) {
       const line = doc.line(at);
-      classes.set(line.from, [...(classes.get(line.from) ?? []), name(line, at === from.number, at === to.number)]);
+      classes.set(line.from, [...(classes.get(line.from) ?? []), name(at === from.number, at === to.number)]);
     }
   };
   const ends = (/** @type {boolean} */ first, /** @type {boolean} */ last) =>
@@ -81,19 +84,19 @@ function decorations(view) {
       enter: (node) => {
         if (node.name === "Blockquote" && node.node.parent?.name !== "Blockquote") {
           const kind = CALLOUT.exec(doc.lineAt(node.from).text)?.[1].toLowerCase();
-          add(node, (_, first, last) =>
+          add(node, (first, last) =>
             kind ? `ln-callout tone-${FAMILIES[kind] ?? "info"}${ends(first, last)}` : `ln-quote${ends(first, last)}`,
           );
         } else if (node.name === "FencedCode" || node.name === "CodeBlock") {
-          add(node, (_, first, last) => `ln-code${ends(first, last)}`);
-        } else if (node.name === "Frontmatter") add(node, (_, first, last) => `ln-code ln-front${ends(first, last)}`);
+          add(node, (first, last) => `ln-code${ends(first, last)}`);
+        } else if (node.name === "Frontmatter") add(node, (first, last) => `ln-code ln-front${ends(first, last)}`);
         else if (node.name === "Table") add(node, () => "ln-table");
         else if (node.name === "Task" && /^\[[xX]\]/.test(doc.sliceString(node.from, node.from + 3)))
           add(node, () => "ln-done");
       },
     });
   }
-  const builder = new RangeSetBuilder();
+  const builder = /** @type {RangeSetBuilder<Decoration>} */ (new RangeSetBuilder());
   let at = -1;
   let before = "";
   for (const { from, to } of view.visibleRanges) {
@@ -134,7 +137,7 @@ const looks = ViewPlugin.fromClass(
       this.tree = syntaxTree(view.state);
     }
 
-    /** @param {any} update */
+    /** @param {import("../../../vendor/codemirror.js").ViewUpdate} update */
     update(update) {
       const tree = syntaxTree(update.state);
       if (!update.docChanged && !update.viewportChanged && tree === this.tree) return;
@@ -142,23 +145,23 @@ const looks = ViewPlugin.fromClass(
       this.decorations = decorations(update.view);
     }
   },
-  { decorations: (value) => /** @type {any} */ (value.decorations) },
+  { decorations: (value) => value.decorations },
 );
 
 /** Mark the lines that others wrote: the first, and the one after the last, counted from 0. */
-export const setMarks = StateEffect.define();
+export const setMarks = /** @type {typeof StateEffect.define<[number, number][]>} */ (StateEffect.define)();
 const marks = StateField.define({
   create: () => Decoration.none,
   update(value, change) {
     for (const each of change.effects) {
       if (!each.is(setMarks)) continue;
-      const builder = new RangeSetBuilder();
+      const builder = /** @type {RangeSetBuilder<Decoration>} */ (new RangeSetBuilder());
       const { doc } = change.state;
-      for (const [from, to] of /** @type {[number, number][]} */ (/** @type {any} */ (each.value))) {
+      for (const [from, to] of each.value) {
         for (let at = Math.max(0, from); at < Math.min(to, doc.lines); at += 1)
           builder.add(doc.line(at + 1).from, doc.line(at + 1).from, Decoration.line({ class: "ln-theirs" }));
       }
-      return /** @type {any} */ (builder.finish());
+      return builder.finish();
     }
     return value.map(change.changes);
   },

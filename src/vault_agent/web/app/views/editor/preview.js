@@ -11,16 +11,22 @@ const PAUSE = 80; // ms between two questions
 const LARGEST = 480 * 1024; // characters
 const PATIENT = 4; // a preview that takes long is made less often
 
+/** @typedef {{ id: string, path: string, title: string }} Shown */
 /**
  * @typedef {{
- *   enhance: (prose: HTMLElement, note: any) => () => void,
+ *   enhance: (prose: HTMLElement, note: Shown) => () => void,
  *   watchLinks: (element: HTMLElement) => () => void,
- *   Hover: any,
+ *   Hover: () => unknown,
  * }} Reading
  */
 
 const writer = new XMLSerializer();
 const LINE = / data-line="\d+"/g;
+/**
+ * The elements of a preview, and what they were made of.
+ * @type {WeakMap<Element, { element: Element, key: string }[]>}
+ */
+const shown = new WeakMap();
 
 /**
  * Something added to the preview that goes on, such as what draws its diagrams.
@@ -32,19 +38,19 @@ const LINE = / data-line="\d+"/g;
  * @param {HTMLElement} prose
  * @param {string} rendered
  * @param {Reading["enhance"]} enhance
- * @param {any} note
+ * @param {Shown} note
  * @returns {Added}
  */
 export function patch(prose, rendered, enhance, note) {
   const made = document.createElement("div");
   showRendered(made, rendered);
   const fresh = [...made.children];
-  const known = /** @type {any} */ (prose).shown ?? [];
+  const known = shown.get(prose) ?? [];
   const keys = fresh.map((each) => writer.serializeToString(each).replace(LINE, ""));
   let first = 0;
   while (first < Math.min(known.length, keys.length) && known[first].key === keys[first]) first += 1;
   let last = 0;
-  while (last < Math.min(known.length, keys.length) - first && known.at(-1 - last).key === keys.at(-1 - last))
+  while (last < Math.min(known.length, keys.length) - first && known.at(-1 - last)?.key === keys.at(-1 - last))
     last += 1;
   const lined = (/** @type {Element} */ old, /** @type {Element} */ now) => {
     const to = [now, ...now.querySelectorAll("[data-line]")].filter((each) => each.hasAttribute("data-line"));
@@ -52,9 +58,7 @@ export function patch(prose, rendered, enhance, note) {
     from.forEach((each, at) => to[at] && each.setAttribute("data-line", to[at].getAttribute("data-line") ?? ""));
   };
   const kept = known.slice(known.length - last);
-  kept.forEach((/** @type {any} */ each, /** @type {number} */ at) =>
-    lined(each.element, fresh[fresh.length - last + at]),
-  );
+  kept.forEach((each, at) => lined(each.element, fresh[fresh.length - last + at]));
   const added = fresh.slice(first, fresh.length - last);
   for (const each of known.slice(first, known.length - last)) each.element.remove();
   made.replaceChildren(...added);
@@ -63,11 +67,11 @@ export function patch(prose, rendered, enhance, note) {
   const before = kept[0]?.element ?? null;
   for (const each of now) prose.insertBefore(each, before);
   // What is added may be wrapped, as a table is: still one element each.
-  /** @type {any} */ (prose).shown = [
+  shown.set(prose, [
     ...known.slice(0, first),
     ...now.map((element, at) => ({ element, key: keys[first + at] })),
     ...kept,
-  ];
+  ]);
   return { end, isShown: () => now.some((each) => each.isConnected) };
 }
 
@@ -75,7 +79,7 @@ export function patch(prose, rendered, enhance, note) {
  * @param {{
  *   text: () => string,
  *   version: { value: number },
- *   note: { id: string, path: string, title: string },
+ *   note: Shown,
  *   reading: Reading,
  *   box: { current: HTMLElement | null },
  *   onShown: () => void,
@@ -84,7 +88,11 @@ export function patch(prose, rendered, enhance, note) {
 export function Preview({ text, version, note, reading, box, onShown }) {
   const prose = useRef(/** @type {HTMLElement | null} */ (null));
   const fault = useSignal("");
-  const state = useRef({ due: 0, timer: /** @type {any} */ (0), added: /** @type {Added[]} */ ([]) });
+  const state = useRef({
+    due: 0,
+    timer: /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined),
+    added: /** @type {Added[]} */ ([]),
+  });
   const render = useRef(
     newestOnly((abort, /** @type {string} */ source, /** @type {string} */ path) =>
       ask("POST", "/render", { body: { text: source, path }, signal: abort }),

@@ -49,8 +49,8 @@ const lookFor = (name) => async (/** @type {string} */ text, /** @type {AbortSig
 };
 
 export function Properties() {
-  const values = useSignal(/** @type {Record<string, any> | null} */ (null));
-  const fault = useSignal(/** @type {any} */ (null));
+  const values = useSignal(/** @type {Record<string, unknown> | null} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const open = useSignal(readOfVault("properties", true));
   const adding = useSignal(false);
   const form = useRef(/** @type {HTMLElement | null} */ (null));
@@ -76,7 +76,7 @@ export function Properties() {
     return () => abort.abort();
   }, [id, shown]);
 
-  /** @param {{ set?: Record<string, any>, delete?: string[] }} change */
+  /** @param {{ set?: Record<string, unknown>, delete?: string[] }} change */
   const write = async (change) => {
     const before = values.peek();
     const next = { ...before, ...change.set };
@@ -133,7 +133,7 @@ export function Properties() {
   const rest = KNOWN.filter((each) => !(values.value && each in values.value));
   const add = (/** @type {string} */ name) => {
     adding.value = false;
-    if (!name || (values.peek() && name in /** @type {any} */ (values.peek()))) return;
+    if (!name || (values.peek() && name in (values.peek() ?? {}))) return;
     values.value = { ...values.peek(), [name]: LISTS.has(name) ? [] : "" };
     requestAnimationFrame(() =>
       /** @type {HTMLElement | null} */ (form.current?.querySelector("dl > div:last-of-type input"))?.focus(),
@@ -159,7 +159,7 @@ export function Properties() {
                 <${Value}
                   name=${name}
                   value=${value}
-                  onChange=${(/** @type {any} */ now) => void write({ set: { [name]: now } })}
+                  onChange=${(/** @type {unknown} */ now) => void write({ set: { [name]: now } })}
                 />
                 <button
                   class="icon"
@@ -205,7 +205,7 @@ export function Properties() {
   </section>`;
 }
 
-/** @param {{ name: string, value: any, onChange: (value: any) => void }} given */
+/** @param {{ name: string, value: unknown, onChange: (value: unknown) => void }} given */
 function Value({ name, value, onChange }) {
   const t = later.edit.properties;
   if (Array.isArray(value) && value.every((each) => typeof each !== "object" || each === null))
@@ -235,7 +235,7 @@ function Value({ name, value, onChange }) {
   return html`<${One} name=${name} value=${value} onChange=${onChange} />`;
 }
 
-/** @param {{ name: string, value: any, onChange: (value: any) => void }} given */
+/** @param {{ name: string, value: unknown, onChange: (value: unknown) => void }} given */
 function One({ name, value, onChange }) {
   const shown = value === null || value === undefined ? "" : String(value);
   const date = DATE.test(shown) || ((name === "date" || name === "created" || name === "updated") && !shown);
@@ -256,11 +256,11 @@ function One({ name, value, onChange }) {
   />`;
 }
 
-/** @param {{ name: string, list: any[], onChange: (value: any) => void }} given */
+/** @param {{ name: string, list: unknown[], onChange: (value: unknown) => void }} given */
 function Many({ name, list: given, onChange }) {
   const list = given.filter((each) => each !== null && each !== ""); // templates leave empty items
   const t = later.edit.properties;
-  const shown = (/** @type {any} */ each) => plain(String(each ?? ""), 100).replace(/^\[\[(.*)\]\]$/, "$1");
+  const shown = (/** @type {unknown} */ each) => plain(String(each ?? ""), 100).replace(/^\[\[(.*)\]\]$/, "$1");
   const add = (/** @type {string} */ text) => {
     const clean =
       name === "tags"
@@ -283,7 +283,7 @@ function Many({ name, list: given, onChange }) {
       label=${t.more(name)}
       placeholder=${list.length ? "" : "…"}
       look=${async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) =>
-        (await lookFor(name)(text, signal)).filter((/** @type {any} */ each) => !list.includes(each.value))}
+        (await lookFor(name)(text, signal)).filter((each) => !list.includes(each.value))}
       onTake=${add}
       onBack=${() => list.length && onChange(list.slice(0, -1))}
     />

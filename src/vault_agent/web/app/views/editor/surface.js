@@ -23,6 +23,7 @@ import {
 } from "../../../vendor/codemirror.js";
 import { changesOf } from "../../state/merge.js";
 import { settings } from "../../state/settings.js";
+import { Fault } from "../../wire.js";
 import { later } from "../../later.js";
 import { completion, offer } from "./complete.js";
 import {
@@ -78,7 +79,9 @@ const ofCodeMirror = (keys) => keys.replaceAll("+", "-");
  * @param {number} pos
  */
 export function linkAt(state, pos) {
-  for (let node = syntaxTree(state).resolveInner(pos, 1); node; node = /** @type {any} */ (node.parent)) {
+  /** @type {import("../../../vendor/codemirror.js").SyntaxNode | null} */
+  let node = syntaxTree(state).resolveInner(pos, 1);
+  for (; node; node = node.parent) {
     if (/^Wiki/.test(node.name))
       return {
         target: state
@@ -126,7 +129,7 @@ const searching = new WeakSet();
  *   onKey: (name: "save" | "image" | "done" | "preview") => void,
  *   onFiles: (files: File[], at: number) => boolean,
  *   onLink: (link: { target: string, wiki: boolean }) => void,
- *   onFault: (fault: any) => void,
+ *   onFault: (fault: Fault) => void,
  *   onBlur: () => void,
  * }} given
  */
@@ -168,7 +171,7 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
             { key: "Mod-s", run: () => (onKey("save"), true), preventDefault: true },
             ...TOOLS.map(([name, keys, run]) => ({
               key: ofCodeMirror(keys),
-              run: run ?? (() => (onKey(/** @type {any} */ (name)), true)),
+              run: run ?? (() => (onKey(name), true)),
               preventDefault: true,
             })),
             { key: "Mod-e", run: () => (onKey("preview"), true), preventDefault: true },
@@ -212,7 +215,7 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
       ],
     }),
   });
-  if (settings.peek().vim) useVim(view, onKey).catch(() => onFault({ code: "NETWORK" }));
+  if (settings.peek().vim) useVim(view, onKey).catch(() => onFault(new Fault("NETWORK", "Vim could not be loaded.")));
   return view;
 }
 
@@ -230,5 +233,5 @@ export function showText(view, text, marks, own) {
     changes,
     annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(own), isolateHistory.of("full")],
   });
-  view.dispatch({ effects: setMarks.of(/** @type {any} */ (marks)) });
+  view.dispatch({ effects: setMarks.of(marks) });
 }

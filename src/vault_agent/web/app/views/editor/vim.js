@@ -19,7 +19,7 @@ export async function useVim(view, onKey) {
     defined = true;
     const asks =
       (/** @type {"save" | "done"} */ name) =>
-      (/** @type {any} */ { cm6 }) =>
+      (/** @type {{ cm6: EditorView }} */ { cm6 }) =>
         hosts.get(cm6)?.(name);
     Vim.defineEx("write", "w", asks("save"));
     for (const [name, short] of [

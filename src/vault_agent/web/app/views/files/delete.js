@@ -19,7 +19,7 @@ import { undone } from "./after.js";
 export function Overlay({ path }) {
   const t = later.files;
   const plan = useSignal(/** @type {Wire.Written | null} */ (null));
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
   useEffect(
     () =>
@@ -38,7 +38,7 @@ export function Overlay({ path }) {
       if (done.noteId && done.noteId === address.peek().note) go({ note: "" }, { replace: true });
       toast(t.deleted(plain(nameOf(path), 60)), t.undo, () => void undone(done.writeId ?? ""));
     } catch (error) {
-      fault.value = error;
+      fault.value = /** @type {Fault} */ (error);
     }
     busy.value = false;
   };

@@ -14,7 +14,7 @@ import { closeDone, closeOverlay, takeTyped } from "../frame/overlay.js";
 export function Overlay({ folder = "" }) {
   const t = later.files;
   const path = useSignal(folder && `${folder}/`);
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
   const key = useRef(crypto.randomUUID?.() ?? String(Math.random()).slice(2));
   useLayoutEffect(() => void (path.value += takeTyped().text), []);
@@ -35,7 +35,7 @@ export function Overlay({ folder = "" }) {
       await readTree();
       toast(t.made(clean));
     } catch (error) {
-      fault.value = error;
+      fault.value = /** @type {Fault} */ (error);
     }
     busy.value = false;
   };

@@ -26,7 +26,7 @@ export function Overlay({ path, folder: dragged }) {
   const name = useSignal(nameOf(path));
   const folder = useSignal(dragged ?? folderOf(path));
   const plan = useSignal(/** @type {import("../../state/files.js").Done | null} */ (null));
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
   const key = useRef(crypto.randomUUID?.() ?? String(Math.random()).slice(2));
   const look = useRef(newestOnly((abort, /** @type {string} */ to) => planMove(path, to, abort)));
@@ -64,7 +64,7 @@ export function Overlay({ path, folder: dragged }) {
       const moved = await openMoved(path, to, done);
       toast(t.moved(to), done.writeId ? t.undo : undefined, () => void undone(done.writeId ?? "", moved));
     } catch (error) {
-      fault.value = error;
+      fault.value = /** @type {Fault} */ (error);
     }
     busy.value = false;
   };

@@ -18,7 +18,7 @@ export function Overlay() {
   const t = later.files;
   const writes = useSignal(/** @type {Wire.LogEntry[] | null} */ (null));
   const cursor = useSignal(/** @type {string | null} */ (null));
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal("");
   const read = async (/** @type {boolean} */ next) => {
     try {
@@ -27,7 +27,7 @@ export function Overlay() {
       cursor.value = data.nextCursor;
       fault.value = null;
     } catch (error) {
-      fault.value = error;
+      fault.value = /** @type {Fault} */ (error);
     }
   };
   useEffect(() => void read(false), [revision.value]);

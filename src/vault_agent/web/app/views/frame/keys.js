@@ -17,12 +17,12 @@ export function Overlay() {
   ];
   const single = all.filter((each) => each.keys?.[0].length === 1);
   const others = all.filter((each) => !single.includes(each));
-  /** @param {any[]} list */
+  /** @param {Pick<import("../../parts/commands.js").Command, "id" | "name" | "keys">[]} list */
   const table = (list) => html`<dl class="keys">
     ${list.map(
       (each) => html`<div key=${each.id}>
         <dt>${each.name}</dt>
-        <dd>${each.keys.map((/** @type {string} */ keys) => html`<${Key} keys=${keys} />`)}</dd>
+        <dd>${each.keys?.map((keys) => html`<${Key} keys=${keys} />`)}</dd>
       </div>`,
     )}
   </dl>`;

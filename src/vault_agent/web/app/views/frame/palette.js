@@ -23,7 +23,7 @@ const MOST = 20;
  *   type?: string | null,
  *   name: string,
  *   detail: string,
- *   ranges: any,
+ *   ranges: [number, number][],
  *   keys?: string,
  *   group: string,
  *   run: () => void,

@@ -23,7 +23,7 @@ const PREVIEW = 340; // px
 const NAMED = 400; // folders and tags to choose from
 const WAIT = 300; // ms after the last key of a query
 
-const NO_FILTER = {
+export const NO_FILTER = {
   hidden: /** @type {string[]} */ ([]),
   orphans: false,
   unresolved: false,
@@ -177,7 +177,7 @@ export function View() {
     const id = now?.ids[at.peek()];
     if (id) go({ view: "notes", note: id, near: "", depth: "" });
   };
-  /** @param {any} message */
+  /** @param {import("../../workers/graph.js").Told} message */
   const hear = (message) => {
     if (message.type === "picked") choose(message.at);
     else if (message.type === "drawn") left.value = message.left;
@@ -269,7 +269,8 @@ export function View() {
         found=${found ? found.length : null}
         find=${find}
         onFind=${findNext}
-        onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
+        onFilter=${(/** @type {Partial<typeof NO_FILTER>} */ changes) =>
+          (filter.value = { ...filter.peek(), ...changes })}
         notes=${notes}
         list=${list.value}
         onList=${() => (list.value = !list.peek())}

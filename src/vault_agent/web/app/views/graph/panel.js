@@ -9,6 +9,8 @@ import { look, setLook } from "../../state/look.js";
 import { count, locale, words } from "../../words.js";
 import { Drawing, Groups, Query } from "./look.js";
 
+/** @typedef {typeof import("./graph.js").NO_FILTER} Filter */
+
 const DAY = 86_400_000;
 const months = new Intl.DateTimeFormat(locale, { month: "short", year: "numeric" });
 const t = later.graph;
@@ -18,12 +20,12 @@ const t = later.graph;
  *   counts: Map<string, number>,
  *   colour: string,
  *   names: Record<"folders" | "tags", [string, number][]>,
- *   filter: any,
+ *   filter: Filter,
  *   span: [number, number],
  *   found: number | null,
  *   find: { value: string },
  *   onFind: (step: number) => void,
- *   onFilter: (changes: any) => void,
+ *   onFilter: (changes: Partial<Filter>) => void,
  *   notes: string[],
  *   list: boolean,
  *   onList: () => void,
@@ -51,9 +53,7 @@ export function Panel({
   const { near, depth } = address.value;
   const toggle = (/** @type {string} */ kind) =>
     onFilter({
-      hidden: filter.hidden.includes(kind)
-        ? filter.hidden.filter((/** @type {string} */ each) => each !== kind)
-        : [...filter.hidden, kind],
+      hidden: filter.hidden.includes(kind) ? filter.hidden.filter((each) => each !== kind) : [...filter.hidden, kind],
     });
   const kinds = KINDS.filter((kind) => counts.get(kind));
   const tab = (/** @type {boolean} */ on, /** @type {string} */ label, /** @type {() => void} */ run) =>
@@ -208,7 +208,10 @@ export function Panel({
   </section>`;
 }
 
-/** Two thumbs on one line. @param {{ span: [number, number], filter: any, onFilter: (changes: any) => void }} given */
+/**
+ * Two thumbs on one line.
+ * @param {{ span: [number, number], filter: Filter, onFilter: (changes: Partial<Filter>) => void }} given
+ */
 function Range({ span: [first, last], filter, onFilter }) {
   const from = Math.max(first, filter.first);
   const to = Math.min(last, filter.last);

@@ -19,7 +19,7 @@ const FAR = 4; // px that a pointer may move during a click
  * @param {{
  *   label: string,
  *   stage: { current: Stage | null },
- *   onMessage: (message: any) => void,
+ *   onMessage: (message: import("../../workers/graph.js").Told) => void,
  *   onOpen: () => void,
  *   onEscape: () => void,
  * }} given

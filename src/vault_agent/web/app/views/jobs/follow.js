@@ -20,7 +20,7 @@ export function follow(id, hear) {
       const parts = text.split("\n\n");
       text = parts.pop() ?? "";
       const last = parts.map(parsed).findLast((event) => event.type === "job");
-      if (last && !abort.signal.aborted) hear(last.data);
+      if (last && !abort.signal.aborted) hear(/** @type {Wire.Job} */ (last.data));
     }
   };
   read().catch(() => undefined); // the list of jobs says how it ended

@@ -18,14 +18,14 @@ async function begin(kind) {
   try {
     newest.value = (await ask("POST", `/${kind}`, { body: {} })).data.job;
   } catch (error) {
-    toast(/** @type {any} */ (error)?.code === "INDEX_BUSY" ? words.jobs.busy : sentence(error));
+    toast(/** @type {Fault} */ (error).code === "INDEX_BUSY" ? words.jobs.busy : sentence(error));
   }
 }
 
 export function View() {
   const jobs = useSignal(/** @type {Wire.Job[] | null} */ (null));
   const running = useSignal(/** @type {Wire.Job | null} */ (null));
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const load = () =>
     ask("GET", "/jobs").then(
       ({ data }) => {
@@ -204,7 +204,7 @@ function Warnings({ job }) {
         <ul>
           ${list.slice(0, 20).map(
             (each, at) => html`<li key=${at}>
-              ${each.details?.path && html`<bdi>${plain(each.details.path, 200)}</bdi>: `}
+              ${each.details?.path && html`<bdi>${plain(String(each.details.path), 200)}</bdi>: `}
               ${plain(each.message, 400)}
             </li>`,
           )}

@@ -81,7 +81,8 @@ export function JournalState({ of, vault, sessionId }) {
         toast(done);
         void loadSessions("");
         if (journals.peek()) void loadJournals("");
-        if (session.peek()) void loadSession(session.peek()?.sessionId);
+        const open = session.peek();
+        if (open) void loadSession(open.sessionId);
       },
       (error) => toast(sentence(error)),
     );
@@ -132,7 +133,7 @@ export function JournalState({ of, vault, sessionId }) {
  */
 function Draft({ id, onClose, onReview }) {
   const text = useSignal("");
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const read = () =>
     readDraft(id).then(
       (found) => ((text.value = found), (fault.value = null)),

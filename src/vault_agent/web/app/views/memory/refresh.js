@@ -14,7 +14,7 @@ const t = later.memory;
 /** @param {{ id: string, onClose: () => void, onDone: () => void }} given */
 export function Refresh({ id, onClose, onDone }) {
   const found = useSignal(/** @type {Wire.SessionRefresh | null} */ (null));
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const ask = () =>
     refreshed(id, false).then(
       (data) => ((found.value = data), (fault.value = null)),

@@ -23,7 +23,7 @@ export function Overlay({ path }) {
   const t = later.files;
   const styled = useSheet("prose.css");
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const name = path.slice(path.lastIndexOf("/") + 1);
   useEffect(() => {
     const text = `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;

@@ -45,7 +45,7 @@ export function Find() {
     if (sent.current !== now.q) chosen.value = "";
     go({ q: text.peek(), ...filters }, { replace: !any });
   };
-  /** @param {any} event */
+  /** @param {Typed & InputEvent} event */
   const typed = (event) => {
     text.value = event.target.value;
     clearTimeout(timer.current);

@@ -13,7 +13,9 @@ const WAIT = 300;
 const LEAVE = 220;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
-const card = signal(/** @type {{ note: any, box: DOMRect, pinned: boolean } | null} */ (null));
+const card = signal(
+  /** @type {{ note: import("../../state/note.js").Note, box: DOMRect, pinned: boolean } | null} */ (null),
+);
 
 /** @param {HTMLElement} link */
 const target = (link) => link.dataset.note ?? link.dataset.peek ?? "";
@@ -103,12 +105,9 @@ export function Hover() {
   >
     <header>
       <h2 dir="auto">
-        <${NoteShape} type=${shown.note.type} quiet /> <a
-          class="plain"
-          href=${changed({ view: "notes", note: shown.note.id })}
-        >
-          ${plain(shown.note.title, 200)}
-        </a>
+        <${NoteShape} type=${shown.note.type} quiet />
+        ${" "}
+        <a class="plain" href=${changed({ view: "notes", note: shown.note.id })}>${plain(shown.note.title, 200)}</a>
       </h2>
       <button
         class="icon"

@@ -26,7 +26,7 @@ export function Links({ id, named }) {
   const tab = useSignal("linked");
   const linked = useSignal(/** @type {Wire.BacklinksPage | null} */ (null));
   const unlinked = useSignal(/** @type {Wire.Mentions | null} */ (null));
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const tabs = useRef(/** @type {HTMLElement | null} */ (null));
 
   /** @param {AbortSignal} [signal] */
@@ -37,7 +37,7 @@ export function Links({ id, named }) {
         unlinked.value = (await ask("GET", `/notes/${id}/mentions`, { query: { limit: MENTIONS }, signal })).data;
       fault.value = null;
     } catch (error) {
-      if (!signal?.aborted) fault.value = error;
+      if (!signal?.aborted) fault.value = /** @type {Fault} */ (error);
     }
   };
   useEffect(() => {
@@ -106,12 +106,14 @@ export function Links({ id, named }) {
         html`<p class="none">${shown === "linked" ? words.note.noBacklinks : words.note.noMentions}</p>`
       }
       ${lists[shown].map(
-        (/** @type {any} */ each) => html`<div class="ref-row" key=${each.noteId}>
+        (/** @type {Wire.Backlink | Wire.Mention} */ each) => html`<div class="ref-row" key=${each.noteId}>
           <${Reference} from=${each} />
           ${
             shown === "unlinked" &&
             mayWrite.value &&
-            html`<button class="quiet" onClick=${() => void link(each)}>${later.edit.linkIt}</button>`
+            html`<button class="quiet" onClick=${() => void link(/** @type {Wire.Mention} */ (each))}>
+              ${later.edit.linkIt}
+            </button>`
           }
         </div>`,
       )}

@@ -9,7 +9,7 @@ const MOST = 300;
 export function mark(prose) {
   if (!searching.peek() || !("highlights" in CSS)) return;
   const sought = markedWords(asked.peek().text);
-  if (!sought.length) return void (/** @type {any} */ (CSS).highlights.delete("hits"));
+  if (!sought.length) return void CSS.highlights.delete("hits");
   const cjk = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/u;
   const pattern = new RegExp(
     sought.map((each) => (cjk.test(each) ? each : `(?<![\\p{L}\\p{N}])${each}`)).join("|"),
@@ -25,6 +25,5 @@ export function mark(prose) {
       ranges.push(range);
     }
   }
-  const Highlight = /** @type {any} */ (window).Highlight;
-  /** @type {any} */ (CSS).highlights.set("hits", new Highlight(...ranges));
+  CSS.highlights.set("hits", new Highlight(...ranges));
 }

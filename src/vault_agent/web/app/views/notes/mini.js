@@ -19,7 +19,7 @@ const TICKS = 160;
 export function Mini({ read }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const depth = useSignal(1);
-  const graph = useSignal(/** @type {Awaited<ReturnType<typeof layOut>> | null} */ (null));
+  const graph = useSignal(/** @type {Laid | null} */ (null));
   const hot = useSignal(-1);
 
   useEffect(() => {
@@ -45,7 +45,8 @@ export function Mini({ read }) {
   useEffect(() => {
     const element = canvas.current;
     if (!element || !graph.value) return;
-    const again = () => draw(element, graph.value, hot.value);
+    const laid = graph.value;
+    const again = () => draw(element, laid, hot.value);
     again();
     const resized = new ResizeObserver(again);
     resized.observe(element);
@@ -60,7 +61,7 @@ export function Mini({ read }) {
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     let best = -1;
     let least = 18 ** 2;
-    nodes.forEach((/** @type {any} */ node, /** @type {number} */ at) => {
+    nodes.forEach((node, at) => {
       const far = (node.sx - x) ** 2 + (node.sy - y) ** 2;
       if (far < least) [best, least] = [at, far];
     });
@@ -107,7 +108,24 @@ export function Mini({ read }) {
   </section>`;
 }
 
-/** @param {Wire.LocalGraph} data @param {string | null} type */
+/**
+ * A note in the drawing: where it is laid out, and where and how large it is drawn.
+ * @typedef {{
+ *   id: string,
+ *   title: string,
+ *   kind: import("../../parts/sign.js").Kind,
+ *   degree: number,
+ *   index: number,
+ *   x: number,
+ *   y: number,
+ *   sx: number,
+ *   sy: number,
+ *   r: number,
+ * }} Node
+ */
+/** @typedef {{ nodes: Node[], links: { source: Node, target: Node }[] }} Laid */
+
+/** @param {Wire.LocalGraph} data @param {string | null} type @returns {Promise<Laid>} */
 async function layOut(data, type) {
   const { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } = await import(
     "../../../vendor/d3-force.js"
@@ -117,10 +135,15 @@ async function layOut(data, type) {
     title: plain(node.title, 40),
     kind: kindOf(at ? node.type : type),
     degree: node.in + node.out,
-    distance: node.distance,
+    index: at,
+    x: Number.NaN, // d3-force places what has no place
+    y: Number.NaN,
+    sx: 0,
+    sy: 0,
+    r: 0,
     ...(at === 0 && { fx: 0, fy: 0 }),
   }));
-  const links = data.edges.map((/** @type {[number, number]} */ [source, target]) => ({ source, target }));
+  const links = data.edges.map(([source, target]) => ({ source: nodes[source], target: nodes[target] }));
   const simulation = forceSimulation(nodes)
     .force("link", forceLink(links).distance(46).strength(0.5))
     .force("charge", forceManyBody().strength(-150).distanceMax(320))
@@ -132,7 +155,7 @@ async function layOut(data, type) {
   return { nodes, links };
 }
 
-/** @param {HTMLCanvasElement} canvas @param {any} graph @param {number} hot */
+/** @param {HTMLCanvasElement} canvas @param {Laid} graph @param {number} hot */
 function draw(canvas, { nodes, links }, hot) {
   const ratio = devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
@@ -142,8 +165,7 @@ function draw(canvas, { nodes, links }, hot) {
   const to = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   to.scale(ratio, ratio);
   const colours = palette();
-  const reach = (/** @type {"x" | "y"} */ axis) =>
-    Math.max(40, ...nodes.map((/** @type {any} */ node) => Math.abs(node[axis])));
+  const reach = (/** @type {"x" | "y"} */ axis) => Math.max(40, ...nodes.map((node) => Math.abs(node[axis])));
   const scale = Math.min((width / 2 - 34) / reach("x"), (height / 2 - 24) / reach("y"), 1.7);
   for (const node of nodes) [node.sx, node.sy] = [width / 2 + node.x * scale, height / 2 + node.y * scale - 4];
   for (const near of [false, true]) {
@@ -158,7 +180,7 @@ function draw(canvas, { nodes, links }, hot) {
     to.stroke();
   }
   to.globalAlpha = 1;
-  nodes.forEach((/** @type {any} */ node, /** @type {number} */ at) => {
+  nodes.forEach((node, at) => {
     node.r = Math.min(at ? 6.5 : 8, radius(node.degree) * 0.75 + 0.8);
     to.fillStyle = colours[node.kind];
     to.beginPath();
@@ -173,9 +195,9 @@ function draw(canvas, { nodes, links }, hot) {
     to.lineWidth = 1;
   });
   const ranked = nodes
-    .map((/** @type {any} */ node, /** @type {number} */ at) => ({ node, at }))
+    .map((node, at) => ({ node, at }))
     .sort(
-      (/** @type {any} */ a, /** @type {any} */ b) =>
+      (a, b) =>
         Number(b.at === hot) - Number(a.at === hot) ||
         Number(b.at === 0) - Number(a.at === 0) ||
         b.node.degree - a.node.degree,
@@ -184,7 +206,7 @@ function draw(canvas, { nodes, links }, hot) {
   const taken = [];
   const over = (/** @type {number[]} */ one, /** @type {number[]} */ other) =>
     other[0] < one[2] && one[0] < other[2] && other[1] < one[3] && one[1] < other[3];
-  const circles = nodes.map((/** @type {any} */ { sx, sy, r }) => [sx - r, sy - r, sx + r, sy + r]);
+  const circles = nodes.map(({ sx, sy, r }) => [sx - r, sy - r, sx + r, sy + r]);
   to.textAlign = "center";
   to.textBaseline = "middle";
   to.lineJoin = "round";

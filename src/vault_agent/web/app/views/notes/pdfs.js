@@ -6,7 +6,7 @@ import { fileOf } from "../../wire.js";
 import { fileSize } from "../../words.js";
 
 const HEIGHT = /(?:^|&)height=(\d{2,4})(?:&|$)/; // as Obsidian reads it, in pixels
-const viewed = /** @type {any} */ (navigator).pdfViewerEnabled === true;
+const viewed = navigator.pdfViewerEnabled === true;
 
 /** Frame the PDFs of a text when they come into view. Return a function that stops it. @param {HTMLElement} prose */
 export function framePdfs(prose) {

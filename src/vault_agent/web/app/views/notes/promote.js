@@ -40,11 +40,16 @@ export function Promote({ read }) {
   `;
 }
 
+/**
+ * A note in the global vault that says much the same.
+ * @typedef {{ noteId: string, path: string, title: string }} Similar
+ */
+
 /** @param {{ read: import("../../state/note.js").Note, done: boolean, onClose: () => void }} given */
 function Sheet({ read, done, onClose }) {
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
-  const path = `/notes/${read.id}/promote`;
+  const path = /** @type {const} */ (`/notes/${read.id}/promote`);
   const title = plain(read.title, 120);
   /** @template Data @param {() => Promise<{ data: Data }>} work @param {(data: Data) => void} then */
   const run = async (work, then) => {
@@ -56,7 +61,7 @@ function Sheet({ read, done, onClose }) {
       reopen();
       then(data);
     } catch (error) {
-      fault.value = error;
+      fault.value = /** @type {Fault} */ (error);
     }
     busy.value = false;
   };
@@ -73,6 +78,7 @@ function Sheet({ read, done, onClose }) {
       () => toast(t.undone),
     );
   const code = fault.value?.code;
+  /** @type {{ similar?: Similar[], secrets?: { kind: string, line: number }[] }} */
   const { similar = [], secrets = [] } = fault.value?.details ?? {};
   /** @param {string} label @param {() => void} act @param {string} [look] */
   const button = (label, act, look = "quiet") =>
@@ -95,7 +101,7 @@ function Sheet({ read, done, onClose }) {
         similar.length > 0 &&
         html`<ul class="card">
           ${similar.map(
-            (/** @type {any} */ each) => html`<li class="line" key=${each.noteId}>
+            (each) => html`<li class="line" key=${each.noteId}>
               <${Icon} name="notes" />
               <a class="grow" href=${addressIn(globalVault(), each.noteId)}>
                 <bdi>${plain(each.title, 120) || words.untitled}</bdi>
@@ -109,8 +115,7 @@ function Sheet({ read, done, onClose }) {
         secrets.length > 0 &&
         html`<ul class="card">
           ${secrets.map(
-            (/** @type {any} */ each, /** @type {number} */ at) =>
-              html`<li class="line" key=${at}>${t.secret(plain(each.kind, 60), each.line)}</li>`,
+            (each, at) => html`<li class="line" key=${at}>${t.secret(plain(each.kind, 60), each.line)}</li>`,
           )}
         </ul>`
       }

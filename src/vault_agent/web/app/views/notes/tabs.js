@@ -32,9 +32,9 @@ export function Tabs() {
   const strip = useRef(/** @type {HTMLElement | null} */ (null));
   const open = address.value.note;
   useEffect(() => {
-    for (const type of ["click", "auxclick"]) addEventListener(type, /** @type {any} */ (clicked), true);
+    for (const type of /** @type {const} */ (["click", "auxclick"])) addEventListener(type, clicked, true);
     return () => {
-      for (const type of ["click", "auxclick"]) removeEventListener(type, /** @type {any} */ (clicked), true);
+      for (const type of /** @type {const} */ (["click", "auxclick"])) removeEventListener(type, clicked, true);
     };
   }, []);
   const some = tabs.value.length > 1;

@@ -32,7 +32,7 @@ function flat(nodes, named, depth = 0) {
 export function TreeMenu({ kind, anchor, onClose }) {
   const entries = useSignal(/** @type {Entry[]} */ ([]));
   const sought = useSignal("");
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const tags = kind === "tags";
   useEffect(() => {
     const read = tags

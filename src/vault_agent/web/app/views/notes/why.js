@@ -89,7 +89,7 @@ const shown = (value) => (typeof value === "number" ? count(value) : plain(Strin
 /** @param {{ hit: Wire.Hit, place: number }} given */
 function Reasons({ hit, place }) {
   const t = later.why;
-  const { votes, ...others } = /** @type {any} */ (hit.explanation ?? {});
+  const { votes, ...others } = /** @type {{ votes?: Record<string, number> }} */ (hit.explanation ?? {});
   const known = /** @type {Record<string, string>} */ ({
     ...t.votes,
     ...(hit.heading && { heading: t.underHeading(plain(hit.heading, 60)) }),
@@ -108,7 +108,7 @@ const scrolls = (event) => {
   if (event.key.startsWith("Arrow")) event.stopPropagation();
 };
 
-/** @param {{ title: string, reply: { hit: Wire.Hit, place: number } | null | undefined, fault: any }} given */
+/** @param {{ title: string, reply: { hit: Wire.Hit, place: number } | null | undefined, fault: Fault | null }} given */
 function Card({ title, reply, fault }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => box.current?.focus(), []); // it is read aloud, and Escape closes it
@@ -127,7 +127,7 @@ function Card({ title, reply, fault }) {
 /** @param {{ row: import("../../state/results.js").Row, anchor: HTMLElement, onClose: () => void }} given */
 function Told({ row, anchor, onClose }) {
   const reply = useSignal(/** @type {{ hit: Wire.Hit, place: number } | null | undefined} */ (undefined));
-  const fault = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
   const { mode, key } = results.value;
   useEffect(() => {
     const abort = new AbortController();

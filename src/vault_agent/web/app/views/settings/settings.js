@@ -35,7 +35,7 @@ export function View() {
             onClick=${() =>
               signOut().then(
                 () => toast(t.signedOut),
-                (/** @type {any} */ error) => toast(sentence(error)),
+                (/** @type {unknown} */ error) => toast(sentence(error)),
               )}
           >
             ${t.signOut}
@@ -46,9 +46,10 @@ export function View() {
   </section>`;
 }
 
-/** @param {{ name: string, field: string, values: Record<string, string> }} given */
+/** @typedef {"theme" | "size" | "width" | "face" | "motion"} Field */
+/** @param {{ name: string, field: Field, values: Record<string, string> }} given */
 function Choice({ name, field, values }) {
-  const now = /** @type {any} */ (settings.value)[field];
+  const now = settings.value[field];
   return html`<div class="line">
     <span class="grow" id=${`label-${field}`}>${name}</span>
     <span class="tabs" role="radiogroup" aria-labelledby=${`label-${field}`}>
@@ -168,7 +169,7 @@ function Health({ now }) {
     ${healthWarnings.value.map(
       (each, at) => html`<div class="line warned" key=${at}>
         <${Icon} name="warn" />
-        <span class="grow">${plain(each.details?.what ?? each.message, 400)}</span>
+        <span class="grow">${plain(String(each.details?.what ?? each.message), 400)}</span>
       </div>`,
     )}
     ${
