@@ -24,7 +24,10 @@ new MutationObserver(() => {
   if (alarm) window.alarms.push(alarm.textContent);
 }).observe(document, { subtree: true, childList: true });
 """
-LARGE = "# Large\n\n" + "one line of a large note\n" * 60_000
+LARGE = (
+    "---\ntype: decision\ntags: [sizes]\nupdated: 2026-01-02\n---\n# Large\n\n"
+    + "one line of a large note\n" * 60_000
+)
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +218,8 @@ def test_a_note_that_is_too_large_to_render_comes_in_pieces(enter: Callable[...,
     page = enter("/notes?q=one line of a large note")
     page.locator(".row h2", has_text="Large").first.click()
     expect(page.get_by_text("too large to render")).to_be_visible()
+    expect(page.locator(".facts time")).to_have_attribute("datetime", "2026-01-02")
+    expect(page.locator(".facts .tag")).to_have_text("sizes")
     assert page.locator("pre.raw").evaluate("e => e.textContent.length") == 204_800
     more = page.get_by_role("button", name="Show more")
     more.click()

@@ -75,9 +75,13 @@ export async function readNote(id, signal) {
   } catch (error) {
     if (/** @type {Fault} */ (error).code !== "NOTE_TOO_LARGE_TO_RENDER") throw error;
     const { data } = await ask("GET", `/notes/${id}`, { signal, query: { piece: 0 }, patience: 60_000 });
-    const bare = { ...data, noteId: data.id, updated: null, html: "", outline: [], properties: [] };
+    const { type, tags, updated, date, created } = data.metadata;
+    const made = fromReply(data.id, { ...data, noteId: data.id, updated, html: "", outline: [], properties: [] }, null);
     return {
-      ...fromReply(data.id, bare, null),
+      ...made,
+      type,
+      tags: [...tags],
+      date: updated ?? date ?? created ?? made.date,
       source: data.content,
       pieces: data.pieces ?? 1,
       tag: data.contentHash,
