@@ -127,6 +127,18 @@ def test_the_page_loads_the_modules_of_its_first_view_together():
     assert len(listed) + len(re.findall(r'rel="stylesheet"', shell)) <= 37  # and three more
 
 
+def test_every_sheet_is_loaded_in_one_way():
+    shell = (PAGE / "index.html").read_text("utf-8")
+    first = re.findall(r'rel="stylesheet" href="\{\{assets\}\}/css/([^"]+)"', shell)
+    later = {
+        name
+        for module in MODULES
+        for name in re.findall(r'(?:use|load)Sheet\("([^"]+)"\)', module.read_text("utf-8"))
+    }
+    assert not later & set(first)
+    assert sorted([*first, *later]) == [sheet.name for sheet in SHEETS]
+
+
 def test_workers_and_later_modules_exist():
     for module in MODULES:
         for name in WORKER.findall(module.read_text("utf-8")):

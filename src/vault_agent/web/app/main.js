@@ -27,15 +27,22 @@ const LATER = /** @type {Record<string, () => Promise<Record<string, unknown>>>}
   jobs: () => import("./views/jobs/jobs.js"),
   settings: () => import("./views/settings/settings.js"),
 });
-const OVERLAYS = /** @type {Record<string, () => Promise<Record<string, unknown>>>} */ ({
-  palette: () => import("./views/frame/palette.js"),
-  keys: () => import("./views/frame/keys.js"),
-  create: () => import("./views/editor/create.js"),
-  move: () => import("./views/files/move.js"),
-  delete: () => import("./views/files/delete.js"),
-  file: () => import("./views/notes/file.js"),
-  folder: () => import("./views/files/folder.js"),
-  writes: () => import("./views/files/writes.js"),
+/** A dialog, with the sheet of all dialogs. @param {() => Promise<Record<string, unknown>>} load */
+const dialog = (load) => async () => {
+  const styled = async () => (await import("./parts/sheet.js")).loadSheet("dialogs.css");
+  const [module] = await Promise.all([load(), styled()]);
+  return module;
+};
+
+const OVERLAYS = /** @type {Record<string, ReturnType<typeof dialog>>} */ ({
+  palette: dialog(() => import("./views/frame/palette.js")),
+  keys: dialog(() => import("./views/frame/keys.js")),
+  create: dialog(() => import("./views/editor/create.js")),
+  move: dialog(() => import("./views/files/move.js")),
+  delete: dialog(() => import("./views/files/delete.js")),
+  file: dialog(() => import("./views/notes/file.js")),
+  folder: dialog(() => import("./views/files/folder.js")),
+  writes: dialog(() => import("./views/files/writes.js")),
 });
 
 const [SOON, TRIES] = [50, 40]; // ms

@@ -1,24 +1,36 @@
-// A sheet of styles that is loaded when the view that needs it is first shown.
+// A sheet of styles that is loaded when what needs it is first shown.
 
 import { useEffect, useSignal } from "../../vendor/preact.js";
 
-/** @type {Map<string, HTMLLinkElement>} */
+/** @type {Map<string, Promise<HTMLLinkElement>>} */
 const sheets = new Map();
+/** Those that are there. @type {Set<string>} */
+const ready = new Set();
 
-/** Load a sheet once, and return whether it is there. @param {string} name such as "graph.css" */
+/** Load a sheet once. @param {string} name such as "graph.css" */
+export function loadSheet(name) {
+  const known = sheets.get(name);
+  if (known) return known;
+  const link = document.createElement("link");
+  const loading = new Promise((done, failed) => {
+    link.addEventListener("load", () => (ready.add(name), done(link)), { once: true });
+    link.addEventListener("error", failed, { once: true });
+  });
+  sheets.set(name, loading);
+  link.rel = "stylesheet";
+  link.href = new URL(`../../css/${name}`, import.meta.url).href;
+  document.head.append(link);
+  return loading;
+}
+
+/** Load a sheet once, and return whether it is there. @param {string} name */
 export function useSheet(name) {
-  const ready = useSignal(Boolean(sheets.get(name)?.sheet));
+  const there = useSignal(ready.has(name));
   useEffect(() => {
-    const known = sheets.get(name); // looked up here: parts that are drawn together ask before one has loaded it
-    const link = known ?? document.createElement("link");
-    if (!known) {
-      sheets.set(name, link);
-      link.rel = "stylesheet";
-      link.href = new URL(`../../css/${name}`, import.meta.url).href;
-      document.head.append(link);
-    }
-    if (link.sheet) ready.value = true;
-    else link.addEventListener("load", () => (ready.value = true), { once: true });
+    void loadSheet(name).then(
+      () => (there.value = true),
+      () => {}, // without its sheet, nothing is shown
+    );
   }, []);
-  return ready.value;
+  return there.value;
 }

@@ -1,10 +1,8 @@
 // Daily notes: those whose file is named after a day, such as 2026-11-23.
 
 import { ask } from "../wire.js";
-import { folderOf } from "./files.js";
-import { nameOf } from "./query.js";
+import { DAY, folderOf, nameOf } from "./query.js";
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
 const MOST = 200;
 
 /** The daily notes whose names begin so, by name. @param {string} start such as 2026-11 */

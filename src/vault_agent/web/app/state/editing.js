@@ -6,6 +6,7 @@ import { readDisk, refusal, send } from "./disk.js";
 import { draftOf, dropDraft, keepDraft } from "./drafts.js";
 import { joined, split } from "./head.js";
 import { merge3 } from "./merge.js";
+import { newKey } from "./once.js";
 import { Saver } from "./saving.js";
 
 /** @typedef {import("./disk.js").Open} Open */
@@ -47,9 +48,6 @@ let drafting;
 let opened = 0;
 let headTurn = /** @type {Promise<unknown>} */ (Promise.resolve());
 let headTurns = 0; // changes of the frontmatter that wait or are on their way
-
-const newKey = () =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
 
 /** @param {Open} open @param {OnDisk} disk */
 function begin(open, disk) {

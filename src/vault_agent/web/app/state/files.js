@@ -4,7 +4,7 @@ import { computed, effect, signal } from "../../vendor/preact.js";
 import { onNews } from "../events.js";
 import { ask, vaultId } from "../wire.js";
 import { collator } from "../words.js";
-import { nameOf } from "./query.js";
+import { folderOf, lastOf, nameOf } from "./query.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 import { revision } from "./vault.js";
 
@@ -26,9 +26,6 @@ export const known = signal(false);
 effect(() => {
   if (vaultId.value) open.value = readOfVault("folders", []);
 });
-
-/** @param {string} path */
-export const folderOf = (path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
 
 /**
  * The folders in a folder: those with notes, and those without.
@@ -65,7 +62,7 @@ export const lines = computed(() => {
         kind: "folder",
         key: `${folder}/`,
         path: folder,
-        name: folder.slice(folder.lastIndexOf("/") + 1),
+        name: lastOf(folder),
         open: shown,
         count: total,
       });

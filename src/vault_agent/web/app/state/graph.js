@@ -2,7 +2,7 @@
 
 import { signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
-import { carriedOver, parsed, sunflower } from "./places.js";
+import { carriedOver, linkedWith, parsed, sunflower } from "./places.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 
 /**
@@ -238,13 +238,7 @@ export function near(of, from, depth) {
 
 /** The neighbours of a node, best connected first. @param {Graph} of @param {number} from */
 export function neighbours(of, from) {
-  const found = new Set(/** @type {number[]} */ ([]));
-  for (let at = 0; at < of.edges.length; at += 2) {
-    if (of.edges[at] === from) found.add(of.edges[at + 1]);
-    else if (of.edges[at + 1] === from) found.add(of.edges[at]);
-  }
-  found.delete(from);
-  return [...found].sort((a, b) => of.degree[b] - of.degree[a]);
+  return [...linkedWith(of.edges, from)].sort((a, b) => of.degree[b] - of.degree[a]);
 }
 
 /**

@@ -82,3 +82,14 @@ export function carriedOver(ids, edges, known, otherwise) {
   });
   return { x, y };
 }
+
+/** The nodes that links lead to from a node, or from there to it. @param {Uint32Array} edges @param {number} node */
+export function linkedWith(edges, node) {
+  const found = new Set(/** @type {number[]} */ ([]));
+  for (let at = 0; at < edges.length; at += 2) {
+    if (edges[at] === node) found.add(edges[at + 1]);
+    else if (edges[at + 1] === node) found.add(edges[at]);
+  }
+  found.delete(node);
+  return found;
+}

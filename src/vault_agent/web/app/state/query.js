@@ -2,11 +2,16 @@
 
 /** @typedef {{ type: string[], tag: string[], path: string[], after: string, before: string }} Filters */
 
+/** The folder of a file, or "". @param {string} path */
+export const folderOf = (path) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+/** The last part of a path. @param {string} path */
+export const lastOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 /** The name of a file as it is shown: a note's without its ending. @param {string} path */
-export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1).replace(/\.(md|markdown)$/i, "");
+export const nameOf = (path) => lastOf(path).replace(/\.(md|markdown)$/i, "");
 
 const OPERATOR = /(^|\s)(tag|path|type|after|before):("([^"]*)"|\S+)(\s|$)/iu;
-const DAY = /^\d{4}-\d\d-\d\d$/;
+/** A day, such as 2026-11-23. */
+export const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /**
  * Take the operators out of a text. While it is being typed the last word stays, because it may

@@ -1,6 +1,7 @@
 // Files that are added to the vault from the page.
 
 import { ask } from "../wire.js";
+import { folderOf, lastOf } from "./query.js";
 import { clockName, dayName } from "./stamp.js";
 import { fileName } from "./templates.js";
 
@@ -34,13 +35,13 @@ export function nameOf(file) {
  */
 export async function upload(file, note) {
   const name = nameOf(file);
-  const folder = note.path.includes("/") ? `${note.path.slice(0, note.path.lastIndexOf("/"))}/${FOLDER}` : FOLDER;
+  const folder = [folderOf(note.path), FOLDER].filter(Boolean).join("/");
   const [, stem, end] = /** @type {RegExpExecArray} */ (/^(.*?)(\.[^.]*)?$/.exec(name));
   for (let number = 1; ; number += 1) {
     const path = `${folder}/${stem}${number > 1 ? ` ${number}` : ""}${end ?? ""}`;
     try {
       await ask("POST", "/write/attachment", { query: { path }, bytes: file, patience: 300_000 });
-      const short = path.slice(path.lastIndexOf("/") + 1);
+      const short = lastOf(path);
       const { data } = await ask("GET", "/suggest", {
         query: { q: short, kinds: "attachment", from: note.id, limit: 50 },
       });

@@ -1,5 +1,6 @@
 // The worker that draws the graph. The page's thread never draws: it sends what a person does.
 
+import { linkedWith } from "../state/places.js";
 import { cut } from "../state/query.js";
 import { Grid } from "./grid.js";
 import { placed, write, writeBelow } from "./labels.js";
@@ -132,16 +133,7 @@ const moved = ([left, top, right, bottom], dx, dy) => [left + dx, top + dy, righ
 const place = (at) => (scene ? [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y] : [0, 0]);
 
 /** @param {number} at */
-function neighbours(at) {
-  const found = new Set(/** @type {number[]} */ ([]));
-  if (!scene) return found;
-  for (let edge = 0; edge < scene.edges.length; edge += 2) {
-    if (scene.edges[edge] === at) found.add(scene.edges[edge + 1]);
-    else if (scene.edges[edge + 1] === at) found.add(scene.edges[edge]);
-  }
-  found.delete(at);
-  return found;
-}
+const neighbours = (at) => (scene ? linkedWith(scene.edges, at) : new Set(/** @type {number[]} */ ([])));
 
 /** Draw the picture anew once nothing moves. @param {number} [wait] */
 function redraw(wait = PAUSE) {

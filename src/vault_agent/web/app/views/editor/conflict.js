@@ -20,8 +20,7 @@ import { later } from "../../later.js";
 import { copyPath } from "./copies.js";
 import { language } from "./language.js";
 import { lineLooks } from "./lines.js";
-
-const nonce = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="va-nonce"]'))?.content ?? "";
+import { nonced } from "./nonce.js";
 
 const NARROW = matchMedia("(max-width: 720px)");
 
@@ -73,7 +72,7 @@ export function Conflict({ onEnd }) {
   useEffect(() => {
     if (!now || !box.current) return;
     const shared = [
-      nonce ? EditorView.cspNonce.of(nonce) : [],
+      nonced(),
       EditorView.lineWrapping,
       language(),
       lineLooks,

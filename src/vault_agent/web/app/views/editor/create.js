@@ -4,12 +4,15 @@ import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../ve
 import { Combo } from "../../parts/combo.js";
 import { Dialog } from "../../parts/dialog.js";
 import { sentence } from "../../parts/fault.js";
+import { Heading } from "../../parts/heading.js";
 import { composing } from "../../parts/keys.js";
 import { Icon, Shape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { foldersLike } from "../../state/folders.js";
 import { note } from "../../state/note.js";
+import { newKey } from "../../state/once.js";
+import { folderOf } from "../../state/query.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates.js";
 import { ask, newestOnly } from "../../wire.js";
@@ -23,7 +26,7 @@ const KINDS = new Set(["decision", "bug", "module", "pattern", "journal", "snipp
 /** The folder of the note that is open, or of the last new note. */
 function firstFolder() {
   const path = note.peek()?.path;
-  if (address.peek().note && path) return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
+  if (address.peek().note && path) return folderOf(path);
   return readOfVault("folder", "");
 }
 
@@ -39,7 +42,7 @@ export function Overlay({ title: first = "" }) {
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
   const checked = useSignal("");
-  const key = useRef(String(Math.random()).slice(2) + String(performance.now()));
+  const key = useRef(newKey());
   const check = useRef(
     newestOnly(
       (abort, /** @type {string} */ path, /** @type {string} */ from, /** @type {Record<string, string>} */ values) =>
@@ -107,12 +110,7 @@ export function Overlay({ title: first = "" }) {
       onKeyDown=${(/** @type {KeyboardEvent} */ event) =>
         event.key === "Enter" && composing(event) && event.preventDefault()}
     >
-      <div class="heading">
-        <h1>${t.title}</h1>
-        <button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}>
-          <${Icon} name="x" />
-        </button>
-      </div>
+      <${Heading} title=${t.title} onClose=${closeOverlay} />
       <label class="asked">
         <span>${t.name}</span>
         <input

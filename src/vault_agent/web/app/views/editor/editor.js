@@ -1,10 +1,11 @@
 // The editor of a note: its text, properties and preview, and how it is saved.
 
-import { html, signal, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Empty, sentence, Trouble } from "../../parts/fault.js";
 import { Later } from "../../parts/later.js";
 import { announce, toast } from "../../parts/say.js";
+import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
@@ -40,12 +41,6 @@ import { makeSurface, showText, TOOLS } from "./surface.js";
 import { showCursor, together } from "./sync.js";
 import { Toolbar } from "./toolbar.js";
 
-const sheet = document.createElement("link");
-sheet.rel = "stylesheet";
-sheet.href = new URL("../../../css/editor.css", import.meta.url).href;
-const styled = signal(false);
-sheet.addEventListener("load", () => (styled.value = true));
-
 const PREVIEW = () => import("./preview.js");
 const CONFLICT = () => import("./conflict.js"); // with the part that shows differences
 
@@ -54,9 +49,7 @@ export const MODES = /** @type {const} */ (["off", "beside", "instead"]);
 /** @param {{ reading: import("./preview.js").Reading }} given */
 export function Editor({ reading }) {
   const { note: wanted } = address.value;
-  useLayoutEffect(() => {
-    if (!sheet.isConnected) document.head.append(sheet);
-  }, []);
+  const styled = useSheet("editor.css");
   useEffect(() => {
     // A note that was renamed elsewhere is open already.
     if (editing.peek()?.id !== wanted) void openEditor(wanted);
@@ -81,7 +74,7 @@ export function Editor({ reading }) {
       </div>
     </section>`;
   }
-  if (!open || !styled.value) return html`<section class="edit" aria-busy="true"></section>`;
+  if (!open || !styled) return html`<section class="edit" aria-busy="true"></section>`;
   return html`<${Page} key=${editingNumber.value} reading=${reading} />`;
 }
 

@@ -43,9 +43,8 @@ import {
 } from "./format.js";
 import { language } from "./language.js";
 import { lineLooks, setMarks } from "./lines.js";
+import { nonced } from "./nonce.js";
 import { useVim, vimPlace } from "./vim.js";
-
-const nonce = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="va-nonce"]'))?.content ?? "";
 
 /** The texts of CodeMirror's own parts. */
 const phrases = () => EditorState.phrases.of(later.edit.phrases);
@@ -144,7 +143,7 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
     state: EditorState.create({
       doc,
       extensions: [
-        nonce ? EditorView.cspNonce.of(nonce) : [],
+        nonced(),
         vimPlace(),
         phrases(),
         history(),

@@ -2,9 +2,9 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { sentence } from "../../parts/fault.js";
+import { Trouble } from "../../parts/fault.js";
+import { Heading } from "../../parts/heading.js";
 import { toast } from "../../parts/say.js";
-import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { planRemoval, remove } from "../../state/files.js";
@@ -45,15 +45,9 @@ export function Overlay({ path }) {
   const links = plan.value?.brokenLinks ?? 0;
   return html`<${Dialog} label=${t.delete} className="create" onClose=${closeOverlay}>
     <div class="boxed">
-      <div class="heading">
-        <h1>${t.delete}</h1>
-        <button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button>
-      </div>
+      <${Heading} title=${t.delete} onClose=${closeOverlay} />
       <p><bdi>${t.trash(plain(path, 300))}</bdi>${links > 0 && ` ${t.broken(links)}`}</p>
-      ${
-        fault.value &&
-        html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`
-      }
+      ${fault.value && html`<${Trouble} fault=${fault.value} />`}
       <div class="acts">
         <button class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
         <button class="primary" autofocus disabled=${busy.value || !plan.value} onClick=${act}>${t.delete}</button>

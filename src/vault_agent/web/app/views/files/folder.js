@@ -2,10 +2,11 @@
 
 import { html, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { sentence } from "../../parts/fault.js";
+import { Trouble } from "../../parts/fault.js";
+import { Heading } from "../../parts/heading.js";
 import { toast } from "../../parts/say.js";
-import { Icon } from "../../parts/sign.js";
 import { makeFolder, readTree, unfold } from "../../state/files.js";
+import { newKey } from "../../state/once.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { closeDone, closeOverlay, takeTyped } from "../frame/overlay.js";
@@ -16,7 +17,7 @@ export function Overlay({ folder = "" }) {
   const path = useSignal(folder && `${folder}/`);
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
-  const key = useRef(crypto.randomUUID?.() ?? String(Math.random()).slice(2));
+  const key = useRef(newKey());
   useLayoutEffect(() => void (path.value += takeTyped().text), []);
   const clean = path.value
     .split("/")
@@ -41,12 +42,7 @@ export function Overlay({ folder = "" }) {
   };
   return html`<${Dialog} label=${t.newFolder} className="create" onClose=${closeOverlay}>
     <form class="boxed" onSubmit=${act}>
-      <div class="heading">
-        <h1>${t.newFolder}</h1>
-        <button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}>
-          <${Icon} name="x" />
-        </button>
-      </div>
+      <${Heading} title=${t.newFolder} onClose=${closeOverlay} />
       <label class="asked">
         <span>${t.folderName}</span>
         <input
@@ -61,10 +57,7 @@ export function Overlay({ folder = "" }) {
           onInput=${(/** @type {Typed} */ event) => (path.value = event.target.value)}
         />
       </label>
-      ${
-        fault.value &&
-        html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`
-      }
+      ${fault.value && html`<${Trouble} fault=${fault.value} />`}
       <div class="acts">
         <button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
         <button class="primary" disabled=${!clean || clean === folder || busy.value}>${t.make}</button>

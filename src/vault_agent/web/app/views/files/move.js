@@ -4,11 +4,12 @@ import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Combo } from "../../parts/combo.js";
 import { Dialog } from "../../parts/dialog.js";
 import { sentence } from "../../parts/fault.js";
+import { Heading } from "../../parts/heading.js";
 import { composing } from "../../parts/keys.js";
 import { toast } from "../../parts/say.js";
-import { Icon } from "../../parts/sign.js";
-import { folderOf, move, planMove } from "../../state/files.js";
-import { nameOf } from "../../state/query.js";
+import { move, planMove } from "../../state/files.js";
+import { newKey } from "../../state/once.js";
+import { folderOf, lastOf, nameOf } from "../../state/query.js";
 import { foldersLike } from "../../state/folders.js";
 import { newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
@@ -21,14 +22,14 @@ const PAUSE = 150; // ms after a key, when the move is tried
 /** @param {{ path: string, folder?: string }} given `folder`: where it was dragged to */
 export function Overlay({ path, folder: dragged }) {
   const t = later.files;
-  const ending = /\.[^./]+$/.exec(path.slice(path.lastIndexOf("/") + 1))?.[0] ?? "";
+  const ending = /\.[^./]+$/.exec(lastOf(path))?.[0] ?? "";
   const note = /^\.(md|markdown)$/i.test(ending);
   const name = useSignal(nameOf(path));
   const folder = useSignal(dragged ?? folderOf(path));
   const plan = useSignal(/** @type {import("../../state/files.js").Done | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
-  const key = useRef(crypto.randomUUID?.() ?? String(Math.random()).slice(2));
+  const key = useRef(newKey());
   const look = useRef(newestOnly((abort, /** @type {string} */ to) => planMove(path, to, abort)));
   const clean = folder.value
     .split("/")
@@ -83,12 +84,7 @@ export function Overlay({ path, folder: dragged }) {
       onKeyDown=${(/** @type {KeyboardEvent} */ event) =>
         event.key === "Enter" && composing(event) && event.preventDefault()}
     >
-      <div class="heading">
-        <h1>${t.rename}</h1>
-        <button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}>
-          <${Icon} name="x" />
-        </button>
-      </div>
+      <${Heading} title=${t.rename} onClose=${closeOverlay} />
       <label class="asked">
         <span>${t.name}</span>
         <input

@@ -3,7 +3,7 @@
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/fault.js";
-import { Icon } from "../../parts/sign.js";
+import { Heading } from "../../parts/heading.js";
 import { plain } from "../../parts/text.js";
 import { clock, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
@@ -66,10 +66,7 @@ export function Overlay() {
   };
   return html`<${Dialog} label=${t.writes} onClose=${closeOverlay}>
     <div class="boxed">
-      <div class="heading">
-        <h1>${t.writes}</h1>
-        <button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button>
-      </div>
+      <${Heading} title=${t.writes} onClose=${closeOverlay} />
       ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void read(false)} />`}
       ${writes.value?.length === 0 && html`<p>${t.none}</p>`}
       ${writes.value && writes.value.length > 0 && html`<ul class="card">${writes.value.map(line)}</ul>`}

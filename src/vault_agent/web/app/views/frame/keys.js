@@ -3,8 +3,8 @@
 import { html } from "../../../vendor/preact.js";
 import { commands } from "../../parts/commands.js";
 import { Dialog } from "../../parts/dialog.js";
+import { Heading } from "../../parts/heading.js";
 import { Key } from "../../parts/keys.js";
-import { Icon } from "../../parts/sign.js";
 import { settings } from "../../state/settings.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
@@ -28,10 +28,7 @@ export function Overlay() {
   </dl>`;
   return html`<${Dialog} label=${later.keys.title} onClose=${closeOverlay}>
     <div class="boxed">
-      <div class="heading">
-        <h1>${later.keys.title}</h1>
-        <button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button>
-      </div>
+      <${Heading} title=${later.keys.title} onClose=${closeOverlay} />
       <section><h2 class="group">${later.keys.everywhere}</h2>${table(others)}</section>
       <section>
         <h2 class="group">${later.keys.single}</h2>

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/dialog.js";
-import { Icon } from "../../parts/sign.js";
+import { Check, Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
 import { health, switchedOn, vaults, readVaults, vaultName } from "../../state/vault.js";
@@ -67,7 +67,7 @@ function Entry({ vault }) {
         ? words.vaults.states[/** @type {"closed"} */ (vault.state)]
         : `${count(vault.notes)} ${words.stats.notes(vault.notes)}`;
   const inside = html`
-    <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+    <${Check} />
     <${Icon} name=${ICONS[vault.role] ?? "folder"} />
     <bdi class="cut">${plain(vaultName(vault.identity), 60)}</bdi>
     <small class="n num">${said}</small>

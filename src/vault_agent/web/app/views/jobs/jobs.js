@@ -4,6 +4,7 @@ import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Empty, sentence, Trouble } from "../../parts/fault.js";
 import { toast } from "../../parts/say.js";
+import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { job as newest } from "../../state/vault.js";
@@ -23,6 +24,7 @@ async function begin(kind) {
 }
 
 export function View() {
+  const styled = useSheet("jobs.css");
   const jobs = useSignal(/** @type {Wire.Job[] | null} */ (null));
   const running = useSignal(/** @type {Wire.Job | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
@@ -45,6 +47,7 @@ export function View() {
       if (state.finishedAt) void load();
     });
   }, [id]);
+  if (!styled) return null;
   const past = (jobs.value ?? []).filter((each) => each.finishedAt).slice(0, SHOWN);
   return html`<section class="page" tabindex="0" aria-label=${words.jobs.title}>
     <div>

@@ -3,6 +3,7 @@
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Empty, sentence, Trouble } from "../../parts/fault.js";
+import { Heading } from "../../parts/heading.js";
 import { toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -19,7 +20,7 @@ import {
 } from "../../state/memory.js";
 import { clock, identityOf, remembered, revision, switchedOn } from "../../state/vault.js";
 import { later } from "../../later.js";
-import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
+import { agoWords, count, fullDate, timeOf } from "../../words.js";
 import { agentName } from "./names.js";
 
 const t = later.journals;
@@ -142,10 +143,7 @@ function Draft({ id, onClose, onReview }) {
   useEffect(() => void read(), [id]);
   return html`<${Dialog} label=${t.draftTitle} onClose=${onClose}>
     <div class="boxed">
-      <div class="heading">
-        <h1>${t.draftTitle}</h1>
-        <button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button>
-      </div>
+      <${Heading} title=${t.draftTitle} onClose=${onClose} />
       ${fault.value && html`<${Trouble} fault=${fault.value} again=${read} />`}
       <pre class="raw" dir="auto" tabindex="0">${text.value}</pre>
       <div class="head">

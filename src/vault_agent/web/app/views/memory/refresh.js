@@ -3,7 +3,7 @@
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/fault.js";
-import { Icon } from "../../parts/sign.js";
+import { Heading } from "../../parts/heading.js";
 import { difference, refreshed } from "../../state/memory.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
@@ -35,10 +35,7 @@ export function Refresh({ id, onClose, onDone }) {
     </section>`;
   return html`<${Dialog} label=${t.refresh} onClose=${onClose}>
     <div class="boxed memory">
-      <div class="heading">
-        <h1>${t.refreshTitle}</h1>
-        <button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button>
-      </div>
+      <${Heading} title=${t.refreshTitle} onClose=${onClose} />
       ${fault.value && html`<${Trouble} fault=${fault.value} again=${ask} />`}
       ${!found.value && !fault.value && html`<p role="status">${t.asking}</p>`}
       ${

@@ -3,7 +3,7 @@
 import { html, useRef, useSignal } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/dialog.js";
 import { Later } from "../../parts/later.js";
-import { Icon, KINDS, kindOf, Shape, typeName } from "../../parts/sign.js";
+import { Check, Icon, KINDS, kindOf, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { results, searching } from "../../state/results.js";
@@ -135,7 +135,7 @@ export function Chips() {
             aria-checked=${now.project.includes(name)}
             onClick=${() => go({ project: toggled(now.project, name) })}
           >
-            <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+            <${Check} />
             <bdi class="cut">${plain(name, 60)}</bdi>
           </button>`,
         )}
@@ -243,7 +243,7 @@ export function Count() {
               anchor.current?.focus();
             }}
           >
-            <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+            <${Check} />
             ${words.notes.sort[each]}
           </button>`,
         )}

@@ -2,6 +2,7 @@
 
 import { html } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/dialog.js";
+import { Check } from "../../parts/sign.js";
 import { address, go } from "../../state/address.js";
 import { dayName } from "../../state/stamp.js";
 import { words } from "../../words.js";
@@ -36,7 +37,7 @@ export function DateMenu({ anchor, onClose }) {
             anchor.focus();
           }}
         >
-          <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+          <${Check} />
           ${words.notes.dates[name]}
         </button>`,
       )}

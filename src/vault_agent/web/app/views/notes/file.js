@@ -2,16 +2,17 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { sentence } from "../../parts/fault.js";
+import { Trouble } from "../../parts/fault.js";
+import { Heading } from "../../parts/heading.js";
 import { copy } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
+import { lastOf } from "../../state/query.js";
 import { hasRight } from "../../state/vault.js";
 import { showRendered } from "../../trust.js";
 import { later } from "../../later.js";
 import { ask } from "../../wire.js";
-import { words } from "../../words.js";
 import { closeOverlay, overlay } from "../frame/overlay.js";
 import { enhance } from "./enhance.js";
 
@@ -24,7 +25,7 @@ export function Overlay({ path }) {
   const styled = useSheet("prose.css");
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
-  const name = path.slice(path.lastIndexOf("/") + 1);
+  const name = lastOf(path);
   useEffect(() => {
     const text = `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;
     let stop = () => {};
@@ -40,15 +41,9 @@ export function Overlay({ path }) {
   }, [path]);
   return html`<${Dialog} label=${plain(name, 120)} className="create" onClose=${closeOverlay}>
     <div class="boxed">
-      <div class="heading">
-        <h1 class="cut"><bdi>${plain(name, 120)}</bdi></h1>
-        <button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button>
-      </div>
+      <${Heading} title=${html`<bdi>${plain(name, 120)}</bdi>`} cut onClose=${closeOverlay} />
       <p class="will"><bdi>${plain(path, 300)}</bdi></p>
-      ${
-        fault.value &&
-        html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault.value)}</span></div>`
-      }
+      ${fault.value && html`<${Trouble} fault=${fault.value} />`}
       <div class="prose shown-file" ref=${box} hidden=${!styled}></div>
       <div class="acts">
         <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />${t.copyEmbed}</button>

@@ -4,6 +4,7 @@ import { html, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Dialog } from "../../parts/dialog.js";
 import { sentence } from "../../parts/fault.js";
+import { Heading } from "../../parts/heading.js";
 import { toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -85,10 +86,7 @@ function Sheet({ read, done, onClose }) {
     html`<button class=${look} disabled=${busy.value} onClick=${act}>${label}</button>`;
   return html`<${Dialog} label=${t.title} onClose=${onClose}>
     <div class="boxed">
-      <div class="heading">
-        <h1>${done ? t.done : t.title}</h1>
-        <button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button>
-      </div>
+      <${Heading} title=${done ? t.done : t.title} onClose=${onClose} />
       <p>${done ? t.doneText : t.text(title)}</p>
       ${
         fault.value &&

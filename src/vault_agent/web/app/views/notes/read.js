@@ -11,7 +11,7 @@ import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
 import { isNote, note, noteFault, readPiece, reopen } from "../../state/note.js";
-import { nameOf } from "../../state/query.js";
+import { folderOf, nameOf } from "../../state/query.js";
 import { star, starred } from "../../state/settings.js";
 import { health, mayWrite, typed } from "../../state/vault.js";
 import { count, fullDate, words } from "../../words.js";
@@ -101,7 +101,7 @@ function Reader({ drawer, onSide }) {
   );
 
   const isStarred = starred.value.some(({ id }) => id === wanted);
-  const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
+  const folder = folderOf(read?.path ?? "");
   const title = plain(read?.title) || words.untitled;
   return html`
     <article

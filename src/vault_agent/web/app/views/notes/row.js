@@ -4,6 +4,7 @@ import { html } from "../../../vendor/preact.js";
 import { changed } from "../../state/address.js";
 import { Icon, NoteShape } from "../../parts/sign.js";
 import { hitsOf, Marked, otherName, plain } from "../../parts/text.js";
+import { folderOf, lastOf } from "../../state/query.js";
 import { typed } from "../../state/vault.js";
 import { fullDate, shortDate, words } from "../../words.js";
 
@@ -20,7 +21,7 @@ const TAGS = 3;
  */
 export function Row({ row, query, current, focusable, onOpen }) {
   const title = plain(row.title) || words.untitled;
-  const folder = row.path.includes("/") ? row.path.slice(0, row.path.lastIndexOf("/")) : "";
+  const folder = folderOf(row.path);
   const more = row.tags.length - TAGS;
   const file = otherName(row.path, title);
   return html`<a
@@ -53,9 +54,7 @@ export function Row({ row, query, current, focusable, onOpen }) {
         !row.tags.length &&
         row.text &&
         folder &&
-        html`<bdi class="folder cut" title=${plain(folder)}>
-          ${plain(folder.slice(folder.lastIndexOf("/") + 1), 60)}
-        </bdi>`
+        html`<bdi class="folder cut" title=${plain(folder)}>${plain(lastOf(folder), 60)}</bdi>`
       }
       ${
         row.connections

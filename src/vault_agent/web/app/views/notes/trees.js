@@ -3,9 +3,10 @@
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/fault.js";
-import { Icon } from "../../parts/sign.js";
+import { Check, Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
+import { lastOf } from "../../state/query.js";
 import { revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { count, words } from "../../words.js";
@@ -78,7 +79,7 @@ export function TreeMenu({ kind, anchor, onClose }) {
       found.length > 0 &&
       html`<div role="menu" aria-label=${tags ? words.notes.tags : words.notes.folder}>
         ${found.slice(0, MOST).map(({ name, total, depth }) => {
-          const short = words_ || depth === 0 ? name : name.slice(name.lastIndexOf("/") + 1);
+          const short = words_ || depth === 0 ? name : lastOf(name);
           return html`<button
             class="entry"
             role="menuitemcheckbox"
@@ -87,7 +88,7 @@ export function TreeMenu({ kind, anchor, onClose }) {
             onClick=${() => choose(name)}
             title=${name}
           >
-            <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+            <${Check} />
             ${
               !words_ &&
               depth > 0 &&
