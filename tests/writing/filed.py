@@ -81,4 +81,6 @@ class Vault(opened.Vault):
         return await self.files.move(path, to, made, rewrite_links=links)
 
     async def delete(self, path: str, **more: Any) -> Written | None:
-        return await self.files.delete(path, opened.write("delete", Right.DELETE), **more)
+        own = {name: more.pop(name) for name in ("permanent", "missing_ok") if name in more}
+        made = opened.write("delete", Right.DELETE, **more)
+        return await self.files.delete(path, made, **own)

@@ -21,7 +21,8 @@ from vault_agent.errors import (
 from vault_agent.markdown.address import Address
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import WriteLimits, Writer
-from vault_agent.writing import move
+from vault_agent.writing import disk
+from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
 from vault_agent.writing.transaction import NeedsJob
 
@@ -114,17 +115,56 @@ async def test_a_folder_moves_with_what_is_not_indexed(vault: Vault):
 async def test_a_large_attachment_moves_without_its_bytes_in_the_log(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(move, "MAX_KEPT_BYTES", 4)
+    monkeypatch.setattr(disk, "MAX_KEPT_BYTES", 4)
     vault.put("p.png", b"12345")
     before = put(vault, A="![[p.png]]")
     with pytest.raises(Conflict, match="HASH_MISMATCH"):
         await vault.move("p.png", "q", expected_hash="0" * 16)
-    done = await vault.move("p.png", "img/q")
+    shown = await vault.move("p.png", "img/q", expected_hash=None, dry_run=True)
+    done = await vault.move("p.png", "img/q", expected_hash=shown.hash_before)
     assert vault.tree() == {"img/q.png": b"12345", "A.md": b"![[q.png]]"}
     kept = {path.read_bytes() for path in (vault.data / "writes" / "before").iterdir()}
     assert kept == {b"![[p.png]]", b"![[q.png]]"}
     await vault.undo(done.write_id)
     assert vault.tree() == before
+
+
+async def test_a_large_attachment_is_deleted_without_its_bytes_in_the_log(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(disk, "MAX_KEPT_BYTES", 4)
+    monkeypatch.setattr(Disk, "find", None)  # it would read the whole file
+    vault.put("v/p.mp4", b"12345")
+    before = vault.tree()
+    with pytest.raises(Conflict, match="HASH_MISMATCH"):
+        await vault.delete("v/p.mp4", expected_hash="0" * 16)
+    with pytest.raises(InvalidRequest, match="EXPECTED_HASH_REQUIRED"):
+        await vault.delete("v/p.mp4", hash_required=True)
+    write = opened.write("delete", Right.PERMANENT)
+    with pytest.raises(TooLarge, match="ATTACHMENT_TOO_LARGE"):
+        await vault.files.delete("v/p.mp4", write, permanent=True)
+    assert vault.tree() == before
+    shown = await vault.delete("v/p.mp4", dry_run=True)
+    done = await vault.delete("v/p.mp4", hash_required=True, expected_hash=shown.hash_before)
+    assert vault.tree() == {".trash/v/p.mp4": b"12345"}
+    assert (done.bytes_before, done.bytes_after, done.undoable) == (5, None, True)
+    assert not list((vault.data / "writes" / "before").iterdir())
+    logged, changed_since = await vault.writing.logged(done.write_id)
+    assert (logged.files[0].before, changed_since) == ("v/p.mp4", None)
+    undone = await vault.undo(done.write_id)
+    assert vault.tree() == before
+    await vault.undo(undone.write_id)
+    assert vault.tree() == {".trash/v/p.mp4": b"12345"}
+
+
+async def test_a_large_attachment_that_is_read_only_is_not_deleted(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(disk, "MAX_KEPT_BYTES", 4)
+    vault.put("p.mp4", b"12345")
+    (vault.root / "p.mp4").chmod(0o444)
+    with pytest.raises(Forbidden, match="FILE_READ_ONLY"):
+        await vault.delete("p.mp4")
 
 
 @pytest.mark.parametrize("limits", [opened.lingering(1.0)])

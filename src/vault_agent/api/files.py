@@ -140,7 +140,7 @@ DELETE = write_operation(
     "write_delete",
     DeleteBody,
     _delete,
-    (*EDIT_CODES, "CONFIRM_REQUIRED", "EXPECTED_HASH_REQUIRED"),
+    (*EDIT_CODES, "CONFIRM_REQUIRED", "EXPECTED_HASH_REQUIRED", "ATTACHMENT_TOO_LARGE"),
     http=Http("POST", "/write/delete", body=True),
 )
 FOLDER = write_operation(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, Forbidden
 from vault_agent.model.identifiers import content_hash
-from vault_agent.text.names import fold
+from vault_agent.text.names import fold, is_note
 from vault_agent.vault.folder import FileBytes, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import folders_of
@@ -34,6 +35,16 @@ if TYPE_CHECKING:
 
 EDIT, CREATE, MOVE, REMOVE, FOLDER = "edit", "create", "move", "remove", "folder"
 NO_FOLDER = "no folder"
+MAX_KEPT_BYTES = 64 << 20
+"""A larger attachment moves without its bytes in the log: they would be in memory several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Large:
+    """An attachment that is too large for the log."""
+
+    digest: bytes
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +83,21 @@ class Disk:
         """
         with at(root, path) as (folder, name):
             file = folder.read(name)
-            mode = file.stat.st_mode
-            if not mode & 0o222 or not _may_write(folder, name):
-                raise Forbidden("FILE_READ_ONLY", "The file is read-only.")
+            _check_mode(folder, name, file.stat)
             return Found(file, file.stat.st_nlink > 1 or not _may_replace(folder, file.stat))
+
+    def find_large(self, root: VaultRoot, path: str) -> Large | None:
+        """Hash an attachment that is too large for the log. Return None for any other file.
+
+        Raises:
+            Forbidden: `FILE_READ_ONLY`.
+            CannotOpen, OSError: it cannot be read.
+        """
+        large = large_file(root, path)
+        if large is not None:
+            with at(root, path) as (folder, name):
+                _check_mode(folder, name, folder.stat(name))
+        return large
 
     def read(self, root: VaultRoot, path: str) -> bytes | None:
         """Return the bytes of a file, or None if there is none."""
@@ -229,6 +251,25 @@ def at(root: VaultRoot, path: str) -> Iterator[tuple[Folder, str]]:
         yield folder, name
 
 
+def large_file(root: VaultRoot, path: str) -> Large | None:
+    """Hash an attachment that is too large for the log. Return None for any other file.
+
+    Raises:
+        CannotOpen, OSError: it cannot be read.
+    """
+    with at(root, path) as (folder, name):
+        status = folder.stat(name)
+        if not stat.S_ISREG(status.st_mode) or not is_large(path, status.st_size):
+            return None
+        with os.fdopen(folder.open_to_read(name), "rb") as opened:
+            return Large(hashlib.file_digest(opened, "sha256").digest(), status.st_size)
+
+
+def is_large(path: str, size: int | None) -> bool:
+    """Whether a file of this size is an attachment that is too large for the log."""
+    return size is not None and size > MAX_KEPT_BYTES and not is_note(path)
+
+
 def make_folders(root: VaultRoot, path: str) -> list[str]:
     """Create a folder and those above it that are missing. Return the new ones, outermost first."""
     made: list[str] = []
@@ -332,6 +373,11 @@ def _is(folder: Folder, name: str, data: bytes) -> bool:
         if error.errno == errno.ESTALE or isinstance(error, NotAFile):
             return False
         raise
+
+
+def _check_mode(folder: Folder, name: str, status: os.stat_result) -> None:
+    if not status.st_mode & 0o222 or not _may_write(folder, name):
+        raise Forbidden("FILE_READ_ONLY", "The file is read-only.")
 
 
 def _may_write(folder: Folder, name: str) -> bool:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from vault_agent.store.writes.record import Logged
     from vault_agent.vault.exclude import Exclusions
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.disk import Found
+    from vault_agent.writing.disk import Found, Large
     from vault_agent.writing.linger import Lingering
     from vault_agent.writing.transaction import Plan
 
@@ -186,10 +186,7 @@ class Journal:
 
     def found(self, root: VaultRoot, path: str, write: Write) -> Found:
         """Read a file that is to be changed. Raises `Disturbed` while somebody writes it."""
-        if write.hash_required and write.expected_hash is None:
-            raise InvalidRequest(
-                "EXPECTED_HASH_REQUIRED", "This change needs the hash of the note as you know it."
-            )
+        _require_hash(write)
         try:
             found = self.disk.find(root, path)
         except OSError as error:
@@ -198,6 +195,14 @@ class Journal:
             raise
         check_names(write.caller, found)
         return found
+
+    def large(self, root: VaultRoot, path: str, write: Write) -> Large | None:
+        """Hash a file that is to be removed if it is too large for the log, else return None."""
+        _require_hash(write)
+        large = self.disk.find_large(root, path)
+        if large is not None:
+            _compare(write, large.digest)
+        return large
 
     def check_quiet(self, path: str, found: Found) -> None:
         """Raise `Disturbed` if somebody else has changed a file within the quiet time."""
@@ -384,13 +389,33 @@ def check_hash(write: Write, data: bytes | None) -> None:
     Raises:
         Conflict: `HASH_MISMATCH` with `details.currentHash`.
     """
-    if write.expected_hash is None or data is None:
-        return
-    current = content_hash(data).hex()
-    if not current.startswith(write.expected_hash):
+    if write.expected_hash is not None and data is not None:
+        _compare(write, content_hash(data))
+
+
+def _compare(write: Write, digest: bytes) -> None:
+    current = digest.hex()
+    if write.expected_hash is not None and not current.startswith(write.expected_hash):
         raise Conflict(
             "HASH_MISMATCH", "The note has changed since you read it.", {"currentHash": current}
         )
+
+
+def _require_hash(write: Write) -> None:
+    if write.hash_required and write.expected_hash is None:
+        raise InvalidRequest(
+            "EXPECTED_HASH_REQUIRED", "This change needs the hash of the note as you know it."
+        )
+
+
+def move_change(
+    path: str, target: str, before: bytes | None, digest: bytes | None, size: int | None
+) -> FileChange:
+    """Return the move of a file or a folder as it is logged. A large file has no bytes there."""
+    made = replace(file_change(MOVE, path, before, before), target=target)
+    if digest is None:
+        return made
+    return replace(made, hash_before=digest, hash_after=digest, size_before=size, size_after=size)
 
 
 def file_change(

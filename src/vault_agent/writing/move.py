@@ -6,8 +6,6 @@ plan was made of.
 
 from __future__ import annotations
 
-import hashlib
-import os
 import posixpath
 import stat
 from dataclasses import dataclass, field
@@ -30,6 +28,7 @@ from vault_agent.writing.canvases import (
     rewritten_canvases,
 )
 from vault_agent.writing.costly import Results
+from vault_agent.writing.disk import large_file
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
 
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
     from vault_agent.writing.canvases import CanvasEdit
     from vault_agent.writing.transaction import Change, Plan
 
-MAX_KEPT_BYTES = 64 << 20
-"""A larger attachment is moved without keeping its bytes. The move does not change them."""
 MAX_LISTED = 50
 """Paths in the details of a warning or an error."""
 
@@ -106,8 +103,7 @@ def plan_move(
     to = _place(root, path, asked.to, is_folder=is_folder)
     if to == path:
         return Transaction(path, ())
-    content = None if is_folder else _content(root, path, asked.check_hash)
-    move = Move(path, to, content)
+    move = Move(path, to, None) if is_folder else _move_of_file(root, path, to, asked.check_hash)
     with snapshot.unchanged() as connection:
         reader = LinkReader(connection)
         files = [file.path for file in reader.files_at(path)]
@@ -158,18 +154,18 @@ def read_file(root: VaultRoot, path: str) -> bytes:
         raise _not_found() from None
 
 
-def _content(root: VaultRoot, path: str, check_hash: Callable[[str], object]) -> bytes | None:
-    """Return the bytes of a file, or None if it is too large to be kept in the log."""
-    if is_note(path) or root.resolve(path).stat.st_size <= MAX_KEPT_BYTES:
-        content = read_file(root, path)
-        check_hash(content_hash(content).hex())
-        return content
+def _move_of_file(root: VaultRoot, path: str, to: str, check_hash: Callable[[str], object]) -> Move:
+    """Return the move of a file, with its bytes if the log keeps them, else with their hash."""
     try:
-        with root.open_file(path) as file, os.fdopen(file.detach(), "rb") as opened:
-            check_hash(hashlib.file_digest(opened, "sha256").hexdigest())
+        large = large_file(root, path)
     except (CannotOpen, OSError):
         raise _not_found() from None
-    return None
+    if large is not None:
+        check_hash(large.digest.hex())
+        return Move(path, to, None, large.digest, large.size)
+    content = read_file(root, path)
+    check_hash(content_hash(content).hex())
+    return Move(path, to, content)
 
 
 def _is_folder(root: VaultRoot, path: str) -> bool:

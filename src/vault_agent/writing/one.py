@@ -7,9 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from vault_agent.errors import (
-    Conflict,
-)
+from vault_agent.errors import Conflict, TooLarge
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
@@ -20,12 +18,13 @@ from vault_agent.vault.new import place_of_new
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
 from vault_agent.writing.dating import dating
-from vault_agent.writing.disk import CREATE, EDIT, MOVE, REMOVE
+from vault_agent.writing.disk import CREATE, EDIT, MAX_KEPT_BYTES, MOVE, REMOVE
 from vault_agent.writing.failures import missing
 from vault_agent.writing.journal import (
     Journal,
     check_hash,
     file_change,
+    move_change,
     new_id,
     now_ms,
 )
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from vault_agent.store.writes.record import FileChange
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.costly import Results
+    from vault_agent.writing.disk import Large
     from vault_agent.writing.transaction import Plan
 
 
@@ -120,6 +120,9 @@ class OneFile:
             if replayed is not None:
                 return replayed
             real = self._journal.real(root, write, path)
+            large = self._journal.large(root, real, write)
+            if large is not None:
+                return self._remove_large(root, write, real, large, permanent=permanent)
             found = self._journal.found(root, real, write)
             check_hash(write, found.data)
             self._journal.check_quiet(real, found)
@@ -134,6 +137,23 @@ class OneFile:
                 root, write, real, change, found.data, None, None, trash_path=target
             )
             return replace(written, path=path)
+
+    def _remove_large(
+        self, root: VaultRoot, write: Write, path: str, large: Large, *, permanent: bool
+    ) -> Written:
+        """Move a file to the trash that is too large for the log."""
+        if permanent:
+            raise TooLarge(
+                "ATTACHMENT_TOO_LARGE",
+                "The file is too large for a deletion that can be undone.",
+                {"size": large.size, "limit": MAX_KEPT_BYTES},
+                remedy="Delete it without `permanent`, then remove it from .trash/ yourself.",
+            )
+        target = self._free_in_trash(root, path)
+        change = move_change(path, target, None, large.digest, large.size)
+        change = replace(change, hash_after=None, size_after=None)
+        written = self._carry_out(root, write, path, change, None, None, None, trash_path=target)
+        return replace(written, path=path)
 
     def _carry_out(  # noqa: PLR0917 - all of one write
         self,

@@ -18,7 +18,7 @@ from vault_agent.model.writing import SERVER, Written
 from vault_agent.store.writes.record import FileChange, shown
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
-from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE, is_large
 from vault_agent.writing.failures import coded, coded_error
 from vault_agent.writing.finish import new_beside
 from vault_agent.writing.journal import (
@@ -27,6 +27,7 @@ from vault_agent.writing.journal import (
     check_hash,
     check_names,
     file_change,
+    move_change,
     new_id,
 )
 from vault_agent.writing.permission import TRASH
@@ -106,7 +107,10 @@ class Several:
         return None if logged is None else shown(logged)
 
     def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
-        """Return a write, and whether its file has other bytes now. See `Writing.logged`."""
+        """Return a write, and whether its file has other bytes now. See `Writing.logged`.
+
+        A file that is too large for the log is not read.
+        """
         journal = self._journal
         logged = journal.log.get(write_id)
         if logged is None:
@@ -114,6 +118,8 @@ class Several:
         if len(logged.changes) != 1:
             return shown(logged), None
         change = logged.changes[0]
+        if is_large(change.path, change.size_before):
+            return shown(logged), None
         with coded(), journal.open_root() as root:
             now = journal.disk.read(root, change.target or change.path)
         expected = change.hash_before if change.kind == MOVE else change.hash_after
@@ -298,13 +304,12 @@ class Several:
                 self._journal.check_size(path, change.after)
             made = file_change(EDIT, path, change.before, change.after)
             return replace(made, links=change.links)
-        made = file_change(MOVE, path, change.before, change.before)
-        return replace(made, target=change.to)
+        return move_change(path, change.to, change.before, change.digest, change.size)
 
     def _check_paths(self, write: Write, change: Change) -> None:
         """Check the paths of a change. Only deletions and their undo may touch the trash."""
         is_dir = isinstance(change, MakeFolder | RemoveFolder) or (
-            isinstance(change, Move) and change.before is None
+            isinstance(change, Move) and change.is_folder
         )
         paths = [change.path, change.to] if isinstance(change, Move) else [change.path]
         for path in paths:

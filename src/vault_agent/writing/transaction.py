@@ -59,13 +59,21 @@ class Create:
 class Move:
     """A file or a folder gets another path, in folders that are made. It never replaces one.
 
-    `before` are the bytes of a file, or None for a folder. A move between two spellings of one name
-    is done in two steps.
+    `before` are the bytes of a file, or None for a folder and for a file that is too large for the
+    log: then `digest` and `size` are known. A move between two spellings of one name is done in two
+    steps.
     """
 
     path: str
     to: str
     before: bytes | None
+    digest: bytes | None = None
+    size: int | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether a folder moves."""
+        return self.before is None and self.digest is None
 
 
 @dataclass(frozen=True, slots=True)

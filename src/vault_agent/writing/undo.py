@@ -9,7 +9,7 @@ from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import WriteState
 from vault_agent.text.names import lies_in
-from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, REMOVE
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, REMOVE, is_large
 from vault_agent.writing.merge import merged
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.transaction import (
@@ -132,8 +132,10 @@ def _taken_back(
     if before is None and change.hash_before is not None and change.kind != MOVE:
         raise _expired()
     path = change.path
-    is_kept = change.kind != MOVE or change.hash_before is not None
-    now = later.read(change.target or path) if is_kept else None
+    is_unread = change.kind == MOVE and (
+        change.hash_before is None or is_large(path, change.size_before)
+    )
+    now = None if is_unread else later.read(change.target or path)
     if change.kind == EDIT and before is not None:
         yield from _edit_back(log, change, before, now)
     elif change.kind == CREATE:
@@ -149,7 +151,10 @@ def _taken_back(
         is_taken = root.has(path) and not root.is_one_file(path, change.target)
         if is_taken or not root.has(later.place(change.target)):
             raise Touched(change.target, before)
-        yield Move(change.target, path, now)
+        if change.hash_before is not None and is_unread:
+            yield Move(change.target, path, None, change.hash_before, change.size_before)
+        else:
+            yield Move(change.target, path, now)
     else:
         yield RemoveFolder(path) if change.kind == FOLDER else MakeFolder(path)
 
