@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.pdfs import pdf
 from tests.index_runs import Vault
 from tests.search.opened import indexed
 
@@ -139,3 +140,18 @@ async def test_the_same_index_gives_the_same_section(snapshot: Snapshot):
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a" * 35, 10), ("東京", 3), ("é", 2)])
 def test_tokens_are_estimated(text: str, tokens: int):
     assert tokens_of(text) == tokens
+
+
+async def test_passages_of_attachments_are_excerpts_too(tmp_path: Path):
+    vault = Vault(tmp_path, attachments=("pdf", "text"))
+    vault.write("Sheep.md", "# Sheep\n\nRotate the fleece.\n")
+    vault.write("log.txt", b"The fleece was sold.\n")
+    vault.write("wool.pdf", pdf(["One fleece", "Two more"]))
+    async with indexed(vault) as snapshot:
+        found = await gathered(snapshot, search("fleece"))
+        assert sorted(each.path for each in found.sources) == ["Sheep.md", "log.txt", "wool.pdf"]
+        assert "The fleece was sold." in found.section
+        found = await gathered(snapshot, read("log.txt"), read("wool.pdf", section="Page 2"))
+        assert [each.path for each in found.sources] == ["log.txt", "wool.pdf"]
+        assert "Two more" in found.section
+        assert "One fleece" not in found.section

@@ -22,6 +22,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.search.resolve import resolve
 from vault_agent.search.search import search
 from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index import documents
 from vault_agent.store.index import links as links_reading
 from vault_agent.store.index import notes as reading
 
@@ -125,7 +126,7 @@ async def _read(
     code = "CONTEXT_NOTE_NOT_FOUND"
     scope = query.filters.scope
     try:
-        named = await resolve(snapshot, query.query, roots=roots, scope=scope)
+        named = await resolve(snapshot, query.query, roots=roots, scope=scope, attachments=True)
     except NotFound as error:
         details = {"query": number, "suggestions": error.details.get("suggestions", [])}
         return _warning(code, f"Query {number + 1}: there is no note of this name.", details)
@@ -151,8 +152,8 @@ async def _read(
 def _note_and_chunks(
     connection: Connection, note_id: str, start: int = 0, count: int = MAX_CHUNKS
 ) -> tuple[StoredNote, list[StoredChunk]]:
-    """Return a note, and its chunks from number `start` on."""
-    note = reading.note_by_id(connection, note_id)
+    """Return a note or an attachment, and its chunks from number `start` on."""
+    note = documents.readable_by_id(connection, note_id)
     if note is None:
         raise SnapshotOutdated
     first = note.rowid << CHUNK_BITS
