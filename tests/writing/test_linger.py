@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.clocks import PATIENCE
 from tests.waiting import eventually_async
-from tests.writing.opened import QUIET, lingering
+from tests.writing.opened import QUIET, lingering, save_by_rename, write
 
+from vault_agent.markdown.edit import append
+from vault_agent.model.write_state import Right
 from vault_agent.model.writing import WriteTimes
+from vault_agent.vault.write import Replacer
+from vault_agent.writing.transaction import Create, Edit, Transaction
 
 if TYPE_CHECKING:
     from tests.writing.opened import Vault
@@ -58,6 +62,38 @@ async def test_an_editor_that_saves_again_and_again(vault: Vault):
             await eventually_async(file.read_bytes, partial(operator.eq, text + b"ours\n"))
     await settled(vault)
     assert vault.tree() == {"A.md": b"one\nsave 3\nours\n"}
+
+
+async def test_an_editor_that_saves_into_one_of_several_notes(vault: Vault):
+    """Somebody has changed the note since the plan, so that its edit was made anew."""
+    file = vault.put("A.md", "one\ntwo\n")
+    edit = Edit("A.md", b"one\n", b"one\nours\n", plan=lambda note: append(note, "ours\n"))
+    changes = (Create("B.md", b"new\n"), edit)
+    with file.open("r+b") as editor:
+        await vault.writing.transact(
+            write("move", Right.MOVE), lambda: Transaction("B.md", changes)
+        )
+        assert file.read_bytes() == b"one\ntwo\nours\n"
+        editor.write(b"ONE\ntwo\n")
+    await settled(vault)
+    assert vault.tree() == {"A.md": b"ONE\ntwo\nours\n", "B.md": b"new\n"}
+
+
+async def test_a_save_during_one_of_several_edits_leaves_no_file(vault: Vault, monkeypatch):
+    file = vault.put("A.md", "one\n")
+    edit = Edit("A.md", b"one\n", b"one\nours\n", plan=lambda note: append(note, "ours\n"))
+    put, saves = Replacer._put, iter([b"ONE\n", b"ONE!\n"])
+
+    def disturbed(self, *places):
+        if (saved := next(saves, None)) is not None:
+            save_by_rename(file, saved)
+        return put(self, *places)
+
+    monkeypatch.setattr(Replacer, "_put", disturbed)
+    transaction = Transaction("B.md", (Create("B.md", b"new\n"), edit))
+    await vault.writing.transact(write("move", Right.MOVE), lambda: transaction)
+    await settled(vault)
+    assert vault.tree() == {"A.md": b"ONE!\nours\n", "B.md": b"new\n"}
 
 
 async def test_an_edit_that_cannot_be_made_again_is_kept_beside(vault: Vault):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.edit import spliced
@@ -41,11 +41,17 @@ from vault_agent.writing.merge import merged
 from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vault_agent.store.writes.log import WriteLog
     from vault_agent.store.writes.record import FileChange, Logged
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.disk import Disk
     from vault_agent.writing.transaction import Plan
+
+OnLeft: TypeAlias = "Callable[[Logged, int, FileChange, bytes], object]"
+"""Takes a write, the position of a change, the change as it was tried, and the hash of what its
+temporary file has."""
 
 _TRIES = 3
 
@@ -132,46 +138,54 @@ class Finisher:
     # --- several files, always finished ---------------------------------------------------------
 
     def finish(
-        self, root: VaultRoot, logged: Logged, plans: dict[int, Plan] | None = None
-    ) -> list[int]:
-        """Carry out the rest of a `committed` write. Return the positions that it had to leave.
+        self,
+        root: VaultRoot,
+        logged: Logged,
+        on_left: OnLeft,
+        plans: dict[int, Plan] | None = None,
+    ) -> list[FileChange | None]:
+        """Carry out the rest of a `committed` write.
+
+        `on_left` is told of each temporary file that a save at the same moment has left.
+
+        Return its changes as they were carried out, with None for each that it had to leave. Where
+        somebody has changed a note since, it is another change than that of `logged`.
 
         Raises:
             VaultAgentError, OSError, CannotOpen: the disk fails. The write can be finished later.
         """
-        left = [
-            position
+        done = [
+            self._bring(root, logged, position, change, on_left, (plans or {}).get(position))
             for position, change in enumerate(logged.changes)
-            if not self._bring(root, logged, position, change, (plans or {}).get(position))
         ]
-        warning = "RECOVERY_CONFLICT" if left else None
-        self._log.finish(logged.seq, warning=warning)
-        return left
+        self._log.finish(logged.seq, warning="RECOVERY_CONFLICT" if None in done else None)
+        return done
 
-    def _bring(
+    def _bring(  # noqa: PLR0917 - all of one change
         self,
         root: VaultRoot,
         logged: Logged,
         position: int,
         change: FileChange,
+        on_left: OnLeft,
         plan: Plan | None,
-    ) -> bool:
-        """Carry out one change unless it is done. Return False if it is not possible any more."""
+    ) -> FileChange | None:
+        """Carry out one change unless it is done. Return None if it is not possible any more."""
         before, after = self._bytes(change)
         try:
             if change.kind == EDIT:
-                return self._bring_edit(root, logged, position, change, plan)
+                return self._bring_edit(root, logged, position, change, on_left, plan)
             self._disk.sweep_unfinished(root, change)  # a crash may have left them
             if self.is_done(root, change):
                 pass
             elif self._disk.apply(root, change, before, after):
-                return True  # its temporary file is looked at later
+                return change  # its temporary file is looked at later
         except (Changed, FileExistsError, InUse):
-            return False
+            return None
         except (CannotOpen, FileNotFoundError, NotAFile):
-            return False
+            return None
         self.sweep(root, logged, position)
-        return True
+        return change
 
     def is_done(self, root: VaultRoot, change: FileChange) -> bool:
         """Whether a change that is no edit was carried out."""
@@ -197,30 +211,31 @@ class Finisher:
                 return True
         return False
 
-    def _bring_edit(
+    def _bring_edit(  # noqa: PLR0917 - all of one change
         self,
         root: VaultRoot,
         logged: Logged,
         position: int,
         change: FileChange,
+        on_left: OnLeft,
         plan: Plan | None,
-    ) -> bool:
+    ) -> FileChange | None:
         before, after = self._bytes(change)
         self._return_displaced(root, change)
         for _ in range(_TRIES):
             try:
                 found = self._disk.find(root, change.path)
             except VaultAgentError:  # read-only by now
-                return False
+                return None
             now = found.data
             if logged.agent and found.has_other_names and now == before:
-                return False
+                return None
             if now == after:
                 self._disk.sweep(root, change)
                 self._log.sweep(logged.seq, position)
-                return True
+                return change
             if before is None or after is None:
-                return False
+                return None
             if now != before and found.in_place and is_between(now, before, after):
                 with at(root, change.path) as (folder, name), suppress(Changed):
                     write_in_place(folder, name, now, after)
@@ -228,13 +243,16 @@ class Finisher:
             if now != before:
                 new = self._planned_anew(plan, before, after, now)
                 if new is None or new == now:
-                    return new == now
+                    return None if new is None else change
                 before, after = now, new
                 change = self._revised(logged.seq, position, change, before, after)
-            with suppress(Changed):
+            try:
                 if self._disk.apply(root, replace(change, in_place=found.in_place), before, after):
-                    return True
-        return False
+                    return change
+            except Changed as changed:
+                if changed.left is not None:
+                    on_left(logged, position, change, changed.left)
+        return None
 
     def _return_displaced(self, root: VaultRoot, change: FileChange) -> None:
         """Give a person's file its name back that a crash has left displaced."""

@@ -115,15 +115,21 @@ class Journal:
                     if logged.state is WriteState.PREPARED:
                         self.finisher.settle(root, logged)
                     else:
-                        self.finisher.finish(root, logged)
+                        self.finisher.finish(root, logged, self.left)
                 for logged, position in self.log.unswept():
-                    if not self.linger.has(logged.seq, position):
+                    if not self.linger.has(logged, position):
                         self.linger.add(logged, position, seconds=0.0)
                 while (lingering := self.linger.take_due()) is not None:
                     self.look(root, lingering)
         except BaseException:
             self.is_interrupted = True
             raise
+
+    def left(self, logged: Logged, position: int, change: FileChange, left: bytes) -> None:
+        """Look at the temporary file of a change that has to be tried again, and remove it."""
+        changes = [*logged.changes]
+        changes[position] = change
+        self.linger.add(replace(logged, changes=tuple(changes)), position, left=left)
 
     def may_have_changed(self, logged: Logged) -> None:
         """Remember the paths of a write that has failed, or went on after it had."""

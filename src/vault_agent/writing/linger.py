@@ -110,10 +110,14 @@ class Linger:
         with self._lock:
             self._files.append(lingering)
 
-    def has(self, seq: int, position: int) -> bool:
-        """Whether a change waits to be looked at."""
+    def has(self, logged: Logged, position: int) -> bool:
+        """Whether the displaced file of a change waits to be looked at."""
+        asked = (logged.seq, position, logged.changes[position].temporary)
         with self._lock:
-            return any((each.logged.seq, each.position) == (seq, position) for each in self._files)
+            return any(
+                (each.logged.seq, each.position, each.change.temporary) == asked
+                for each in self._files
+            )
 
     def is_below(self, folder: str) -> bool:
         """Whether a change of a file in a folder waits to be looked at."""

@@ -269,7 +269,7 @@ class Several:
                     self._journal.log.fail(logged.seq)
                 raise
         try:
-            left = self._journal.finisher.finish(root, logged, plans)
+            done = self._journal.finisher.finish(root, logged, self._journal.left, plans)
         except BaseException as error:
             self._journal.may_have_changed(logged)
             self._journal.is_interrupted = True
@@ -281,10 +281,12 @@ class Several:
                     remedy="Free some space. Do not repeat the change.",
                 ) from error
             raise
-        for position, change in enumerate(logged.changes):
-            if change.kind == EDIT and position not in left:
-                self._journal.linger.add(logged, position, plans.get(position))
-        return left
+        carried_out = zip(done, logged.changes, strict=True)
+        now = replace(logged, changes=tuple(made or planned for made, planned in carried_out))
+        for position, change in enumerate(done):
+            if change is not None and change.kind == EDIT:
+                self._journal.linger.add(now, position, plans.get(position))
+        return [position for position, change in enumerate(done) if change is None]
 
     def _logged_change(self, root: VaultRoot, write: Write, change: Change) -> FileChange:
         self._check_paths(write, change)
