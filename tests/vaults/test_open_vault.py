@@ -25,6 +25,7 @@ from vault_agent.indexing.task import IndexTask
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.model.search import SearchQuery
+from vault_agent.model.watch import Revision
 from vault_agent.search import fetch
 from vault_agent.store.positions import read_positions
 
@@ -177,6 +178,25 @@ async def test_the_first_index_run_has_the_start_as_trigger(root: Path):
     async with opened(root) as vault:
         [job] = await vault.jobs.list()
     assert job.trigger is Trigger.START
+
+
+async def test_who_hears_of_a_revision_is_told_when_it_was_indexed(root: Path):
+    async with opened(root) as vault:
+        for change in (
+            vault.runs.index_changes,
+            lambda: vault.submit(JobKind.INDEX),
+            lambda: vault.submit(JobKind.REINDEX),
+        ):
+            (root / "Bread.md").write_text(f"{(root / 'Bread.md').read_text()}rye\n")
+            news = vault.events.follow(vault.events.last_id)
+            vault.runs.indexed_at = None
+            running = asyncio.ensure_future(change())
+            async for each in news:
+                if isinstance(each.item, Revision):
+                    assert vault.runs.indexed_at is not None
+                    break
+            await running
+            await settled(vault)
 
 
 @pytest.mark.parametrize("page", [True, False])

@@ -118,9 +118,14 @@ class Runs:
             self._vault.task, paths=batch.paths, removable=batch.removable, folder=folder or None
         )
 
+        def serve() -> None:
+            if batch.paths is None:
+                self._has_all()
+            on_served()
+
         def hear(event: RunEvent) -> None:
             on_event(event)
-            self._hear(event, on_served)
+            self._hear(event, serve)
 
         run = await self._run(task, hear)
         if batch.paths is None:
@@ -129,7 +134,7 @@ class Runs:
 
     async def index_changes(self) -> None:
         """Index all changes of the vault since the last run. It is not a job."""
-        await self._run(self._vault.task, self._hear)
+        await self._run(self._vault.task, lambda event: self._hear(event, self._has_all))
         self._has_read_all()
 
     async def embed(self) -> bool:
@@ -178,7 +183,7 @@ class Runs:
                 progress.phase(event.name, event.done, event.total, event.characters)
             elif isinstance(event, Warned):
                 progress.warn(event.warning)
-            self._hear(event)
+            self._hear(event, self._has_all)
 
         # This job makes what is missing, and shows it.
         self._vault.indexer.finish_embedding(self._vault.task.directory)
@@ -233,10 +238,15 @@ class Runs:
     async def _serve(self, run: IndexRun | None, on_served: Callable[[], object]) -> None:
         await self.refresh()
         if run is not None:
+            on_served()  # who hears the news sees what it does
             self._vault.events.add(revision_of(run))
-            on_served()
+
+    def _has_all(self) -> None:
+        """Note that the revision which is served has all notes as they are on the disk."""
+        self.indexed_at = timestamp()
 
     def _has_read_all(self) -> None:
+        """Note that a run which reads all notes has ended, whether it has published or not."""
+        self._has_all()
         self.incomplete = False
         self.whole += 1
-        self.indexed_at = timestamp()
