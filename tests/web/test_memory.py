@@ -110,6 +110,7 @@ def test_a_vault_that_is_not_on_the_list(visit: Callable[..., Page], world: Worl
 def test_a_session_and_what_it_got(enter: Callable[..., Page], world: World):
     world.call("GET", f"/vaults/{world.identity('project:shop')}/health")
     world.call("GET", f"/vaults/{world.identity('global')}/health")
+    world.call("POST", "/memory/forget", {"all": True})  # of tests before
     page = enter("/memory", color_scheme="dark")
     expect(page.get_by_text("No session yet")).to_be_visible()
     assert violations(page, RULES) == []
