@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAGIC = b"VALF2\n"
+_FARTHEST = 1e6
+"""No drawing has a note so far from its middle. Far larger numbers overflow in the layout."""
 _HEAD = struct.Struct("<6sH32sI")  # the magic, the length of the revision, the revision, the nodes
 
 
@@ -27,7 +29,7 @@ class Positions(NamedTuple):
 
 
 def read_positions(file: Path) -> Positions | None:
-    """Return what a file holds, or None if it is missing, damaged or has a number that is none."""
+    """Return what a file holds, or None if it is missing, damaged or has no usable number."""
     try:
         data = file.read_bytes()
         magic, length, name, count = _HEAD.unpack_from(data)
@@ -38,7 +40,7 @@ def read_positions(file: Path) -> Positions | None:
         return None
     handles = np.frombuffer(data, "<i8", count, _HEAD.size)
     places = np.frombuffer(data, "<f4", count * 2, _HEAD.size + count * 8).reshape(count, 2)
-    if not np.isfinite(places).all():
+    if not (np.abs(places) < _FARTHEST).all():  # nor is one that is not a number
         return None
     return Positions(revision, handles, places)
 
