@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 KEY = "k" * 40
 BREAD = "---\ntags: [baking]\n---\n# Bread\n\nFlour. See [[Starter]].\n\n## Crust\n\nSteam.\n"
 CONFIG = f"""
+[index]
+attachments = ["text"]
 [server]
 api_key = "{KEY}"
 [mcp]
@@ -126,6 +128,7 @@ def writers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writers]:
     made.private.add("the key", KEY)
     made.write("Notes/Bread.md", BREAD)
     made.write("Notes/Starter.md", "# Starter\n")
+    made.write("Notes/rye.txt", "Flour of rye.\n")
     made.write("claude/log.md", "# Log\n")
     made.write("claude/private/secret.md", "# Secret\n")
     config = made.home / "config.toml"
@@ -307,6 +310,13 @@ def test_paths_are_exact_for_writing(writers: Writers):
     refused = writers.refuse("", "vault_write", path="notes/bread", content="x", mode="append")
     assert refused == (
         "NOTE_NOT_FOUND: no such note. Writing takes the exact path:\n- Notes/Bread.md"
+    )
+
+
+def test_attachments_are_not_edited(writers: Writers):
+    refused = writers.refuse("", "vault_tags", path="Notes/rye.txt", action="add", tag="rye")
+    assert refused == (
+        "INVALID_REQUEST: this is an attachment. It can be moved and deleted, but not edited."
     )
 
 

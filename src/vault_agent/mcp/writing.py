@@ -31,6 +31,7 @@ from vault_agent.mcp.tool import (
     one_of,
 )
 from vault_agent.model.write_state import Right
+from vault_agent.text.names import is_note
 from vault_agent.text.visible import hidden, visible
 from vault_agent.wire.base import parse_values
 
@@ -121,6 +122,9 @@ async def _with_suggestions(view: View, path: str) -> VaultAgentError:
         note, _ = await named_note(view, path)
     except NotFound as error:
         return error
+    if not is_note(note.path) and visible(note.path) == path:
+        what = "this is an attachment. It can be moved and deleted, but not edited."
+        return InvalidRequest("INVALID_REQUEST", what)
     what = "no such note. Writing takes the exact path:"
     return error_of("NOTE_NOT_FOUND", what, {"suggestions": [visible(note.path)]})
 
