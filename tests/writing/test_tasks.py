@@ -59,7 +59,8 @@ async def test_a_task_is_added(opened_vault: OpenedVault, note, section, result,
     [
         ("# A\n", ("B",), "HEADING_NOT_FOUND"),
         ("# A\n# A\n", ("A",), "HEADING_AMBIGUOUS"),
-        ("```\nopen\n", None, "EDIT_NOT_PROVEN"),
+        ("```\nopen\n", None, "INVALID_REQUEST"),
+        ("<!-- open\n", None, "INVALID_REQUEST"),
     ],
 )
 async def test_a_task_without_a_place_is_refused(opened_vault: OpenedVault, note, section, code):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import IndexUnavailable
+from vault_agent.errors import IndexUnavailable, InvalidRequest
 from vault_agent.markdown import edit, task_edit, task_line
 from vault_agent.markdown.address import Address
 from vault_agent.markdown.section_edit import edit_section
@@ -39,10 +39,9 @@ async def add_task(
     """Add a task at the end of a note, or of a section before its subsections.
 
     Raises:
-        InvalidRequest: `INVALID_REQUEST` if the text is not one line.
+        InvalidRequest: `INVALID_REQUEST` if the text is not one line, or would be no task there.
         NotFound: `HEADING_NOT_FOUND`.
         Conflict: `HEADING_AMBIGUOUS`, `RECURRENCE_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
-        Failed: `EDIT_NOT_PROVEN` if the line would not be a task there.
         VaultAgentError: as `Writing.edit`.
     """
     address = None if section is None else Address(heading=section)
@@ -102,7 +101,11 @@ def _added(note: bytes, task: NewTask, form: str, address: Address | None) -> Pl
         number = task_line.line_of(note, splices[0], line)
         if number is not None:
             return Planned(splices, line=number)
-    raise edit.not_proven("The new line would be no task there.")
+    raise InvalidRequest(
+        "INVALID_REQUEST",
+        "The task would be in code or a comment that is never closed.",
+        remedy="Close it, or name a section before it.",
+    )
 
 
 def _ends_with(note: bytes, task: NewTask, form: str, address: Address | None) -> bool:
