@@ -385,3 +385,11 @@ def test_another_config_file_gets_no_key_for_writing(tmp_path: Path):
     write(chosen, '[write]\nfolders = ["."]\nenabled = true\n')
     with pytest.raises(Unauthorized, match="this server changes notes"):
         require_key(load_config(None, chosen, {}), chosen, {})
+
+
+@posix("symbolic links need rights there")
+def test_a_config_file_that_links_to_itself_is_refused(tmp_path: Path):
+    path = tmp_path / "config.toml"
+    path.symlink_to(path)
+    with pytest.raises(Misconfigured, match="CONFIG_INVALID"):
+        set_value(path, "server.port", "1234")

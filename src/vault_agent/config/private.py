@@ -35,8 +35,8 @@ def rewrite(path: Path, change: Callable[[str], str]) -> None:
     try:
         with _edited_alone(path):
             write_private(path, change(read_text(path) or ""))
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
+    except (OSError, RuntimeError) as error:  # before Python 3.13, the latter for a loop of links
+        reason = getattr(error, "strerror", None) or type(error).__name__
         raise Misconfigured(
             "CONFIG_INVALID", f"The config file {path.name} cannot be written: {reason}."
         ) from None
