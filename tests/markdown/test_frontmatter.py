@@ -131,6 +131,8 @@ def test_aliases(yaml, aliases):
         ("---\ntitle: null\n---\n", "Release 1.2"),
         ("---\ntitle: 'null'\n---\n", "null"),
         ("---\ntitle: [a]\n---\n", "Release 1.2"),
+        ("# {{title}}\n", "Release 1.2"),
+        ("# <% tp.file.title %>\n", "Release 1.2"),
         ("#\n\n# Named\n", "Named"),
         ("```\n# code\n```\n", "Release 1.2"),
     ],

@@ -196,7 +196,9 @@ def _title(values: Mapping[str, Value], structure: Structure, path: str) -> str:
     if title is None:
         firsts = (heading.text for heading in structure.headings if heading.level == 1)
         title = next(filter(None, firsts), None)
-    return title[:MAX_TITLE_CHARS] if title else stem(path)
+    if title is None or "{{" in title or "<%" in title:  # a template is known by its file's name
+        title = stem(path)
+    return title[:MAX_TITLE_CHARS] or stem(path)
 
 
 def with_keys(note: ParsedNote, path: str) -> ParsedNote:
