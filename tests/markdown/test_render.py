@@ -18,6 +18,11 @@ def body(text: str, **notes: str) -> str:
     return html_of(text, **notes).html
 
 
+def test_ends_of_lines_can_be_shown_or_joined():
+    assert body("one\ntwo  \nthree\n").count('<br class="soft">\n') == 1
+    assert 'class="soft"' not in body("| a |\n|---|\n| b |\n\none\n\n- two\n- three\n")
+
+
 def test_headings_have_anchors_and_lines():
     found = html_of("# One *two*\n\n## A/b: c\n\ntext\n\n## A/b: c\n", path="Here.md")
     assert [(each.level, each.text, each.id, each.line) for each in found.outline] == [

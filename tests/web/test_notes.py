@@ -414,6 +414,18 @@ def test_theme_size_and_language_are_kept(visit: Callable[..., Page]):
     expect(page.locator("html")).to_have_attribute("data-size", "large")
 
 
+def test_line_breaks_are_kept_as_in_obsidian_or_joined(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id(FROST)}")
+    first = page.locator(".prose p", has_text="A single probe").locator("br.soft").first
+    assert first.evaluate("each => getComputedStyle(each).display") != "none"
+    page.evaluate("location.hash = '#/settings'")
+    page.get_by_role("radio", name="Joined").click()
+    page.go_back()
+    assert first.evaluate("each => getComputedStyle(each).display") == "none"
+
+
 @pytest.mark.fault(
     "The web page",
     "a note changes or is deleted while it is read",

@@ -275,8 +275,8 @@ class _Page:
         return self._own_html.prepare(node.value, whole=False)
 
     def _soft(self, node: Node) -> str:
-        del node
-        return "\n"
+        del node  # in Markdown it is a space, in Obsidian a line's end: the stylesheet decides
+        return '<br class="soft">\n'
 
     def _break(self, node: Node) -> str:
         del node

@@ -25,7 +25,7 @@ CLASSES = frozenset(
         "audio", "callout", "callout-content", "callout-title", "code", "contains-task-list",
         "embed", "embed-content", "embed-title", "external", "file", "footnote-back",
         "footnote-ref", "footnotes", "image", "internal", "math", "missing", "paragraph", "pdf",
-        "remote", "tag", "task", "unlinked", "unresolved", "video",
+        "remote", "soft", "tag", "task", "unlinked", "unresolved", "video",
     )
 )  # fmt: skip
 """The classes that the renderer uses. Those of a note's own HTML are dropped."""

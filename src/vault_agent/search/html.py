@@ -44,7 +44,7 @@ MAX_EMBEDDED_BYTES = 2 << 20
 MAX_EMBEDDED_NOTES = 200
 MAX_LINKS = 20_000
 """Links of a page that are resolved. The others are shown as text."""
-_RENDERER = 3  # raise it when the HTML of the same note changes
+_RENDERER = 4  # raise it when the HTML of the same note changes
 
 
 class _Parsed(NamedTuple):

@@ -213,6 +213,8 @@ export const enLater = {
     widths: { narrow: "Narrow", normal: "Normal", wide: "Wide" },
     face: "Typeface of notes",
     faces: { sans: "Sans", serif: "Serif" },
+    breaks: "Single line breaks in notes",
+    lineBreaks: { kept: "Kept", joined: "Joined" },
     motion: "Motion",
     motions: { system: "System", none: "None" },
     letters: "Single-letter keys",

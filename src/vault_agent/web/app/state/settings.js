@@ -9,6 +9,7 @@ const DEFAULTS = {
   width: "",
   face: "",
   motion: "",
+  breaks: "",
   letters: true,
   vim: false,
   language: "",
@@ -84,11 +85,11 @@ const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 export const dark = signal(prefersDark.matches);
 
 function applyLook() {
-  const { theme, size, width, face, motion } = settings.value;
+  const { theme, size, width, face, motion, breaks } = settings.value;
   const root = document.documentElement.dataset;
   dark.value = theme === "dark" || (theme !== "light" && prefersDark.matches);
   root.theme = dark.peek() ? "dark" : "light";
-  for (const [name, value] of Object.entries({ size, width, face, motion })) {
+  for (const [name, value] of Object.entries({ size, width, face, motion, breaks })) {
     if (value) root[name] = value;
     else delete root[name];
   }

@@ -94,6 +94,7 @@ function Look() {
       values=${{ narrow: t.widths.narrow, "": t.widths.normal, wide: t.widths.wide }}
     />
     <${Choice} name=${t.face} field="face" values=${{ "": t.faces.sans, serif: t.faces.serif }} />
+    <${Choice} name=${t.breaks} field="breaks" values=${{ "": t.lineBreaks.kept, joined: t.lineBreaks.joined }} />
     <${Choice} name=${t.motion} field="motion" values=${{ "": t.motions.system, none: t.motions.none }} />
     <${Switch} field="letters" name=${t.letters} why=${t.lettersWhy} />
     ${mayWrite.value && html`<${Switch} field="vim" name=${t.vim} why=${t.vimWhy} />`}
