@@ -283,6 +283,12 @@ def test_starred_and_daily_notes_are_where_one_begins(desk: Desk):
     expect(today).to_have_attribute("data-has", "true")
     today.click()
     expect(page.locator(".prose")).to_contain_text("Rain.")
+    page.evaluate("location.hash = '#/notes'")
+    expect(page.locator(".prose")).to_have_count(0)
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill(">today")
+    page.keyboard.press("Enter")
+    expect(page.locator(".prose")).to_contain_text("Rain.")
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])

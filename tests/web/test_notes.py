@@ -426,6 +426,19 @@ def test_line_breaks_are_kept_as_in_obsidian_or_joined(
     assert first.evaluate("each => getComputedStyle(each).display") == "none"
 
 
+def test_the_palette_has_the_starred_notes_and_that_of_today(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Median of three')}")
+    page.get_by_role("button", name="Star this note").click()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_text("Starred", exact=True)).to_be_visible()
+    expect(page.get_by_role("option").first).to_contain_text("Median of three")
+    page.get_by_role("combobox").fill(">today")
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast")).to_contain_text("There is no note of today.")
+
+
 @pytest.mark.fault(
     "The web page",
     "a note changes or is deleted while it is read",

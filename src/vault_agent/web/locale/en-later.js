@@ -347,6 +347,7 @@ export const enLater = {
     starred: "Starred",
     daily: "Daily notes",
     today: "Today's note",
+    noToday: "There is no note of today.",
     before: "The month before",
     after: "The month after",
     none: "no note yet",

@@ -241,6 +241,7 @@ export const en = {
     peek: "Preview the link in focus",
     edit: "Edit this note",
     newNote: "New note",
+    today: "Open today's note",
     files: "Show or hide the tree of files",
     folder: "New folder",
     rename: "Rename or move",

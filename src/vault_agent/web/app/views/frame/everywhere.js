@@ -44,6 +44,12 @@ export function addEverywhere() {
     },
     { id: "jobs", name: words.commands.jobs, icon: "jobs", run: () => go({ view: "jobs" }) },
     { id: "settings", name: words.commands.settings, icon: "gear", run: () => go({ view: "settings" }) },
+    {
+      id: "today",
+      name: words.commands.today,
+      icon: "date",
+      run: () => void import("./today.js").then(({ openToday }) => openToday()),
+    },
     { id: "theme", name: words.commands.theme, icon: "sun", run: nextTheme },
     { id: "index", name: words.commands.index, icon: "jobs", run: () => void index() },
     {

@@ -8,7 +8,7 @@ import { announce } from "../../parts/say.js";
 import { Icon, Shape } from "../../parts/sign.js";
 import { hitsOf, Marked, plain } from "../../parts/text.js";
 import { go } from "../../state/address.js";
-import { recent } from "../../state/settings.js";
+import { recent, starred } from "../../state/settings.js";
 import { mayWrite, typed } from "../../state/vault.js";
 import { ask, newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
@@ -114,22 +114,31 @@ export function Overlay({ only, pick }) {
     );
   }, [sought, onlyCommands]);
 
-  const last = () =>
-    (pick ? [] : recent.value).map((each) => ({
+  /** @param {import("../../state/settings.js").Kept[]} notes @param {string} group */
+  const kept = (notes, group) =>
+    notes.map((each) => ({
       id: `note-${each.id}`,
       type: each.type,
       name: plain(each.title, 160),
       detail: plain(each.path, 160),
       ranges: [],
-      group: later.palette.recent,
+      group,
       run: () => go({ view: "notes", note: each.id }),
     }));
+  const last = () => {
+    if (pick) return [];
+    const others = recent.value.filter(({ id }) => !starred.value.some((each) => each.id === id));
+    return [
+      ...kept(starred.value.slice(0, MOST), later.start.starred),
+      ...kept(others.slice(0, only ? MOST : 6), later.palette.recent),
+    ];
+  };
   /** @type {Option[]} */
   const options = onlyCommands
     ? commandOptions(sought)
     : sought
       ? [...hits.value, ...(only ? [] : commandOptions(sought).slice(0, 5))]
-      : [...last().slice(0, only ? MOST : 6), ...(only ? [] : commandOptions(""))];
+      : [...last(), ...(only ? [] : commandOptions(""))];
   const chosen = Math.min(at.value, options.length - 1);
 
   useEffect(
