@@ -439,6 +439,17 @@ def test_the_palette_has_the_starred_notes_and_that_of_today(
     expect(page.locator(".toast")).to_contain_text("There is no note of today.")
 
 
+def test_an_index_that_cannot_be_used_is_rebuilt_from_the_page(visit: Callable[..., Page]):
+    page = visit("/jobs")
+    refused = {"error": {"code": "INDEX_INCOMPATIBLE", "message": "It cannot be used."}}
+    page.route("**/notes?*", lambda route: route.fulfill(status=409, json=refused))
+    page.route("**/reindex", lambda route: route.fulfill(status=503, json=refused))
+    page.evaluate("location.hash = '#/notes?sort=title'")
+    with page.expect_request("**/reindex"):
+        page.get_by_role("button", name="Rebuild the index").click()
+    expect(page.locator(".toast")).to_contain_text("It cannot be used.")
+
+
 @pytest.mark.fault(
     "The web page",
     "a note changes or is deleted while it is read",

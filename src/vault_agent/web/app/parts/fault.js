@@ -2,7 +2,9 @@
 
 import { html } from "../../vendor/preact.js";
 import { job } from "../state/vault.js";
+import { ask } from "../wire.js";
 import { count, words } from "../words.js";
+import { toast } from "./say.js";
 import { Icon } from "./sign.js";
 
 /** A sentence for an error. @param {unknown} error what was thrown */
@@ -19,6 +21,15 @@ export function sentence(error) {
  */
 export const building = (fault) => fault?.code === "INDEX_NOT_FOUND" && Boolean(fault.details?.jobId);
 
+/** Whether the index must be made anew, and nothing makes it yet. @param {Fault | null} fault */
+const unusable = (fault) => fault?.code === "INDEX_INCOMPATIBLE" && !fault.details?.jobId;
+
+const rebuild = () =>
+  ask("POST", "/reindex", { body: {} }).then(
+    () => toast(words.jobs.started),
+    (/** @type {unknown} */ error) => toast(sentence(error)),
+  );
+
 /** @param {{ fault: Fault | null, again?: () => void }} given */
 export const Trouble = ({ fault, again }) =>
   building(fault)
@@ -26,7 +37,11 @@ export const Trouble = ({ fault, again }) =>
     : html`<div class="say bad" role="alert">
       <${Icon} name="warn" />
       <span>${sentence(fault)}</span>
-      ${again && html`<button class="quiet" onClick=${again}>${words.again}</button>`}
+      ${
+        unusable(fault)
+          ? html`<button class="quiet" onClick=${rebuild}>${words.jobs.reindex}</button>`
+          : again && html`<button class="quiet" onClick=${again}>${words.again}</button>`
+      }
     </div>`;
 
 /** The first index is being made: no fault, and nothing to do. */
