@@ -50,7 +50,9 @@ export function Overlay({ path }) {
       ${fault.value && html`<${Trouble} fault=${fault.value} />`}
       <div class="acts">
         <button class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
-        <button class="primary" autofocus disabled=${busy.value || !plan.value} onClick=${act}>${t.delete}</button>
+        <button class="primary danger" autofocus disabled=${busy.value || !plan.value} onClick=${act}>
+          ${t.delete}
+        </button>
       </div>
     </div>
   <//>`;
