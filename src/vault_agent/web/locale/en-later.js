@@ -526,7 +526,7 @@ export const enLater = {
     none: {
       title: "No session yet",
       text: "Sessions appear here when an agent works in a project of yours. To let agents take part, run",
-      command: "vault-agent hooks install",
+      command: "vault-agent agent connect claude-code",
     },
     untitled: (/** @type {string} */ agent) => `Session of ${agent}`,
     open: "Open",
