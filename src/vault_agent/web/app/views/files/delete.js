@@ -1,6 +1,6 @@
 // The dialog that moves a note to the trash, and says first how many links lead to it.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/fault.js";
 import { Heading } from "../../parts/heading.js";
@@ -29,6 +29,8 @@ export function Overlay({ path }) {
       ),
     [path],
   );
+  const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  useEffect(() => void (plan.value && button.current?.focus()), [plan.value]); // until then it is disabled
   const act = async () => {
     busy.value = true;
     try {
@@ -50,7 +52,7 @@ export function Overlay({ path }) {
       ${fault.value && html`<${Trouble} fault=${fault.value} />`}
       <div class="acts">
         <button class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
-        <button class="primary danger" autofocus disabled=${busy.value || !plan.value} onClick=${act}>
+        <button ref=${button} class="primary danger" disabled=${busy.value || !plan.value} onClick=${act}>
           ${t.delete}
         </button>
       </div>
