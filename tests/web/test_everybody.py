@@ -299,6 +299,18 @@ def test_longer_words_and_the_other_direction(
         assert "~" in page.locator(".seg a").first.inner_text()
 
 
+def test_states_are_seen_in_forced_colours(visit: Callable[..., Page]):
+    page = visit("/settings", forced_colors="active")
+    outline = "each => getComputedStyle(each).outlineStyle"
+    chosen = page.get_by_role("radio", name="Normal").first
+    assert chosen.evaluate(outline) == "solid"
+    assert page.get_by_role("radio", name="Large").evaluate(outline) == "none"
+    knob = "each => getComputedStyle(each.querySelector('.switch'), '::after').borderTopStyle"
+    assert page.get_by_role("switch").first.evaluate(knob) == "solid"
+    page.keyboard.press("Control+k")
+    assert page.get_by_role("option").first.evaluate(outline) == "solid"
+
+
 def test_names_in_other_directions_are_isolated(visit: Callable[..., Page]):
     page = visit("/notes?path=garden")
     arabic = page.locator(".row h2", has_text="صقيع")
