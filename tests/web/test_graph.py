@@ -56,6 +56,19 @@ def test_the_whole_graph(visit: Callable[..., Page]):
     picture(page, other_than=whole)
 
 
+def test_the_view_of_the_graph_shows_all_of_it_beside_an_open_note(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Sensor script')}")
+    page.get_by_role("link", name="Graph", exact=True).click()
+    canvas = page.locator(".graph > canvas")
+    expect(canvas).to_have_attribute("aria-label", re.compile("Graph of 2.. notes"))
+    page.reload()
+    expect(canvas).to_have_attribute("aria-label", re.compile("Graph of 2.. notes"))
+    page.get_by_role("link", name="Notes", exact=True).click()
+    expect(page.locator(".doc header h1")).to_have_text("Sensor script")
+
+
 def test_find_and_open_a_note(visit: Callable[..., Page]):
     page = visit("/graph")
     page.locator("#find").fill("sensor script")

@@ -36,7 +36,7 @@ export function parsed(hash) {
   });
   for (const name of TEXTS) found[name] = values.get(name) ?? "";
   for (const name of LISTS) found[name] = values.getAll(name);
-  if (found.view === "graph" && note && !found.near) found.near = found.note;
+  if (found.view === "graph" && found.note) found.near = found.near === "all" ? "" : found.near || found.note;
   return found;
 }
 
@@ -45,6 +45,7 @@ export function written(given) {
   const values = new URLSearchParams();
   for (const name of TEXTS) if (given[name]) values.set(name, given[name]);
   for (const name of LISTS) for (const each of given[name] ?? []) values.append(name, each);
+  if (given.view === "graph" && given.note && !given.near) values.set("near", "all");
   const query = values.size ? `?${values}` : "";
   return `#/${given.view || "notes"}${given.note ? `/${given.note}` : ""}${query}`;
 }
