@@ -87,3 +87,17 @@ def test_everything_by_touch_alone(desk: Desk):
     assert not (desk.program.vault / "plans/Roof.md").exists()
     deleted.get_by_role("button").tap()
     desk.until("plans/Roof.md", "# Roof")
+
+
+def test_back_leads_from_a_note_that_was_edited_to_the_list(desk: Desk):
+    page = desk.open("/notes", touch=True)
+    page.locator("#find").tap()
+    page.keyboard.insert_text("twelve")
+    page.locator(".row", has_text="Beams").tap()
+    page.get_by_role("button", name="Edit", exact=True).tap()
+    expect(page.locator(".field-md .cm-content")).to_be_visible()
+    page.get_by_role("button", name="Done").tap()
+    expect(page.locator(".doc > header h1")).to_have_text("Beams")
+    page.get_by_role("button", name="Back to the list").tap()
+    expect(page.locator(".row").first).to_be_visible()
+    expect(page.locator(".edit, .doc")).to_have_count(0)

@@ -98,7 +98,7 @@ function Page({ reading }) {
     const shown = read.peek();
     await save();
     if (clash.peek()) return;
-    go({ note: open.id, edit: "" });
+    go({ note: open.id, edit: "" }, { replace: true }); // Back does not lead into the editor again
     if (shown) setTimeout(reopen, 50);
     setTimeout(
       () => /** @type {HTMLElement | null} */ (document.querySelector("article.read"))?.focus({ preventScroll: true }),

@@ -76,7 +76,7 @@ function Reader({ drawer, onSide }) {
     timer.current = setTimeout(() => address.peek().note === wanted && remember({ scroll: Math.round(top) }), STILL);
   };
   const edits = () => go({ note: address.peek().note, edit: "1" });
-  const close = () => (history.length > 1 && arrival.peek() === "go" ? history.back() : go({ note: "" }));
+  const close = () => go({ note: "" });
   useCommands(
     () =>
       [
