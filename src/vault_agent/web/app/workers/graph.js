@@ -43,6 +43,7 @@ let [selected, hovered, held, middle] = [-1, -1, -1, -1];
 let nodesOfSelected = new Set(/** @type {number[]} */ ([]));
 const small = new SmallMap();
 let fitted = false;
+const NEAR = 120; // px around the chosen note that are in view
 let beside = 0; // px that the preview of the chosen note covers
 
 /**
@@ -336,7 +337,8 @@ const acts = {
     if (given.show && selected >= 0 && scene) {
       const [px, py] = place(selected);
       const [end, foot] = [width - margin.end - beside, height - given.below]; // of what the preview leaves
-      if (px < margin.start + 20 || py < 20 || px > end - 20 || py > foot - 20)
+      const [aside, over] = [Math.min(NEAR, width / 8), Math.min(NEAR, height / 8)]; // its name, and some neighbours
+      if (px < margin.start + aside || py < over || px > end - aside || py > foot - over)
         move({ k: view.k, x: view.x + (margin.start + end) / 2 - px, y: view.y + foot / 2 - py });
     }
     frame();
