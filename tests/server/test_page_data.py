@@ -245,6 +245,12 @@ async def test_the_shortest_link_that_leads_there_is_inserted(page):
     assert other["insert"] == "Maße|MASSE", "a file of that name would be another one"
 
 
+async def test_equally_good_names_are_suggested_in_the_order_of_the_kinds(page):
+    for kinds in (["attachment", "note"], ["note", "attachment"]):
+        found = await suggestions(page, f"q=&kinds={','.join(kinds)}")
+        assert list(dict.fromkeys(each["kind"] for each in found)) == kinds
+
+
 async def test_headings_blocks_tags_and_folders_are_suggested(page):
     headings = await suggestions(page, "q=Beds%23fl&kinds=heading")
     assert [each["insert"] for each in headings] == ["Beds#Fleece"]

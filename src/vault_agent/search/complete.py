@@ -117,24 +117,30 @@ def _matching(
 
 def _hits(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
     found: list[tuple[int, Suggestion]] = []
-    if "note" in query.kinds:
-        seen: set[int] = set()
-        hits = known.index.find(query.text, _NAMES_OF_A_NOTE * query.limit)
-        ranked = sorted(hits, key=lambda hit: _rank(known, hit)) if query.text.strip() else hits
-        for hit in ranked:
-            number, what = known.owners[hit.number]
-            if number in seen or len(seen) == query.limit:
-                continue
-            seen.add(number)
-            found.append((_rank(known, hit), _note(known, number, what, hit)))
     for kind in query.kinds:
-        if kind in known.others:
+        if kind == "note":
+            found += _notes(known, query)
+        elif kind in known.others:
             texts, index = known.others[kind]
             for hit in index.find(query.text, query.limit):
                 text = texts[hit.number]
                 found.append((hit.rank, Suggestion(kind, text, "", text, hit.ranges, path=text)))
     found.sort(key=lambda each: each[0])  # stable: within a rank in the order of the kinds
     return found[: query.limit]
+
+
+def _notes(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
+    found: list[tuple[int, Suggestion]] = []
+    seen: set[int] = set()
+    hits = known.index.find(query.text, _NAMES_OF_A_NOTE * query.limit)
+    ranked = sorted(hits, key=lambda hit: _rank(known, hit)) if query.text.strip() else hits
+    for hit in ranked:
+        number, what = known.owners[hit.number]
+        if number in seen or len(seen) == query.limit:
+            continue
+        seen.add(number)
+        found.append((_rank(known, hit), _note(known, number, what, hit)))
+    return found
 
 
 def _rank(known: Names, hit: Hit) -> int:
