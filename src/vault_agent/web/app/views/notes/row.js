@@ -6,7 +6,7 @@ import { Icon, NoteShape } from "../../parts/sign.js";
 import { hitsOf, Marked, otherName, plain } from "../../parts/text.js";
 import { folderOf, lastOf } from "../../state/query.js";
 import { typed } from "../../state/vault.js";
-import { fullDate, shortDate, words } from "../../words.js";
+import { count, fullDate, shortDate, words } from "../../words.js";
 
 const TAGS = 3;
 
@@ -60,7 +60,7 @@ export function Row({ row, query, current, focusable, onOpen }) {
         row.connections
           ? html`<span class="deg num" title=${words.notes.connections(row.connections)}>
             <${Icon} name="graph" />
-            ${row.connections}
+            ${count(row.connections)}
             <span class="visually-hidden">${words.notes.connections(row.connections)}</span>
           </span>`
           : null
