@@ -34,6 +34,12 @@ def marked(text: str, query: str) -> list[str]:
     return [found.text[start:end] for start, end in found.matches]
 
 
+def test_all_headings_at_the_beginning_are_left_out():
+    text = "# Garden\n\n## What is it?\n\nA place.\n\n## More\n\nAnd more of it."
+    assert snippet(text, {"place": 1.0}).text.startswith("A place.")
+    assert snippet("# Garden\n## What is it?\n", {"garden": 1.0}).text.startswith("What")
+
+
 def test_the_passage_with_most_matches_is_shown():
     text = f"A zebra. {FILLER}The zebra ate the quince by the river. {FILLER}"
     found = of(text, "zebra quince river")

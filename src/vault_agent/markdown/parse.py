@@ -40,6 +40,7 @@ _CODES = {
     "external links": "LINKS_TRUNCATED",
     "tags": "TAGS_TRUNCATED",
 }
+_ONLY_PLACEHOLDERS = re.compile(r"(?=.*(?:\{\{|<%))(?:\{\{[^{}]*+\}\}|<%[^%]*+%>|[\W_])++")
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
 _Item = TypeVar("_Item")
@@ -196,7 +197,7 @@ def _title(values: Mapping[str, Value], structure: Structure, path: str) -> str:
     if title is None:
         firsts = (heading.text for heading in structure.headings if heading.level == 1)
         title = next(filter(None, firsts), None)
-    if title is None or "{{" in title or "<%" in title:  # a template is known by its file's name
+    if title is None or _ONLY_PLACEHOLDERS.fullmatch(title):
         title = stem(path)
     return title[:MAX_TITLE_CHARS] or stem(path)
 

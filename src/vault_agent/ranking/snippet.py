@@ -2,7 +2,7 @@
 
 A snippet is one line of at most 240 characters. List items, headings and rows of tables have ` · `
 between them. It is cut at the border of a sentence or item if one is near, and else at the border
-of a word. It never contains the whole chunk. Of a short chunk it shows all but the heading, or all
+of a word. It never contains the whole chunk. Of a short chunk it shows all but the headings, or all
 but one word. Markdown syntax is removed, and so are the addresses of links, unless the terms are
 nowhere else.
 """
@@ -69,7 +69,7 @@ _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     r"[^<>\n]{0,400}>",
     re.DOTALL | re.IGNORECASE,
 )
-_FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*\n(?=\s*\S)")
+_FIRST_HEADINGS = re.compile(r"\A(?:\s*+#{1,6}[ \t][^\n]*+\n)+(?=\s*\S)")
 _UNTOLD = re.compile(  # pictures and embeds; what a template fills in
     r"!\[[^\[\]\n]{0,400}\]\([^()\n]{0,1000}\)|!\[\[[^\[\]\n]{0,400}\]\]"
     r"|\{\{[^{}\n]{0,200}\}\}|<%[^%\n]{0,400}%>"
@@ -113,7 +113,7 @@ def snippet(text: str, information: Mapping[str, float]) -> Snippet:
     """
     line = plain_line(text)
     matches = _matches(line, information)
-    heading = _FIRST_HEADING.match(text)
+    heading = _FIRST_HEADINGS.match(text)
     if not matches and not (heading and _matches(heading[0], information)):
         written = _written_line(text)
         if found := _matches(written, information):
@@ -175,7 +175,7 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
 
 
 def beginning(markdown: str, most: int) -> str:
-    """Return the first text of a note, at most `most` characters, without its first heading.
+    """Return the first text of a note, at most `most` characters, without its first headings.
 
     Pictures, the placeholders of templates and lines of tags alone are left out.
     """
@@ -201,10 +201,10 @@ def _without(line: str, mark: str) -> tuple[str, int]:
 def plain_line(markdown: str) -> str:
     """Return roughly the displayed text of Markdown, on one line.
 
-    A heading at the beginning is left out, because results contain it separately. Cached, because
+    Headings at the beginning are left out, because results contain them separately. Cached, because
     queries about one subject find the same chunks.
     """
-    text = _FIRST_HEADING.sub("", markdown, count=1)
+    text = _FIRST_HEADINGS.sub("", markdown, count=1)
     if "# " in text or "#\t" in text:
         text = _HEADING_LINE.sub(r"\g<0>\n", text)  # what follows is a paragraph of its own
     text = _PARAGRAPH.sub(f"\n{_BREAK}\n", text)
@@ -243,7 +243,7 @@ def _parted(line: str) -> str:
 
 def _written_line(markdown: str) -> str:
     """Return Markdown as one line, with the addresses of links and whatever else is not shown."""
-    return _one_line(_FIRST_HEADING.sub("", markdown, count=1))
+    return _one_line(_FIRST_HEADINGS.sub("", markdown, count=1))
 
 
 def _one_line(text: str) -> str:
@@ -339,7 +339,7 @@ def _room(line: str) -> int:
 
 def _of_a_short_chunk(text: str, line: str, matches: Sequence[_Match]) -> tuple[int, int]:
     """Return the range to show of a short chunk: all but its heading, or else all but a word."""
-    return (0, len(line)) if _FIRST_HEADING.match(text) else _all_but_a_word(line, matches)
+    return (0, len(line)) if _FIRST_HEADINGS.match(text) else _all_but_a_word(line, matches)
 
 
 def _all_but_a_word(line: str, matches: Sequence[_Match]) -> tuple[int, int]:

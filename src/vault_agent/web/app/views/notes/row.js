@@ -43,7 +43,7 @@ export function Row({ row, query, current, focusable, onOpen }) {
     </div>
     <time class="num" datetime=${row.date ?? ""} title=${fullDate(row.date)}>${shortDate(row.date)}</time>
     <p dir="auto">
-      ${row.heading && !row.text.startsWith(row.heading) && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}
+      ${row.heading && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}
       <${Marked} text=${row.text.slice(0, 400)} ranges=${row.ranges} />
       ${!row.text && plain(folder)}
     </p>
