@@ -511,6 +511,16 @@ def test_a_slow_server_holds_up_nothing(visit: Callable[..., Page]):
     expect(page.locator(".row h2").first).to_have_text(FROST)
 
 
+def test_a_fault_of_the_list_is_seen_where_the_list_is_scrolled_to(visit: Callable[..., Page]):
+    page = visit()
+    expect(page.locator(".row").first).to_be_visible()
+    page.locator(".scroll").evaluate("each => each.scrollTop = 2000")
+    expect(page.locator(".row h2", has_text="Note 0").first).to_be_visible()
+    page.route("**/search", lambda route: route.abort("timedout"))
+    page.locator("#find").fill("dew")
+    expect(page.get_by_role("alert")).to_be_in_viewport()
+
+
 def test_the_first_view_takes_little(visit: Callable[..., Page]):
     page = visit()
     expect(page.locator(".row").first).to_be_visible()
