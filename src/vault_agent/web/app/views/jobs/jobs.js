@@ -171,7 +171,7 @@ function Past({ job }) {
   return html`<div>
     <div class="line">
       <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
-      <span class="grow">
+      <span class=${job.error ? "grow long" : "grow"}>
         <b>${/** @type {Record<string, string>} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">
           ${trigger}
         </span>
