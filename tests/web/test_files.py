@@ -267,6 +267,15 @@ def tab_to(page: Page, wanted: Locator) -> None:
     pytest.fail("Tab does not reach it")
 
 
+def test_the_palette_shows_files(desk: Desk):
+    page = desk.open("/notes")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("holz")
+    expect(page.get_by_role("option").first).to_contain_text("Öl & Holz.png")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Öl & Holz.png")).to_be_visible()
+
+
 def test_starred_and_daily_notes_are_where_one_begins(desk: Desk):
     page = desk.open(f"/notes/{desk.id_of('Door')}")
     page.get_by_role("button", name="Star this note").click()

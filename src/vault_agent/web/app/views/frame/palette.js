@@ -32,13 +32,18 @@ const MOST = 20;
 
 /** @param {import("./overlay.js").Hit} hit @param {import("./overlay.js").Pick | undefined} pick @returns {Option} */
 const asOption = (hit, pick) => ({
-  id: `note-${hit.vault ?? ""}${hit.noteId}`,
+  id: hit.noteId ? `note-${hit.vault ?? ""}${hit.noteId}` : `file-${hit.path}`,
   name: plain(hit.label, 160),
   detail: plain(hit.detail, 160),
+  icon: hit.kind === "attachment" ? "file" : undefined,
   type: hit.type,
   ranges: hit.match,
   group: later.palette.results,
-  run: () => (pick ? pick.choose(hit) : go({ view: "notes", note: hit.noteId ?? "" })),
+  run: () => {
+    if (pick) pick.choose(hit);
+    else if (hit.kind === "attachment") overlay.value = { name: "file", path: hit.path ?? "" };
+    else go({ view: "notes", note: hit.noteId ?? "" });
+  },
 });
 
 /** @param {string} text @returns {Option[]} */
@@ -78,7 +83,7 @@ export function Overlay({ only, pick }) {
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const look = useRef(
     newestOnly(async (abort, /** @type {string} */ q) => {
-      const query = { q, kinds: "note", limit: MOST };
+      const query = { q, kinds: only || pick ? "note" : "note,attachment", limit: MOST };
       if (!pick)
         return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map((each) =>
           asOption(each, pick),
