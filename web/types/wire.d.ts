@@ -456,7 +456,7 @@ declare namespace Wire {
   interface MemoryNews {
     sessionId: string;
     agent: string;
-    event: "start" | "prompt" | "refresh" | "manual" | "chosen";
+    event: "start" | "prompt" | "refresh" | "manual" | "chosen" | "journal";
     notes: number;
     tokens: number;
   }
