@@ -62,7 +62,7 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         program.write("Papers/other.pdf", pdf(["Another."]))
         program.write("Papers/fake.pdf", b"<html><script>hit = 1</script>")
         program.write("Reads.md", READS.format(space="Far.\n\n" * 80))
-        eventually(lambda program=program: program.search("Reads").data["results"])
+        eventually(lambda program=program: program.call("GET", "/resolve?name=Reads").status == 200)
         yield program
 
 
