@@ -249,6 +249,10 @@ async def test_equally_good_names_are_suggested_in_the_order_of_the_kinds(page):
     for kinds in (["attachment", "note"], ["note", "attachment"]):
         found = await suggestions(page, f"q=&kinds={','.join(kinds)}")
         assert list(dict.fromkeys(each["kind"] for each in found)) == kinds
+    # The folder of a file is not as good as a name.
+    found = [each["path"] for each in await suggestions(page, "q=gar&kinds=attachment,note")]
+    photo = found.index("Garden/photo.png")
+    assert {"Garden/Garden.md", "Kitchen/Garden.md"} <= set(found[:photo])
 
 
 async def test_headings_blocks_tags_and_folders_are_suggested(page):

@@ -124,9 +124,15 @@ def _hits(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
             texts, index = known.others[kind]
             for hit in index.find(query.text, query.limit):
                 text = texts[hit.number]
-                found.append((hit.rank, Suggestion(kind, text, "", text, hit.ranges, path=text)))
+                rank = hit.rank + _PATH_RANK * (kind == "attachment" and _is_in_folder(text, hit))
+                found.append((rank, Suggestion(kind, text, "", text, hit.ranges, path=text)))
     found.sort(key=lambda each: each[0])  # stable: within a rank in the order of the kinds
     return found[: query.limit]
+
+
+def _is_in_folder(path: str, hit: Hit) -> bool:
+    """Whether a match begins in the folder of a file, not in its name."""
+    return bool(hit.ranges) and hit.ranges[0][0] < path.rfind("/")
 
 
 def _notes(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
