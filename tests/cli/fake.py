@@ -133,6 +133,8 @@ class FakeServer:
     hold_events: bool = False
     error: tuple[int, str, str, dict] | None = None
     errors: dict[str, str] = field(default_factory=dict)  # by the ID of the note asked for
+    version: str = "1"
+    running_job: str | None = None
     page: bool = False  # whether it has the web page
     ticket: str | None = None
     bodies: list[dict] = field(default_factory=list)  # of requests to delete and to move
@@ -188,15 +190,21 @@ class FakeServer:
         self.asked[-1] = (*self.asked[-1][:2], body)
         return body
 
+    @property
+    def _is_stale(self) -> bool:
+        return any(warning.code == "INDEX_STALE" for warning in self.warnings)
+
     async def _health(self, request: web.Request) -> web.Response:
         return self._reply(
             Health(
                 status="ok",
-                version="1",
+                version=self.version,
                 vault=ServedVault(id=self.vault or "0" * 32, name="Others"),
-                index=IndexHealth(available=True, stale=False, generation=1, notes=1, chunks=1),
+                index=IndexHealth(
+                    available=True, stale=self._is_stale, generation=1, notes=1, chunks=1
+                ),
                 embeddings=EmbeddingHealth(enabled=False, available=False, share=0.0),
-                running_job=None,
+                running_job=self.running_job,
                 switched_on=("web.enabled",) if self.page else (),
             )
         )

@@ -13,8 +13,12 @@ from tests.cli.test_restart import notes, started
 from tests.rerank_endpoint import RerankEndpoint
 from tests.waiting import eventually_async
 
+from vault_agent import __version__
+from vault_agent.codes import CODES
+from vault_agent.model.warning import Warning
+
 if TYPE_CHECKING:
-    from tests.cli.fake import Run
+    from tests.cli.fake import FakeServer, Run
 
 __all__ = ["notes"]
 
@@ -104,7 +108,19 @@ async def test_the_index_of_a_moved_vault_is_not_to_be_removed(run: Run, notes: 
         assert "indexes" not in found
         assert found["server"]["fix"] == ("vault-agent serve --background" if root == moved else "")
     await started(run, "--background")
-    assert (await run("doctor")).code == 0
+    shown = await run("doctor")
+    assert shown.code == 0, shown.out
+
+
+@pytest.mark.parametrize("running", [None, "job-1"])
+@pytest.mark.parametrize("code", sorted(code for code in CODES if CODES[code].indexing))
+async def test_what_the_running_job_mends_is_no_problem(
+    run: Run, notes: Path, server: FakeServer, code: str, running: str | None
+):
+    server.version, server.running_job = __version__, running
+    server.warnings = [Warning(code, "Not all notes are in the index.")]
+    found = await checks(run)
+    assert (found["index"]["ok"] is False) is (running is None)
 
 
 async def test_a_missing_vault_stops_the_watch_and_is_one_fault_of_the_server(

@@ -24,6 +24,7 @@ from vault_agent.cli.servers import (
 from vault_agent.cli.terminal import as_typed, clean, counted, envelope, say, style
 from vault_agent.cli.wrap import fitted
 from vault_agent.client import calls
+from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
 
 if TYPE_CHECKING:
@@ -213,9 +214,11 @@ async def _server(
     else:
         yield Check("server", True, f"version {health.version} runs at {endpoint}")
     hindrance = watch_hindrance(health, reply.warnings)
-    known = [each for each in reply.warnings if each.code != "INDEX_STALE" and each != hindrance]
-    state = index_state(health, reply.warnings)
     building = health.running_job is not None
+    mended = {code for code, known in CODES.items() if building and known.indexing}  # by the job
+    told = {"INDEX_STALE", *mended}
+    known = [each for each in reply.warnings if each.code not in told and each != hindrance]
+    state = index_state(health, reply.warnings)
     yield Check("index", health.index.available or building, state)
     for warning in known if health.index.available else ():
         yield Check("index", False, f"{warning.code}: {as_typed(warning.message)}")
