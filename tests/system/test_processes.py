@@ -62,6 +62,16 @@ async def test_a_process_that_ignores_the_signal_is_killed(piped: bool):
     assert process.returncode == -signal.SIGKILL
 
 
+@posix
+async def test_a_killed_process_that_dies_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+    process = await start(DEAF + READY + "import time; time.sleep(600)", piped=True)
+    kill = process.kill
+    later = asyncio.get_running_loop().call_later
+    monkeypatch.setattr(process, "kill", lambda: later(0.3, kill))  # as on a busy machine
+    await end_process(process, 0.01)
+    assert process.returncode == -signal.SIGKILL
+
+
 async def test_ending_an_ended_process_is_not_an_error():
     process = await start(READY, piped=False)
     await process.wait()

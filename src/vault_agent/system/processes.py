@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINE_LIMIT = 64 << 10
+_SECONDS_TO_DIE = 5.0
+"""How long a killed process is waited for. On a busy machine, half a second is too short."""
 
 PROGRAM: Final = (sys.executable, "-P", "-m", "vault_agent")
 """The command that runs this program. -P keeps the current folder off the import path."""
@@ -72,7 +74,7 @@ async def start_process(
         return await to_its_end(starting)
     except asyncio.CancelledError:
         with anyio.CancelScope(shield=True), suppress(OSError):
-            await _end_now(starting.result(), 1.0)
+            await _end_now(starting.result())
         raise
 
 
@@ -81,7 +83,7 @@ async def end_process(process: ChildProcess, seconds: float) -> None:
 
     If its standard input is our pipe, closing that pipe asks it to end. Otherwise SIGTERM does.
     (Windows has no such request and ends it at once.) After `seconds` it is killed. If it still
-    runs after `seconds` more, it is left: the system cannot end a process that waits for a network
+    runs some seconds later, it is left: the system cannot end a process that waits for a network
     drive that has disappeared.
 
     The process's own children must end with it, as the workers of `system.workers` do. If the
@@ -90,13 +92,13 @@ async def end_process(process: ChildProcess, seconds: float) -> None:
     try:
         await _ask(process, seconds)
     except asyncio.CancelledError:
-        await _end_now(process, seconds)
+        await _end_now(process)
         raise
-    await _end_now(process, seconds)
+    await _end_now(process)
     await asyncio.sleep(0)  # the loop closes the pipes in its next iteration
 
 
-async def _end_now(process: ChildProcess, seconds: float) -> None:
+async def _end_now(process: ChildProcess) -> None:
     """Kill a process unless it has ended, close its pipes, and wait for its end, even if cancelled.
 
     The transport is closed only then. To close it looks for the exit status too, and asyncio, which
@@ -111,7 +113,7 @@ async def _end_now(process: ChildProcess, seconds: float) -> None:
             for number in range(3):
                 if (pipe := process.transport.get_pipe_transport(number)) is not None:
                     pipe.close()
-            with anyio.move_on_after(seconds, shield=True):
+            with anyio.move_on_after(_SECONDS_TO_DIE, shield=True):
                 await process.wait()
     finally:
         process.transport.close()
