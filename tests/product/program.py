@@ -33,6 +33,7 @@ class Reply(NamedTuple):
 
     @property
     def data(self) -> Any:
+        assert "data" in self.body, self.body
         return self.body["data"]
 
     @property

@@ -269,6 +269,7 @@ def test_a_write_may_be_larger_than_other_requests(server: Written):
 
 
 def test_the_log_names_who_wrote(server: Written):
+    server.post("note", path="Earlier.md", content="x")
     server.done("write", "By command", "-t", "x")
     server.post("note", path="By HTTP.md", content="x")
     writes = server.send("GET", "/writes?limit=2").data
