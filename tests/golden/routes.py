@@ -187,6 +187,7 @@ SERVER = (
     ask("GET /events"),
     ask("GET /ui/"),
     ask("GET /ui"),
+    ask("GET /"),
     ask("GET /ui/assets/{path}", "/ui/assets/0/app/none.js", what="unknown"),
     ask("GET /ui/files/{path}", "«picture»"),
     ask("GET /ui/files/{path}", "/ui/files/jar.png?k=none", what="a false key"),

@@ -79,6 +79,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("DELETE", "/notes/{noteId}/promote"): (f"/notes/{FROST}/promote", None, 403),
     ("GET", "/ui/"): ("/ui/", None, 403),  # switched off, so it needs a key like everything
     ("GET", "/ui"): ("/ui", None, 403),
+    ("GET", "/"): ("/", None, 403),
     ("GET", "/ui/assets/{path}"): ("/ui/assets/0/app/main.js", None, 403),
     ("GET", "/ui/files/{path}"): ("/ui/files/Garden/photo.png?k=1", None, 403),
     ("GET", "/notes/{noteId}/html"): (f"/notes/{FROST}/html", None, 200),

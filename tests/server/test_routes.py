@@ -59,7 +59,7 @@ CONTRACT = {
     "POST /write/tasks/add", "POST /write/tasks/set",
     "POST /write/template", "POST /write/devlog", "POST /write/adr",
     "GET /templates", "GET /devlog", "GET /decisions",
-    "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
+    "GET /", "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
     "POST /ui/tickets", "POST /ui/session", "DELETE /ui/session",
 }  # fmt: skip
 
@@ -208,7 +208,6 @@ async def test_a_chunk_reply_contains_its_location(server):
         ("DELETE", "/jobs/none", 404, "JOB_NOT_FOUND"),
         ("GET", "/jobs/a%20b", 400, "INVALID_ID"),
         ("GET", "/nothing", 404, "ROUTE_NOT_FOUND"),
-        ("GET", "/", 404, "ROUTE_NOT_FOUND"),
         ("GET", "/health/", 404, "ROUTE_NOT_FOUND"),
         ("GET", "/health?x=1", 400, "INVALID_REQUEST"),
         ("GET", f"/notes/{NOTE_ID}?allowLarge=1", 400, "INVALID_REQUEST"),

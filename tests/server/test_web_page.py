@@ -67,6 +67,13 @@ async def test_the_policy_of_the_page_is_exact(locked_page):
     assert (await shell(locked_page))[1] != text  # each reply has its own nonce
 
 
+@pytest.mark.parametrize("path", ["/", "/ui"])
+async def test_the_addresses_that_people_type_lead_to_the_page(locked_page, path: str):
+    async with locked_page.request("GET", path, allow_redirects=False, headers=OPENED) as reply:
+        assert (reply.status, reply.headers["Location"]) == (308, "/ui/")
+        assert reply.headers["Cache-Control"] == "no-store"
+
+
 async def test_the_page_is_compressed_if_the_browser_accepts_that(open_page):
     _, text, headers = await shell(open_page, **{"Accept-Encoding": "gzip"})
     assert headers["Content-Encoding"] == "gzip"
@@ -124,7 +131,7 @@ async def test_nothing_but_the_static_files_is_served(open_page, path: str):
 
 async def test_everything_is_refused_while_the_page_is_off(tmp_path: Path):
     async with page_server(tmp_path, web={}, server={"api_key": KEY}) as server:
-        for path in ("/ui/", "/ui", "/ui/assets/0/app/main.js", "/ui/nothing", "/ui/session/x"):
+        for path in ("/", "/ui/", "/ui", "/ui/assets/0/app/main.js", "/ui/no", "/ui/session/x"):
             assert await server.refusal("GET", path, headers=OWNER) == (403, "FEATURE_DISABLED")
             assert await server.refusal("GET", path) in (
                 (401, "UNAUTHORIZED"),

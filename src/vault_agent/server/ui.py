@@ -44,7 +44,7 @@ def is_ui(path: str) -> bool:
 
 def is_shell(method: str, path: str) -> bool:
     """Whether a request is for the page itself or a static file, which hold no data."""
-    return method in _READING and (path in (PATH, f"{PATH}/") or path.startswith(_ASSETS))
+    return method in _READING and (path in ("/", PATH, f"{PATH}/") or path.startswith(_ASSETS))
 
 
 def needs_no_key(method: str, path: str) -> bool:
@@ -87,7 +87,7 @@ async def shell(call: Call) -> web.StreamResponse:
 
 
 async def forward(call: Call) -> web.StreamResponse:
-    """Reply to the address without a slash: relative addresses need it."""
+    """Lead to the page. Its address ends with a slash: relative addresses need it."""
     del call
     headers = {**page_headers(), "Location": f"{PATH}/", "Cache-Control": "no-store"}
     return web.Response(status=308, headers=headers)
