@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +24,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # is a dependency too.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("codes",),
-    ("errors",),
-    ("model", "text", "system", "endpoint", "redaction"),
+    ("errors", "text"),
+    ("model", "system", "endpoint", "redaction"),
     (
         "vault",
         "store",
@@ -54,7 +55,7 @@ FLOOR_OF = {room: number for number, floor in enumerate(FLOORS) for room in floo
 SPEAKS_HTTP = {"codes", "errors", "model", "system", "wire"}
 ONLY: dict[str, set[str]] = {
     "client": SPEAKS_HTTP,
-    "cli": SPEAKS_HTTP | {"client", "config"},
+    "cli": SPEAKS_HTTP | {"client", "config", "text"},
     "__main__": {"cli"},
 }
 # Only the composition root and the entry points read settings.
@@ -174,6 +175,18 @@ def violations(module: Path, source: str) -> list[str]:
         if not allowed:
             found.append(f"{place}:{line} imports {name}")
     return found
+
+
+def test_the_suffixes_of_notes_are_written_once():
+    places = [
+        module.relative_to(PACKAGE).as_posix()
+        for module in MODULES
+        for node in ast.walk(ast.parse(module.read_text("utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.search(r"\.markdown$|\bmd(?:\$\?)?\|markdown", node.value)
+    ]
+    assert places == ["text/names.py"]
 
 
 def test_imports_follow_the_layers():

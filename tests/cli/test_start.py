@@ -21,6 +21,7 @@ SLOW = {
     "rich",
     "numpy",
     "tomlkit",
+    "tantivy",
 }
 
 

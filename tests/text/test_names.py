@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from vault_agent.text.names import fold, is_note, stem
+from vault_agent.text.names import covers, fold, is_note, stem
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,21 @@ def test_names_are_compared_without_case_and_normal_form() -> None:
 def test_sigmas_and_spaces_are_unified() -> None:
     assert fold("ΟΔΟΣ.md") == fold("οδος.md") == fold("ΟΔΟΣ") + ".md"
     assert fold("at 10\u202fAM") == fold("at\u00a010 am") == "at 10 am"
+
+
+@pytest.mark.parametrize(
+    ("entry", "path", "expected"),
+    [
+        ("diary", "diary/may.md", True),
+        ("diary", "diary.md", True),
+        ("diary", "diary.markdown", True),
+        ("diary.md", "diary.md", True),
+        ("diary", "diary.mdx", False),
+        ("diary", "diaries/may.md", False),
+        ("", "may.md", False),
+    ],
+)
+def test_an_entry_means_a_folder_or_a_note_with_any_suffix(
+    entry: str, path: str, expected: bool
+) -> None:
+    assert covers(entry, path) is expected

@@ -13,7 +13,7 @@ import asyncclick as click
 
 from vault_agent.cli.asking import DECLINED, agreed, can_ask
 from vault_agent.cli.filters import with_options
-from vault_agent.cli.names import choose_first, find, is_note, whole_text
+from vault_agent.cli.names import choose_first, find, whole_text
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -24,6 +24,7 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

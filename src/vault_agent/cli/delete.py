@@ -8,9 +8,10 @@ import asyncclick as click
 
 from vault_agent.cli.changing import UNKNOWN, change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.names import choose_first, find, find_attachment, is_note, is_title, seems_file
+from vault_agent.cli.names import choose_first, find, find_attachment, is_title, seems_file
 from vault_agent.client import calls
 from vault_agent.errors import VaultAgentError
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client

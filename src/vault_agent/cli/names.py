@@ -21,6 +21,7 @@ from vault_agent.errors import (
     Misconfigured,
     NotFound,
 )
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 _NUMBER = re.compile(r"[1-9][0-9]?")
-_FILE_NAME = re.compile(r"\.(?!md$|markdown$)[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
 _MOST_CHUNKS = 1 << 20
 _MOST_SEARCHED = 40
 
@@ -49,11 +50,6 @@ class Place(NamedTuple):
     def id(self) -> str:
         """The ID of the chunk, or else of the note."""
         return self.note_id if self.chunk is None else f"{self.note_id}:{self.chunk}"
-
-
-def is_note(path: str) -> bool:
-    """Whether a path is that of a note, and not of an attachment. Commands do without `text`."""
-    return path.lower().endswith((".md", ".markdown"))
 
 
 def whole_id(begin: str, known: Iterable[str]) -> str:
@@ -75,7 +71,7 @@ def whole_id(begin: str, known: Iterable[str]) -> str:
 
 def seems_file(text: str) -> bool:
     """Whether a name looks like that of a file that is no note. A title such as `Node.js` does."""
-    return _FILE_NAME.search(text) is not None
+    return _SUFFIX.search(text) is not None and not is_note(text)
 
 
 def is_title(text: str) -> bool:

@@ -18,13 +18,14 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.editors import editor_command
 from vault_agent.cli.here import root_of
 from vault_agent.cli.local import is_obsidian, local_vault, obsidian_address
-from vault_agent.cli.names import find, is_note, look_up, whole_text
+from vault_agent.cli.names import find, look_up, whole_text
 from vault_agent.cli.terminal import clean, envelope, tell
 from vault_agent.client import calls
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import learns, open_in
 from vault_agent.config.keys import OPENERS
 from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from vault_agent.cli.names import Place

@@ -6,7 +6,6 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from vault_agent.cli.names import is_note
 from vault_agent.cli.terminal import clean
 from vault_agent.config.project_file import ensure_project_file, read_project_file
 from vault_agent.config.registry import Registered, Role, clean_name, new_uid, read_registry
@@ -15,6 +14,7 @@ from vault_agent.model.note_types import type_of_folder
 from vault_agent.system.checkout import commit_at
 from vault_agent.system.git_origins import NO_COMMIT
 from vault_agent.system.regular import read_regular
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

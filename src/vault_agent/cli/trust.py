@@ -6,7 +6,6 @@ import asyncclick as click
 
 from vault_agent.cli.asking import DECLINED, agreed
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.names import is_note
 from vault_agent.cli.registering import described, entry_of, notes_by_type, shown_name
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, warn
 from vault_agent.config.connection import several_vaults
@@ -16,6 +15,7 @@ from vault_agent.config.registry import Registered, add_vault, read_registry
 from vault_agent.config.trust import trusted_entry
 from vault_agent.errors import Failed, NotFound
 from vault_agent.system.git_origins import brought
+from vault_agent.text.names import is_note
 
 _SHOWN = 20
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
-from vault_agent.text.pattern import compile_re2
+from vault_agent.text.pattern import Unsupported, compile_re2
 
 from .edit import Change, editable, insertable
 from .lines import Lines
@@ -143,7 +143,10 @@ def _regex(
         raise InvalidRequest(
             "REGEX_INVALID", f"The pattern is longer than {MAX_PATTERN_CHARS:,} characters."
         )
-    compiled = compile_re2(search, ignore_case=not case_sensitive, one_line=False)
+    try:
+        compiled = compile_re2(search, ignore_case=not case_sensitive, one_line=False)
+    except Unsupported as error:
+        raise InvalidRequest("REGEX_UNSUPPORTED", str(error)) from None
     if compiled.fullmatch(b"") is not None:
         raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
     template = _template(replacement, compiled)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from vault_agent.errors import InvalidRequest
 from vault_agent.model.grep import GrepAnswer, GrepLine, Place
 from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
@@ -24,7 +25,7 @@ from vault_agent.search.paging import note_key, path_of_key
 from vault_agent.search.unknown import filter_warnings
 from vault_agent.store.index import text as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
-from vault_agent.text.pattern import compile_pattern
+from vault_agent.text.pattern import Unsupported, compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -60,9 +61,12 @@ async def grep(
     Raises:
         InvalidRequest: `REGEX_UNSUPPORTED`, `CURSOR_EXPIRED` if the note of `start` is gone.
     """
-    pattern = await snapshot.threads.run(
-        compile_pattern, query.pattern, ignore_case=query.ignore_case
-    )
+    try:
+        pattern = await snapshot.threads.run(
+            compile_pattern, query.pattern, ignore_case=query.ignore_case
+        )
+    except Unsupported as error:
+        raise InvalidRequest("REGEX_UNSUPPORTED", str(error)) from None
     passing = await admitted(snapshot, query.filters)
     warnings = await filter_warnings(snapshot, query.filters)
     scan = _Scan(snapshot, query, pattern, passing)

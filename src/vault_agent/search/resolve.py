@@ -41,7 +41,10 @@ MAX_NOTES = 10
 
 _ID = re.compile(r"([0-9a-f]{32})(?::[0-9]{1,7})?")
 _BY_ID = "id:"
-_LINE = re.compile(r"(.+\.(?:md|markdown)):([0-9]{1,9})(?:[-:][0-9]{1,9})?", re.IGNORECASE)
+_LINE = re.compile(
+    rf"(.+(?:{'|'.join(map(re.escape, NOTE_SUFFIXES))})):([0-9]{{1,9}})(?:[-:][0-9]{{1,9}})?",
+    re.IGNORECASE,
+)
 
 
 _ODD = re.compile(r"[\x00-\x1f\\]|\A\s|\s\Z")

@@ -45,6 +45,16 @@ def lies_in(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(folder + "/")
 
 
+def covers(entry: str, path: str) -> bool:
+    """Whether an entry of a list of folders and notes means a path. Both are folded.
+
+    An entry is a folder, which means all below it, or a note, whose suffix is optional.
+    """
+    return bool(entry) and (
+        lies_in(path, entry) or any(path == entry + suffix for suffix in NOTE_SUFFIXES)
+    )
+
+
 def unmarked(name: str) -> str:
     """Return a stored alias as a link writes it."""
     return name[1:] if is_key(name) else name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Busy, Forbidden
 from vault_agent.model.write_state import Right
-from vault_agent.text.names import fold, lies_in
+from vault_agent.text.names import covers, fold, lies_in
 from vault_agent.vault.exclude import Verdict
 from vault_agent.vault.paths import validate
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 TRASH = ".trash"
 _MINUTE = 60.0
-_SUFFIXES = ("", ".md", ".markdown")
 
 
 class Permission:
@@ -67,10 +66,7 @@ class Permission:
             return False
         if caller.folders is not None and not _lies_in_any(folded, caller.folders):
             return False
-        denied = [fold(each) for each in caller.deny]
-        return not any(
-            lies_in(folded, each + suffix) for each in denied for suffix in _SUFFIXES if each
-        )
+        return not any(covers(fold(each), folded) for each in caller.deny)
 
     def count(self, caller: Writer) -> None:
         """Count a write of an agent. The owner has no limit.
