@@ -90,6 +90,7 @@ def test_reports_on_the_graph(linked: Program):
     groups = linked.call("GET", "/graph/communities").data
     assert [group["size"] for group in groups["communities"]] == [3, 1]
     assert groups["communities"][1]["label"] == "東京"
+    assert (groups["total"], groups["alone"]) == (2, 1)
     ranks = linked.call("GET", "/graph/central?limit=4").data["notes"]
     assert abs(sum(note["score"] for note in ranks) - 1) < 1e-6
     assert linked.call("GET", "/graph/central?by=in&limit=1").data["notes"][0]["in"] == 2
@@ -173,6 +174,9 @@ def test_commands_show_links(linked: Program):
     assert linked.run("graph", "dead-ends").stdout == ""
     assert "Bread.md  2 in, 1 out" in linked.run("graph", "central").stdout
     assert "Bread  3 notes" in linked.run("graph", "communities").stdout
+    for limit in ("1", "2"):
+        groups = linked.run("graph", "communities", "--limit", limit)
+        assert groups.stderr == "In no group: 1 note.\n"
     assert linked.run("tags").stdout == "1  baking\n"
     assert linked.run("folders").stdout == "1  日記\n"
     assert "FOLDER_NOT_FOUND" in linked.run("graph", "orphans", "--path", "none").stderr

@@ -82,6 +82,7 @@ declare namespace Wire {
     nextCursor: string | null;
     total: number;
     modularity: number;
+    alone: number;
     communities: Community[];
     members: number[] | null;
   }

@@ -241,10 +241,11 @@ async def _central(call: CallContext, sent: CentralRequest) -> Found:
 
 async def _communities(call: CallContext, sent: CommunitiesRequest) -> Found:
     """List groups of notes that are linked more with each other than with others."""
-    found, modularity, members = await call.vault.links.communities(page_of(call.vault, sent))
+    found, clusters, members = await call.vault.links.communities(page_of(call.vault, sent))
     entries, page_fields = shown(call.vault, sent, found)
     data = CommunitiesPage(
-        modularity=round(modularity, 6),
+        modularity=round(clusters.modularity, 6),
+        alone=clusters.alone,
         communities=entries,
         members=tuple(members) if sent.members else None,
         total=found.total or 0,

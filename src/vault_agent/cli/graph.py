@@ -164,17 +164,16 @@ async def communities(invocation: Invocation, limit: int | None) -> None:
         groups = [each for each in page.rows if each["size"] > 1]
         for number, group in enumerate(groups, page.before):
             _show_group(group, is_first=not number)
-        if len(groups) < len(page.rows):  # the smallest come last
-            alone = alone or page.reply.envelope["data"]["total"] - page.before - len(groups)
+        alone = page.reply.envelope["data"]["alone"]
 
     async with client_here(invocation) as client:
         listing = of_one_vault(invocation, client, "communities", limit or _FIRST, page=1_000)
         await listing.show(
             lambda most, cursor: client.call(calls.COMMUNITIES, limit=most, cursor=cursor), show
         )
-    if alone:
+    if alone and not invocation.json:
         tell(f"In no group: {counted(alone, 'note')}.")
-        listing.leave_rest()
+        listing.leave_out(alone)
     listing.close("There are no notes.", "group")
     name_rest(invocation)
 

@@ -111,9 +111,12 @@ class Listing:
                 if shown is not None:
                     await shown
 
-    def leave_rest(self) -> None:
-        """Forget the rows that are left: there is nothing to see in them."""
-        self._next = None
+    def leave_out(self, last: int) -> None:
+        """Forget so many rows at the end: there is nothing to see in them."""
+        if self.total is not None:
+            self.total -= last
+            if self.total <= self.shown:
+                self._next = None
 
     def close(self, none: str, noun: str) -> None:
         """Print that there is nothing, or how many rows are left and how to see them."""

@@ -214,6 +214,16 @@ class Clusters:
     modularity: float
     labels: Sequence[str]  # of the communities with two notes or more
 
+    @property
+    def total(self) -> int:
+        """The number of communities, also of those with one note."""
+        return max(self.members, default=-1) + 1
+
+    @property
+    def alone(self) -> int:
+        """The number of communities with one note. They are the last ones."""
+        return self.total - len(self.labels)
+
 
 async def communities(
     snapshot: Snapshot,
@@ -241,7 +251,6 @@ async def communities(
     }
     every = [position for members in shown.values() for position in members]
     notes = dict(zip(every, await _notes(snapshot, graph, every), strict=True))
-    total = max(clusters.members, default=-1) + 1
     entries = tuple(
         Community(
             community,
@@ -253,7 +262,7 @@ async def communities(
         )
         for community, members in shown.items()
     )
-    return page.listed(graph.revision, entries, total)
+    return page.listed(graph.revision, entries, clusters.total)
 
 
 async def admit(snapshot: Snapshot, filters: Filters) -> set[int] | None:

@@ -92,22 +92,21 @@ class Links:
         )
         return found
 
-    async def communities(self, page: Page) -> tuple[Listed[Community], float, list[int]]:
-        """Return the communities, the modularity of all, and the community of every note.
+    async def communities(self, page: Page) -> tuple[Listed[Community], Clusters, list[int]]:
+        """Return a page of the communities, all of them, and the community of every note.
 
         The notes are those of `columns` without filters, in the same order.
         """
-        modularity = 0.0
+        clusters = graph.Clusters("", (), 0.0, ())
         members: list[int] = []
 
         async def answer(now: Snapshot, whole: Graph) -> Listed[Community]:
-            nonlocal modularity, members
+            nonlocal clusters, members
             clusters = await self._clusters_of(whole)
-            modularity = clusters.modularity
             members = [clusters.members[at] for at in columns.best_connected(whole)]
             return await graph.communities(now, whole, clusters, page)
 
-        return await self.listed_of_graph(answer), modularity, members
+        return await self.listed_of_graph(answer), clusters, members
 
     async def columns(self, query: GraphQuery, *, member: bool) -> dict[str, Any]:
         """Return the whole graph as plain data for JSON."""
