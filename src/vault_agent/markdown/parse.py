@@ -11,6 +11,7 @@ from vault_agent.model.note_types import type_of_folder
 from vault_agent.model.notes import Anchor, ParsedNote, Task
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import keys_of, shown_name, stem
+from vault_agent.text.placeholders import is_placeholder
 
 from . import links, tags
 from .blocks import BLOCK_ID
@@ -40,7 +41,6 @@ _CODES = {
     "external links": "LINKS_TRUNCATED",
     "tags": "TAGS_TRUNCATED",
 }
-_ONLY_PLACEHOLDERS = re.compile(r"(?=.*(?:\{\{|<%))(?:\{\{[^{}]*+\}\}|<%[^%]*+%>|[\W_])++")
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
 _Item = TypeVar("_Item")
@@ -197,7 +197,7 @@ def _title(values: Mapping[str, Value], structure: Structure, path: str) -> str:
     if title is None:
         firsts = (heading.text for heading in structure.headings if heading.level == 1)
         title = next(filter(None, firsts), None)
-    if title is None or _ONLY_PLACEHOLDERS.fullmatch(title):
+    if title is None or is_placeholder(title):
         title = stem(path)
     return title[:MAX_TITLE_CHARS] or stem(path)
 

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from vault_agent.text.placeholders import has_placeholder
 from vault_agent.text.terms import folded_words
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Name(NamedTuple):
 
 def name_of(text: str) -> Name | None:
     """Return a name to look for, or None if it is too short, only digits or a placeholder."""
-    if "{{" in text or "<%" in text:  # the title of a template
+    if has_placeholder(text):  # the title of a template
         return None
     found = list(folded_words(text))
     words = tuple(word for word, _, _ in found)

@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.ranking.locate import locate
+from vault_agent.text.placeholders import PLACEHOLDER
 from vault_agent.text.terms import continues
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
 _FIRST_HEADINGS = re.compile(r"\A(?:\s*+#{1,6}[ \t][^\n]*+\n)+(?=\s*\S)")
 _UNTOLD = re.compile(  # pictures and embeds; what a template fills in
     r"!\[[^\[\]\n]{0,400}\]\([^()\n]{0,1000}\)|!\[\[[^\[\]\n]{0,400}\]\]"
-    r"|\{\{[^{}\n]{0,200}\}\}|<%[^%\n]{0,400}%>"
+    rf"|{PLACEHOLDER}"
     r"|^[ \t]*+(?:#[^\s#]++[ \t]*+)++$",  # a line of tags alone
     re.MULTILINE,
 )

@@ -1,0 +1,22 @@
+"""Placeholders of templates: what is filled in when a note is made, such as `{{title}}`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+PLACEHOLDER: Final = r"\{\{[^{}\n]*+\}\}|<%(?:[^%<]|%(?!>)|<(?!%))*+%>"
+"""One of Obsidian's templates or one of Templater. Linear: none is looked for beyond the next."""
+
+_PLACEHOLDER = re.compile(PLACEHOLDER)
+_LETTER = re.compile(r"[^\W_]")
+
+
+def has_placeholder(text: str) -> bool:
+    """Whether a text has a placeholder."""
+    return _PLACEHOLDER.search(text) is not None
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a text has a placeholder, and no letters or digits besides."""
+    return has_placeholder(text) and not _LETTER.search(_PLACEHOLDER.sub("", text))

@@ -1,0 +1,48 @@
+"""Placeholders of templates, by one rule for titles, snippets and mentions."""
+
+from __future__ import annotations
+
+import pytest
+from tests.clocks import assert_linear
+
+from vault_agent.markdown.parse import parse_note
+from vault_agent.ranking.mentions import name_of
+from vault_agent.ranking.snippet import beginning
+from vault_agent.text.placeholders import has_placeholder, is_placeholder
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{title}}",
+        "{{date:YYYY-MM-DD}} {{time}}",
+        "<% tp.file.title %>",
+        "<%* if (a < b) { %>",
+        '<% tp.date.now("%Y") %>',
+        f"<% {'x' * 450} %>",
+        f"{{{{{'x' * 300}}}}}",
+    ],
+)
+def test_one_rule_holds_for_titles_snippets_and_mentions(text: str) -> None:
+    assert has_placeholder(text)
+    assert is_placeholder(text)
+    assert parse_note(f"# {text}\n", path="Name.md").title == "Name"
+    assert not beginning(f"# A\n\n{text}", 1_000)
+    assert name_of(text) is None
+
+
+@pytest.mark.parametrize("text", ["Use {{ in a text", "a <% b", "{{", "50%> of it", "{ {a} }"])
+def test_half_a_placeholder_is_text(text: str) -> None:
+    assert not has_placeholder(text)
+    assert parse_note(f"# {text}\n", path="Name.md").title == text
+
+
+def test_a_title_with_a_placeholder_and_words_is_a_title() -> None:
+    assert has_placeholder("Meeting of {{date}}")
+    assert not is_placeholder("Meeting of {{date}}")
+    assert name_of("Meeting of {{date}}") is None
+
+
+@pytest.mark.parametrize("piece", ["{{", "<%", "<% %", "<%<", "{{a}", "<%%>"])
+def test_time_is_linear(piece: str) -> None:
+    assert_linear(lambda n: piece * 60_000 * n, is_placeholder)
