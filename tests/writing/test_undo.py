@@ -14,6 +14,7 @@ from vault_agent.errors import Conflict, NotFound
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Writer
 from vault_agent.store.writes import log
+from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Create, Edit, MakeFolder, Move, Transaction
 
 if TYPE_CHECKING:
@@ -91,6 +92,36 @@ async def test_a_new_note_that_somebody_changed_stays(vault: Vault):
     with pytest.raises(Conflict, match="UNDO_CONFLICT"):
         await vault.undo(gone.write_id)
     assert vault.bytes("A.md") == b"a new one\n"
+
+
+@pytest.mark.parametrize("operation", ["create", "append", "remove", "move"])
+async def test_a_huge_file_is_not_read_to_undo_a_write(
+    vault: Vault, operation: str, monkeypatch: pytest.MonkeyPatch
+):
+    target = "B.png" if operation == "move" else "A.md"
+    if operation == "create":
+        made = await vault.create("A.md", "ours\n")
+    elif operation == "move":
+        vault.put("A.png", b"picture")
+        move = Transaction("B.png", (Move("A.png", "B.png", b"picture"),))
+        made = await vault.writing.transact(write("move", Right.MOVE), lambda: move)
+    else:
+        vault.put("A.md", "one\n")
+        made = await (
+            vault.append("A.md", "2")
+            if operation == "append"
+            else vault.remove("A.md", permanent=True)
+        )
+    with (vault.root / target).open("wb") as file:
+        file.truncate(5 << 30)  # it takes no room
+    monkeypatch.setattr(Disk, "read", None)
+    _, changed_since = await vault.writing.logged(made.write_id or "")
+    assert changed_since
+    with pytest.raises(Conflict, match="UNDO_CONFLICT") as caught:
+        await vault.undo(made.write_id)
+    if operation != "remove":
+        assert "The file has been replaced by one of 5,368,709,120 bytes." in str(caught.value)
+    assert (vault.root / target).stat().st_size == 5 << 30
 
 
 async def test_agents_undo_only_their_own_writes(vault: Vault):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -109,7 +110,7 @@ class Several:
     def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
         """Return a write, and whether its file has other bytes now. See `Writing.logged`.
 
-        A file that is too large for the log is not read.
+        A file that is too large for the log, or of another size, is not read.
         """
         journal = self._journal
         logged = journal.log.get(write_id)
@@ -120,9 +121,17 @@ class Several:
         change = logged.changes[0]
         if is_large(change.path, change.size_before):
             return shown(logged), None
+        is_move = change.kind == MOVE
+        expected = change.hash_before if is_move else change.hash_after
+        path, size = (
+            change.target or change.path,
+            change.size_before if is_move else change.size_after,
+        )
         with coded(), journal.open_root() as root:
-            now = journal.disk.read(root, change.target or change.path)
-        expected = change.hash_before if change.kind == MOVE else change.hash_after
+            status = root.status(path)
+            if status is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:
+                return shown(logged), True
+            now = journal.disk.read(root, path)
         return shown(logged), (None if now is None else content_hash(now)) != expected
 
     def forget(self, write_id: str | None, before: int | None) -> int:
@@ -167,7 +176,7 @@ class Several:
     ) -> Conflict:
         """Return the error of an undo that is not possible, and make the copy beside."""
         details = {"writeId": logged.id}
-        what = "The note has been changed at the same place since."
+        what = touched.what
         if copy and touched.before is not None and not write.dry_run:
             self._journal.permission.check_path(write.caller, touched.path)
             made = new_beside(root, self._journal.disk, touched.path, "before undo", touched.before)

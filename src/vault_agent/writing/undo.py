@@ -9,7 +9,7 @@ from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import WriteState
 from vault_agent.text.names import lies_in
-from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, REMOVE, is_large
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MAX_KEPT_BYTES, MOVE, REMOVE, is_large
 from vault_agent.writing.merge import merged
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.transaction import (
@@ -37,13 +37,19 @@ UNDO: Final = "undo"
 class Touched(Exception):
     """A file was changed since, where the write had changed it.
 
-    `before` are its bytes before the write, or None if there was no file.
+    `before` are its bytes before the write, or None if there was no file. `what` is a sentence.
     """
 
-    def __init__(self, path: str, before: bytes | None) -> None:
-        super().__init__("the file was changed at the same place since")
+    def __init__(
+        self,
+        path: str,
+        before: bytes | None,
+        what: str = "The note has been changed at the same place since.",
+    ) -> None:
+        super().__init__(what)
         self.path = path
         self.before = before
+        self.what = what
 
 
 def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: Logged) -> Transaction:
@@ -110,6 +116,18 @@ class _Later:
         text = self._texts.get(place)
         return text if text is not None else self._disk.read(self._root, place)
 
+    def size(self, path: str) -> int:
+        """Return the number of bytes of a file, 0 if there is none."""
+        place = self.place(path)
+        if place in self._texts:
+            return len(self._texts[place])
+        found = self._root.status(place)
+        return 0 if found is None else found.st_size
+
+    def has(self, path: str) -> bool:
+        """Whether there is anything at a path."""
+        return self._root.has(self.place(path))
+
     def place(self, path: str) -> str:
         """Return where the file of a path is on the disk now."""
         for move in reversed(self._moves):
@@ -132,10 +150,10 @@ def _taken_back(
     if before is None and change.hash_before is not None and change.kind != MOVE:
         raise _expired()
     path = change.path
-    is_unread = change.kind == MOVE and (
+    is_large_move = change.kind == MOVE and (
         change.hash_before is None or is_large(path, change.size_before)
     )
-    now = None if is_unread else later.read(change.target or path)
+    now = None if is_large_move or change.kind == REMOVE else _now(later, change, before)
     if change.kind == EDIT and before is not None:
         yield from _edit_back(log, change, before, now)
     elif change.kind == CREATE:
@@ -144,19 +162,32 @@ def _taken_back(
         if now is not None:
             yield Remove(path, now)
     elif change.kind == REMOVE and before is not None:
-        if now is not None:
+        if later.has(path):
             raise Touched(path, before)
         yield Create(path, before)
     elif change.kind == MOVE and change.target is not None:
         is_taken = root.has(path) and not root.is_one_file(path, change.target)
         if is_taken or not root.has(later.place(change.target)):
             raise Touched(change.target, before)
-        if change.hash_before is not None and is_unread:
+        if change.hash_before is not None and is_large_move:
             yield Move(change.target, path, None, change.hash_before, change.size_before)
         else:
             yield Move(change.target, path, now)
     else:
         yield RemoveFolder(path) if change.kind == FOLDER else MakeFolder(path)
+
+
+def _now(later: _Later, change: FileChange, before: bytes | None) -> bytes | None:
+    """Return the bytes of a file as it is now, or None if there is none.
+
+    Raises:
+        Touched: it has been replaced by one that is too large to be read.
+    """
+    path = change.target or change.path
+    size = later.size(path)
+    if size > max(MAX_KEPT_BYTES, change.size_before or 0, change.size_after or 0):
+        raise Touched(path, before, f"The file has been replaced by one of {size:,} bytes.")
+    return later.read(path)
 
 
 def _edit_back(
