@@ -346,6 +346,29 @@ def test_lines_that_are_no_messages_are_refused_and_it_goes_on(agent):
             assert pipe.ask({**PING, "id": number})["id"] == number
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_request_that_is_too_long_gets_a_reply_of_its_own(agent, first: bool):
+    text = 'a "quoted" {line}\\\n' * 150_000  # 3 MB
+    params = {"name": "vault_search", "arguments": {"query": text, "id": 8}, "_meta": META}
+    rest = {"method": "tools/call", "params": params}
+    for number in (7, "seven"):
+        numbered = {"jsonrpc": "2.0", "id": number}
+        with relay(agent) as pipe:
+            reply = pipe.ask({**numbered, **rest} if first else {**rest, **numbered})
+            assert (reply["id"], reply["error"]["code"]) == (number, -32600)
+            assert reply["error"]["message"] == "The request is over 64 KiB. Send less at once."
+            assert pipe.ask(PING)["id"] == 1
+
+
+def test_a_line_that_is_too_long_and_never_ends_gets_a_reply(agent):
+    with relay(agent) as pipe:
+        assert pipe.process.stdin is not None
+        pipe.process.stdin.write(json.dumps({**PING, "params": {"x": "x" * 70_000}}).encode())
+        pipe.process.stdin.close()
+        assert pipe.receive()["error"]["code"] == -32600
+        pipe.process.stdin = None
+
+
 def test_errors_of_the_server_have_the_id_of_their_request(agent):
     with relay(agent) as pipe:
         reply = pipe.ask({**PING, "id": 7, "method": "no/such", "params": {"_meta": META}})

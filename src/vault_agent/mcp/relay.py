@@ -24,6 +24,7 @@ from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.mcp.connections import Connections
+from vault_agent.mcp.lines import TooLong, lines
 from vault_agent.mcp.lists import (
     CLIENT_META,
     VERSION_META,
@@ -59,7 +60,6 @@ _OUTCOME_UNKNOWN = (
     "WRITE_OUTCOME_UNKNOWN: the server ended during the call, so the write is there once or not"
     " at all. Read the note first."
 )
-_BLOCK_BYTES = 64 * 1024
 _SECONDS_FOR_LISTS = 0.25
 """How long a running server has to give a list, which may differ from the relay's."""
 
@@ -133,10 +133,10 @@ class Relay:
 
     def _read(self) -> None:
         try:
-            for line in _lines(self._source, self._max_line):
-                if line is None:
-                    limit = f"The line is over {self._max_line // 1024} KiB."
-                    self._refuse(None, _INVALID_REQUEST, limit)
+            for line in lines(self._source, self._max_line):
+                if isinstance(line, TooLong):
+                    what = f"The request is over {self._max_line // 1024} KiB. Send less at once."
+                    self._refuse(_id_of(line.message), _INVALID_REQUEST, what)
                 elif line.strip():
                     self._take(line)
             until = time.monotonic() + LAST_REPLIES_SECONDS
@@ -159,8 +159,8 @@ class Relay:
         if "id" not in message:
             self._notice(message)
             return
-        number = message["id"]
-        if not isinstance(number, str | int) or isinstance(number, bool):
+        number = _id_of(message)
+        if number is None:
             self._refuse(None, _INVALID_REQUEST, "The ID must be text or a whole number.")
             return
         if "method" not in message:
@@ -418,6 +418,12 @@ class _Request:
                 sock.shutdown(2)
 
 
+def _id_of(message: object) -> str | int | None:
+    """Return the ID of a request, or None if it has none that is valid."""
+    number = message.get("id") if isinstance(message, dict) else None
+    return number if isinstance(number, str | int) and not isinstance(number, bool) else None
+
+
 def _refusal(error: dict[str, Any]) -> str:
     """Return an error of the HTTP layer as text, such as that MCP is switched off."""
     details = error.get("details")
@@ -469,25 +475,6 @@ def run_relay(
     relay.run()
     # At once: a thread may still wait for a server or for standard input.
     os._exit(0)
-
-
-def _lines(source: int, longest: int) -> Any:
-    """Yield the lines of a descriptor, and None for one that is longer than `longest` bytes."""
-    held = bytearray()
-    too_long = False
-    while part := os.read(source, _BLOCK_BYTES):
-        *ends, rest = part.split(b"\n")
-        for end in ends:
-            yield None if too_long or len(held) + len(end) > longest else bytes(held + end)
-            held.clear()
-            too_long = False
-        if len(held) + len(rest) > longest:
-            too_long = True
-            held.clear()
-        elif not too_long:
-            held += rest
-    if held and not too_long:
-        yield bytes(held)
 
 
 def _header(value: str) -> str:
