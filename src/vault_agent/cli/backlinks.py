@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import asyncclick as click
@@ -55,15 +54,32 @@ async def _attachment(invocation: Invocation, client: Client, text: str) -> str 
     """Return the attachment with this path, or the only one of a vault whose path ends so.
 
     The client's further calls are about the vault that has it.
+
+    Raises:
+        NotFound: `NOTE_AMBIGUOUS` with `details.notes`.
     """
     if (exact := await find_attachment(invocation, client, text)) is not None:
         return exact
     for client.vault_name, end in addresses(invocation, text):
-        name = end.rpartition("/")[2]
-        with suppress(Busy, IndexUnavailable, InvalidRequest, NotFound):
-            reply = await client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
-            paths = [each.path or "" for each in reply.data.suggestions]
-            found = [path for path in paths if f"/{path}".endswith(f"/{end}")]
-            if end in found or len(found) == 1:
-                return end if end in found else found[0]
+        found = await _ending_in(client, end)
+        if len(found) > 1:
+            files = [{"noteId": identify(path), "path": path} for path in found]
+            what = f"{len(found)} attachments have this name."
+            raise NotFound("NOTE_AMBIGUOUS", what, {"notes": files})
+        if found:
+            return found[0]
     return None
+
+
+async def _ending_in(client: Client, end: str) -> list[str]:
+    """Return the paths of the attachments of the client's vault that end so, shortest first."""
+    name = end.rpartition("/")[2]
+    try:
+        reply = await client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
+    except (Busy, IndexUnavailable, InvalidRequest, NotFound):
+        return []
+    paths = [each.path or "" for each in reply.data.suggestions]
+    if end in paths:
+        return [end]
+    found = [path for path in paths if f"/{path}".endswith(f"/{end}")]
+    return sorted(found, key=lambda path: (len(path), path))

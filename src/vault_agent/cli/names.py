@@ -231,7 +231,8 @@ async def look_up(client: Client, text: str) -> Place:
     notes = data["notes"]
     if len(notes) > 1 or data.get("hasMore"):
         number = f"More than {len(notes)}" if data.get("hasMore") else str(len(notes))
-        raise NotFound("NOTE_AMBIGUOUS", f"{number} notes have this name.", {"notes": notes})
+        kind = "notes" if all(is_note(each["path"]) for each in notes) else "files"
+        raise NotFound("NOTE_AMBIGUOUS", f"{number} {kind} have this name.", {"notes": notes})
     (note,) = notes
     return Place(
         note["noteId"], line=data.get("line"), heading=data.get("heading"), path=note["path"]
