@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 from aiohttp import web
 
+from vault_agent.model.graph import FolderTree
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
 from vault_agent.model.jobs import (
     Job,
@@ -160,6 +161,7 @@ class FakeServer:
         app.router.add_get("/chunks/{id}/{index}", self._chunk)
         app.router.add_get("/attachments/{path:.*}", self._attachment)
         app.router.add_get("/vaults/{vault}/resolve", self._resolve)
+        app.router.add_get("/vaults/{vault}/folders", self._folders)
         app.router.add_post("/vaults/{vault}/write/delete", self._missing)
         app.router.add_post("/vaults/{vault}/write/move", self._missing)
         app.router.add_get("/vaults/{vault}/attachments/{path:.*}", self._attachment)
@@ -295,6 +297,9 @@ class FakeServer:
                 content=self.content, content_type="text/markdown", size=1,
             )
         )  # fmt: skip
+
+    async def _folders(self, request: web.Request) -> web.Response:
+        return self._reply(FolderTree("1.1", (), 0, truncated=False))
 
     async def _missing(self, request: web.Request) -> web.Response:
         self.bodies.append(orjson.loads(await request.read()))

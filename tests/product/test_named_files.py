@@ -39,3 +39,40 @@ def test_backlinks_of_an_attachment_by_its_path_or_the_end_of_it(served: Written
 
 def test_backlinks_of_no_file(served: Written):
     assert "NOTE_NOT_FOUND" in served.run("backlinks", "none.png").stderr
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
+    """Return a program that may change the files in one folder only."""
+    made = Written(tmp_path_factory.mktemp("narrow"), "move,delete")
+    made.variables["VAULT_AGENT_WRITE_FOLDERS"] = "Inbox"
+    for path in ("Inbox/Late frost.md", "Inbox/Seeds.md", "Inbox/Seeds/List.md", "Inbox/p.png"):
+        made.write(path, "")
+    made.write("Inbox/assets/q.png", "")
+    with made.indexed() as program:
+        yield program
+
+
+@pytest.mark.parametrize(
+    ("source", "to", "moved"),
+    [
+        ("Late frost", "Ice", "Inbox/Late frost.md -> Inbox/Ice.md"),
+        ("Inbox/p.png", "Inbox/r.png", "Inbox/p.png -> Inbox/r.png"),
+        ("Inbox/Seeds", "Inbox/Old", "Inbox/Seeds -> Inbox/Old"),
+        ("Inbox/Seeds/", "Inbox/Old", "Inbox/Seeds -> Inbox/Old"),
+        ("Seeds", "Old", "Inbox/Seeds.md -> Inbox/Old.md"),
+        ("Inbox/assets", "Inbox/Old", "Inbox/assets -> Inbox/Old"),
+    ],
+)
+def test_a_file_is_found_by_its_name_before_its_path_is_judged(
+    narrow: Written, source: str, to: str, moved: str
+):
+    assert f"moved {moved}" in narrow.run("move", source, to, "--dry-run").stderr
+
+
+@pytest.mark.parametrize("name", ["nothing", "nothing.png", "p\\q", "Ice: what/why?"])
+def test_a_file_that_is_missing_is_the_same_error_for_move_and_delete(narrow: Written, name: str):
+    moved = narrow.run("move", name, "Inbox/a", "--dry-run")
+    deleted = narrow.run("delete", name, "--dry-run")
+    assert moved.stderr == deleted.stderr
+    assert moved.stderr.startswith("NOTE_NOT_FOUND")

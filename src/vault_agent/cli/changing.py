@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import asyncclick as click
 
 from vault_agent.cli.asking import DECLINED, agreed, can_ask
+from vault_agent.cli.files import named_file
 from vault_agent.cli.filters import with_options
-from vault_agent.cli.names import choose_first, find, whole_text
+from vault_agent.cli.names import whole_text
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 _VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
-UNKNOWN = ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
-"""The codes of a name that the index does not have. There may be such a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +94,11 @@ async def existing(invocation: Invocation, client: Client, name: str) -> dict[st
         InvalidRequest: if the name is that of an attachment.
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
-    try:
-        place = await find(invocation, client, name)
-    except VaultAgentError as error:
-        if error.code not in UNKNOWN or not is_note(name):
-            raise
-        return {"path": choose_first(invocation, client, name)}
-    if place.path is not None and not is_note(place.path):
+    file = await named_file(invocation, client, name)
+    if file.path is not None and not is_note(file.path):
         what = "This is an attachment. It can be moved and deleted, but not edited."
         raise InvalidRequest("INVALID_REQUEST", what)
-    return {"noteId": place.note_id}
+    return file.body
 
 
 def text_options(function: _Function) -> _Function:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.changing import UNKNOWN, change, how, how_options
+from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.names import choose_first, find, find_attachment, is_title, seems_file
+from vault_agent.cli.files import named_file
+from vault_agent.cli.names import choose_first, is_title, seems_file
 from vault_agent.client import calls
-from vault_agent.errors import VaultAgentError
-from vault_agent.text.names import is_note
+from vault_agent.errors import NotFound
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client
@@ -43,24 +43,15 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> int |
 async def _named(
     invocation: Invocation, client: Client, name: str, *, missing_ok: bool
 ) -> dict[str, str]:
-    """Return the fields that name a file. One that the index does not have is named by its path.
+    """Return the fields that name a file.
 
     With `missing_ok`, a title that no note has becomes a path. Without an index nobody knows
     whether a note has it.
     """
     try:
-        place = await find(invocation, client, name)
-    except VaultAgentError as error:
-        if error.code not in UNKNOWN:
-            raise
-        if is_note(name):
-            return {"path": choose_first(invocation, client, name)}
-        if (attachment := await find_attachment(invocation, client, name)) is not None:
-            return {"path": attachment}
+        return (await named_file(invocation, client, name)).body
+    except NotFound as error:
         if not missing_ok or error.code != "NOTE_NOT_FOUND" or not is_title(name):
             raise
-        path = choose_first(invocation, client, name)
-        return {"path": path if seems_file(path) else f"{path}.md"}
-    if place.path is not None and not is_note(place.path):
-        return {"path": place.path}
-    return {"noteId": place.note_id}
+    path = choose_first(invocation, client, name)
+    return {"path": path if seems_file(path) else f"{path}.md"}

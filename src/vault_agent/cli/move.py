@@ -9,14 +9,17 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.names import choose_first, find, look_up
+from vault_agent.cli.files import UNKNOWN, File, folder_like, named_file
+from vault_agent.cli.names import choose_first, look_up
 from vault_agent.client import calls
-from vault_agent.errors import NotFound
+from vault_agent.errors import VaultAgentError
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client
 
 _QUESTION = "Move it to {path}?"
+_NO_PATH = ("NOTE_NOT_FOUND", "INVALID_PATH", "WRITE_OUTSIDE_SCOPE")
+"""How a server refuses a name that is no path of the vault."""
 
 
 @click.command("move", cls=Command)
@@ -43,27 +46,32 @@ async def command(invocation: Invocation, /, source: str, to: str, **options: An
     if options["keep_links"]:
         body["rewriteLinks"] = False
     async with invocation.client() as client:
-        body["path"] = choose_first(invocation, client, source).rstrip("/")
+        file, unknown = await _source(invocation, client, source)
+        body |= file.body
+        if "/" not in f"{source}{to}" and await folder_like(client, to) is None:
+            path = file.path or (await look_up(client, file.note_id or "")).path or ""
+            body["to"] = (PurePosixPath(path).parent / to).as_posix()
         try:
             return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
-        except NotFound as error:
-            if error.code != "NOTE_NOT_FOUND":
+        except VaultAgentError as error:
+            if unknown is None or error.code not in _NO_PATH:
                 raise
-        del body["path"]
-        place = await find(invocation, client, source)
-        if place.path is None:
-            place = await look_up(client, place.note_id)
-        body["noteId"] = place.note_id
-        if (
-            place.path is not None
-            and "/" not in f"{source}{to}"
-            and not await _is_folder(client, to)
-        ):
-            body["to"] = (PurePosixPath(place.path).parent / to).as_posix()
-        return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
+            raise unknown from None
 
 
-async def _is_folder(client: Client, name: str) -> bool:
-    """Whether the vault has a folder of this name at its root."""
-    tree = (await client.call(calls.FOLDERS)).envelope["data"]["folders"]
-    return any(each["folder"].casefold() == name.casefold() for each in tree)
+async def _source(
+    invocation: Invocation, client: Client, name: str
+) -> tuple[File, VaultAgentError | None]:
+    """Return the file or folder that a person means, and the error if the index has none.
+
+    A folder comes before a note of the same name. The index has no folder without notes.
+    """
+    path = choose_first(invocation, client, name).rstrip("/")
+    if name.endswith("/") or await folder_like(client, path) == path:
+        return File(path=path), None
+    try:
+        return await named_file(invocation, client, name), None
+    except VaultAgentError as error:
+        if error.code not in UNKNOWN:
+            raise
+        return File(path=choose_first(invocation, client, name)), error
