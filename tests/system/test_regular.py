@@ -3,9 +3,12 @@
 import os
 from pathlib import Path
 
+import pytest
 from tests.systems import posix
 
-from vault_agent.system.regular import read_regular
+from vault_agent.errors import Failed
+from vault_agent.system.locks import is_locked, locked
+from vault_agent.system.regular import NotRegular, open_regular, read_regular, read_state
 
 
 def test_only_a_regular_file_is_read(tmp_path: Path):
@@ -25,3 +28,24 @@ def test_links_and_pipes_are_not_read(tmp_path: Path):
     assert read_regular(tmp_path / "link", 9) is None
     assert read_regular(tmp_path / "link", 9, follow=True) == b"abcdef"
     assert read_regular(tmp_path / "pipe", 9, follow=True) is None
+    with pytest.raises(Failed, match="there is a pipe in the folder"):
+        read_state(tmp_path / "pipe")
+    for flags in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR):
+        with pytest.raises(NotRegular):
+            open_regular(tmp_path / "pipe", flags)
+
+
+def test_a_folder_is_no_file_and_no_lock(tmp_path: Path):
+    folder = tmp_path / "server.lock"
+    folder.mkdir()
+    for flags in (os.O_RDONLY, os.O_RDWR | os.O_CREAT):
+        with pytest.raises(NotRegular):
+            open_regular(folder, flags)
+    for work in (is_locked, read_state, lambda path: locked(path).__enter__()):
+        with pytest.raises(Failed) as caught:
+            work(folder)
+        assert caught.value.what == (
+            f"Instead of the file server.lock, there is a folder in the folder {tmp_path.name}."
+        )
+    with pytest.raises(FileNotFoundError):
+        read_state(tmp_path / "missing")

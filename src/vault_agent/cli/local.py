@@ -17,6 +17,7 @@ import orjson
 from vault_agent.config import rules
 from vault_agent.config.connection import index_folder, vault_root
 from vault_agent.errors import Misconfigured
+from vault_agent.system.regular import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,9 +95,9 @@ def recalled(folder: Path | None, number: int) -> Shown | None:
     if folder is None:
         return None
     try:
-        shown = orjson.loads((folder / _FILE).read_bytes())
+        shown = orjson.loads(read_regular(folder / _FILE, follow=True) or b"")
         identifier, line, *vault = shown[number - 1] if number > 0 else (None, None)
-    except (OSError, ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError):
         return None
     if not isinstance(identifier, str) or not isinstance(line, int | None):
         return None
@@ -133,7 +134,7 @@ def _tasks_in(folder: Path) -> list[str]:
         file = folder / _TASKS
         if not 0 <= time.time() - file.stat().st_mtime < _TASKS_SECONDS:
             return []
-        shown = orjson.loads(file.read_bytes())
+        shown = orjson.loads(read_regular(file, follow=True) or b"")
     except (OSError, ValueError):
         return []
     return [each for each in shown if isinstance(each, str)] if isinstance(shown, list) else []

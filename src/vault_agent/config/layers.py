@@ -23,6 +23,7 @@ from vault_agent.config.keys import (
     nearest,
 )
 from vault_agent.errors import Misconfigured
+from vault_agent.system.regular import NotRegular, kind_of, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 _AGENTS = "agents"
 _ITEM = re.compile(r"(item \d+) (.*)")
 _WHERE = re.compile(r"at line (\d+), column (\d+)")
+
+_GIVEN = re.compile(r"/dev/(fd/)?[^/]+\Z|/proc/")
+"""What a shell gives as a file is read, whatever it is: `/dev/null`, or the pipe `/dev/fd/63`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +152,15 @@ def agents_of(text: str) -> Mapping[str, Any]:
 def read_text(path: Path) -> str | None:
     """Return the text of a config file with its line ends, or None if it does not exist."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        data = path.read_bytes() if _GIVEN.match(path.as_posix()) else read_file(path)
+        return data.decode("utf-8-sig")
     except FileNotFoundError:
         return None
+    except NotRegular:
+        raise Misconfigured(
+            "CONFIG_INVALID",
+            f"The config file {path.name} is {kind_of(path)}, and must be a file: remove it.",
+        ) from None
     except (OSError, UnicodeDecodeError):
         raise Misconfigured(
             "CONFIG_INVALID", f"The config file {path.name} cannot be read as UTF-8 text."

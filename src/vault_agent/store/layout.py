@@ -50,6 +50,7 @@ from vault_agent.system.files import (
     sync_folder,
 )
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
+from vault_agent.system.regular import read_regular, read_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +61,7 @@ WRITER_WAIT_SECONDS: Final = 5.0
 """How long a run waits for another to end. After a server is killed, its run lasts a moment."""
 
 _CURRENT = "current"
+_MOST_DIGITS = 100
 _OWNER = "vault.json"
 _GENERATION = "generation-"
 _FULLTEXT = "fulltext-"
@@ -127,8 +129,8 @@ class IndexDirectory:
     def owner(self) -> str | None:
         """The `uid` of the registered vault that has this index, or None if it has none."""
         try:
-            uid = json.loads((self.path / _OWNER).read_bytes())["uid"]
-        except (OSError, ValueError, TypeError, KeyError):
+            uid = json.loads(read_regular(self.path / _OWNER, follow=True) or b"")["uid"]
+        except (ValueError, TypeError, KeyError):
             return None
         return uid if isinstance(uid, str) else None
 
@@ -254,9 +256,12 @@ class IndexDirectory:
 
         Its files may be missing: then it was damaged and renamed, and the index must be rebuilt.
         Return 0, the number of no generation, if the file `current` is damaged.
+
+        Raises:
+            Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
         """
         try:
-            return int((self.path / _CURRENT).read_text(encoding="ascii"))
+            return int(read_state(self.path / _CURRENT, _MOST_DIGITS))
         except FileNotFoundError:
             return None
         except ValueError:

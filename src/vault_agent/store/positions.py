@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vault_agent.system.files import replace_file
+from vault_agent.system.regular import read_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,12 +32,12 @@ class Positions(NamedTuple):
 def read_positions(file: Path) -> Positions | None:
     """Return what a file holds, or None if it is missing, damaged or has no usable number."""
     try:
-        data = file.read_bytes()
+        data = read_regular(file, follow=True) or b""
         magic, length, name, count = _HEAD.unpack_from(data)
         if magic != _MAGIC or len(data) != _HEAD.size + count * 16:
             return None
         revision = name[:length].decode("ascii")
-    except (OSError, struct.error, UnicodeError):
+    except (struct.error, UnicodeError):
         return None
     handles = np.frombuffer(data, "<i8", count, _HEAD.size)
     places = np.frombuffer(data, "<f4", count * 2, _HEAD.size + count * 8).reshape(count, 2)

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from vault_agent import __version__
+from vault_agent.system.regular import read_regular, read_state
 
 SERVER_LOCK: Final = "server.lock"
 _FILE: Final = "server.address"
 _VAULT: Final = "vault.path"
+_MOST_BYTES: Final = 1_000
 _FORM: Final = re.compile(
     r"(http://[0-9A-Za-z.:\[\]-]{1,253})\n([1-9][0-9]{0,9})\n"
     r"(?:([0-9A-Za-z.+-]{1,50})( until-idle)?\n)?"
@@ -50,9 +52,13 @@ def note_address(folder: Path, endpoint: str, *, until_idle: bool = False) -> No
 
 
 def noted_address(folder: Path) -> ServerAddress | None:
-    """Return the recorded address, or None if it is missing or invalid. It may be out of date."""
+    """Return the recorded address, or None if it is missing or invalid. It may be out of date.
+
+    Raises:
+        Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
+    """
     try:
-        noted = _FORM.fullmatch((folder / _FILE).read_bytes().decode("ascii"))
+        noted = _FORM.fullmatch(read_state(folder / _FILE, _MOST_BYTES).decode("ascii"))
     except (OSError, UnicodeDecodeError):
         return None
     if noted is None:
@@ -88,10 +94,7 @@ def note_vault(folder: Path, root: str) -> None:
 
 def noted_vault(folder: Path) -> Path | None:
     """Return the folder of the notes of this index, or None if it was not recorded."""
-    try:
-        root = (folder / _VAULT).read_bytes().decode("utf-8", "surrogateescape")
-    except OSError:
-        return None
+    root = (read_regular(folder / _VAULT, follow=True) or b"").decode("utf-8", "surrogateescape")
     return Path(root) if root and "\0" not in root else None
 
 

@@ -12,6 +12,8 @@ import time
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Final
 
+from vault_agent.system.regular import NotRegular, not_a_file, open_regular
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -37,9 +39,10 @@ def locked(path: Path, *, wait_seconds: float = 0.0) -> Iterator[None]:
     Raises:
         AlreadyLocked: if another holder still has the lock after `wait_seconds`.
         LocksUnsupported: if the file system does not support locks.
+        Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
         OSError: if the file cannot be opened, or the lock fails in another way.
     """
-    with _locked(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), wait_seconds):
+    with _locked(_opened(path, os.O_RDWR | os.O_CREAT), wait_seconds):
         yield
 
 
@@ -62,6 +65,9 @@ def is_locked(path: Path) -> bool:
 
     Takes the lock for a moment. On POSIX that is a shared one, so that several may look at once,
     and without filelock, whose import takes longer than the rest of a short command.
+
+    Raises:
+        Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
     """
     if os.name == "nt":
         try:
@@ -74,7 +80,7 @@ def is_locked(path: Path) -> bool:
     import fcntl
 
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = _opened(path, os.O_RDONLY)
     except OSError:
         return False
     try:
@@ -84,6 +90,13 @@ def is_locked(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def _opened(path: Path, flags: int) -> int:
+    try:
+        return open_regular(path, flags)
+    except NotRegular:
+        raise not_a_file(path) from None
 
 
 @contextmanager

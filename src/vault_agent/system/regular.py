@@ -1,34 +1,114 @@
-"""Reading a file that somebody else may have replaced by something else. Standard library only."""
+"""Reading a file that somebody else may have replaced by something else."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from vault_agent.errors import Failed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+_FLAGS: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+_NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 
-def read_regular(path: Path, most: int, *, follow: bool = False) -> bytes | None:
+
+class NotRegular(OSError):
+    """A folder, a pipe, a socket or a device is where a file is expected."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EINVAL, "it is no regular file")
+
+
+def open_regular(path: Path, flags: int, *, mode: int = 0o600) -> int:
+    """Return the descriptor of a regular file, opened as by `os.open`. A pipe does not block.
+
+    Raises:
+        NotRegular: if there is something else.
+        OSError: if it cannot be opened.
+    """
+    try:
+        descriptor = os.open(path, flags | _FLAGS, mode)
+    except OSError:
+        if _is_something_else(path):  # such as a folder that is to be written
+            raise NotRegular from None
+        raise
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise NotRegular
+
+
+def read_regular(path: Path, most: int = -1, *, follow: bool = False) -> bytes | None:
     """Return the first `most` bytes of a regular file, or None if it cannot be read.
 
     A pipe does not make the caller wait. A link counts as no file, unless `follow` is true.
     """
-    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-    if not follow:
-        flags |= getattr(os, "O_NOFOLLOW", 0)
     try:
-        descriptor = os.open(path, flags)
+        return read_file(path, most, follow=follow)
     except (OSError, ValueError):  # a name with NUL is a ValueError
         return None
+
+
+def read_state(path: Path, most: int = -1) -> bytes:
+    """Return the first `most` bytes of a file that the program needs in the folder of an index.
+
+    Raises:
+        Failed: `INDEX_IO_ERROR` if it is no regular file.
+        OSError: if it is missing or cannot be read.
+    """
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
+        return read_file(path, most)
+    except NotRegular:
+        raise not_a_file(path) from None
+
+
+def not_a_file(path: Path) -> Failed:
+    """Return the error for something else where the program keeps a file.
+
+    It names the folder of the index without the private path to it.
+    """
+    return Failed(
+        "INDEX_IO_ERROR",
+        f"Instead of the file {path.name}, there is {kind_of(path)} in the folder"
+        f" {path.parent.name}.",
+        remedy="Remove it, and run the command again. `vault-agent config get index.dir` prints"
+        " where that folder is.",
+    )
+
+
+def kind_of(path: Path) -> str:
+    """Return what is at a path that is no regular file, in words."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return "no file"
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    return "a pipe" if stat.S_ISFIFO(mode) else "a device or socket"
+
+
+def read_file(path: Path, most: int = -1, *, follow: bool = True) -> bytes:
+    """Return the first `most` bytes of a regular file, all if it is negative.
+
+    Raises:
+        NotRegular: if there is something else.
+        OSError: if it is missing or cannot be read.
+    """
+    descriptor = open_regular(path, os.O_RDONLY | (0 if follow else _NO_FOLLOW))
+    try:
         # The descriptor is closed here, since `fdopen` leaves that of a folder open.
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             return file.read(most)
-    except OSError:
-        return None
     finally:
         os.close(descriptor)
+
+
+def _is_something_else(path: Path) -> bool:
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.system.files import replace_file
+from vault_agent.system.regular import read_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,11 +29,16 @@ class Secret:
 
     @property
     def value(self) -> bytes:
-        """The secret. Raises OSError if it cannot be read or written."""
+        """The secret.
+
+        Raises:
+            Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
+            OSError: if it cannot be read or written.
+        """
         if self._value is None:
             found = b""
             with suppress(FileNotFoundError):
-                found = self._path.read_bytes()
+                found = read_state(self._path, SECRET_BYTES + 1)
             if len(found) != SECRET_BYTES:
                 return self.renew()
             self._value = found

@@ -20,6 +20,7 @@ import orjson
 
 from vault_agent.errors import Busy, Unauthorized
 from vault_agent.system.files import replace_file
+from vault_agent.system.regular import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,8 +197,8 @@ class Rate:
 
 def _read(path: Path) -> dict[str, int]:
     try:
-        found = orjson.loads(path.read_bytes())
-    except (OSError, orjson.JSONDecodeError):
+        found = orjson.loads(read_regular(path, follow=True) or b"")
+    except orjson.JSONDecodeError:
         return {}
     if not isinstance(found, dict):
         return {}

@@ -25,6 +25,7 @@ from vault_agent.store.database import (
 from vault_agent.store.vectors.matrix import RowFiles, planes_path, rows_path, write_map
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.files import make_private_folder, replace_file
+from vault_agent.system.regular import read_state
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -375,7 +376,7 @@ class VectorStore:
         Else a kill before that would leave rows of zeros that look whole.
         """
         lost = self._lost_from(number)
-        first = int(lost.read_bytes()) if lost.exists() else files.complete
+        first = int(read_state(lost)) if lost.exists() else files.complete
         first = min(first, files.complete)
         if first < min(last + 1, synced):
             await in_thread(replace_file, lost, str(first).encode())

@@ -31,6 +31,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.vectors import VectorSpace
 from vault_agent.store.mapped import MappedFiles
 from vault_agent.system.files import replace_file, sync_folder
+from vault_agent.system.regular import open_regular, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -310,7 +311,7 @@ def write_map(
 def open_matrix(map_path: Path, folder: Path) -> Matrix | None:
     """Open the vectors of a map. Return None if the map is missing or does not fit its files."""
     try:
-        data = map_path.read_bytes()
+        data = read_file(map_path)
         line, _, body = data.partition(b"\n")
         header = _Header.read(line)
         if header.format != _FORMAT or header.sum_with(body) != header.crc:
@@ -354,13 +355,16 @@ def _map(path: Path, kind: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any
     count = int(np.prod(shape))
     if not count:
         return np.empty(shape, kind)
-    with path.open("rb") as file:
-        mapped = mmap(file.fileno(), count * kind.itemsize, access=ACCESS_READ)
+    descriptor = open_regular(path, os.O_RDONLY)
+    try:
+        mapped = mmap(descriptor, count * kind.itemsize, access=ACCESS_READ)
+    finally:
+        os.close(descriptor)
     return np.frombuffer(mapped, kind, count).reshape(shape)
 
 
 def _open(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+    return open_regular(path, os.O_RDWR | os.O_CREAT)
 
 
 def _write_at(descriptor: int, offset: int, data: bytes) -> None:

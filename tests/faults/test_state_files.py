@@ -1,0 +1,145 @@
+"""Files of the program that somebody has replaced by a pipe or a folder: no command hangs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.faults.test_server import index_folder
+from tests.product.program import Program
+from tests.systems import posix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KINDS = {"pipe": os.mkfifo, "folder": os.mkdir}
+in_place = pytest.mark.parametrize("kind", ["pipe", "folder"])
+pytestmark = posix("Windows has no pipes with a path")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    """Return a program with an index, whose server has stopped."""
+    made = Program(tmp_path)
+    made.write("Bread.md", "# Bread\n\nFlour and water.\n")
+    made.start()
+    made.index()
+    made.stop()
+    made.variables = {
+        "VAULT_AGENT_SERVER_API_KEY": "k" * 40,
+        "VAULT_AGENT_WEB_ENABLED": "true",
+        "VAULT_AGENT_VAULT_ROOT": str(made.vault),
+        "VAULT_AGENT_INDEX_DIR": str(made.indexes),
+        "VAULT_AGENT_SERVER_PORT": "0",
+    }
+    made.endpoint = ""
+    yield made
+    made.close()
+
+
+def put(kind: str, file: Path) -> None:
+    """Replace a file."""
+    if file.exists():
+        file.rename(file.with_name(f"{file.name} before"))
+    KINDS[kind](file)
+
+
+@pytest.mark.fault(
+    "The index",
+    "a file of the server is replaced by a pipe or a folder",
+    "`INDEX_IO_ERROR` names it; no command hangs",
+)
+@in_place
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("current", "serve"),
+        ("secret", "serve"),
+        ("server.lock", "serve"),
+        ("server.address", "serve"),
+        ("server.address", "status"),
+        ("server.log", "serve --background"),
+    ],
+)
+def test_a_file_of_the_server(program: Program, name: str, command: str, kind: str):
+    folder = index_folder(program)
+    put(kind, folder / name)
+    ended = program.run(*command.split())
+    what = f"Instead of the file {name}, there is a {kind} in the folder {folder.name}. Remove it,"
+    assert f"INDEX_IO_ERROR: {what}" in ended.stderr
+    assert ended.returncode == 1
+    assert "INDEX_IO_ERROR" in program.run(*command.split(), "--json").stdout
+
+
+@in_place
+def test_a_lock_that_is_asked_for(program: Program, kind: str):
+    folder = index_folder(program)
+    (folder / "server.address").write_text("http://127.0.0.1:9\n1\n1.0\n")
+    put(kind, folder / "server.lock")
+    assert "Instead of the file server.lock" in program.run("status").stderr
+
+
+@in_place
+def test_what_a_server_can_do_without_is_ignored(program: Program, kind: str):
+    folder = index_folder(program)
+    for name in ("server.settings", "vault.path", "counts.json", "last-results", "last-tasks"):
+        put(kind, folder / name)
+    put(kind, folder / "graph.positions")
+    program.start()
+    for command in (("search", "flour"), ("show", "1"), ("tasks",), ("status",), ("index",)):
+        assert "INTERNAL" not in program.run(*command).stderr
+    assert "Bread.md" in program.run("search", "flour").stdout
+    program.stop()
+
+
+@in_place
+def test_a_file_that_is_replaced_while_the_server_runs(program: Program, kind: str):
+    program.start()
+    folder = index_folder(program)
+    put(kind, folder / "current")
+    program.write("New.md", "Rye.\n")
+    ended = program.run("index")
+    assert f"Instead of the file current, there is a {kind}" in ended.stderr
+    assert "Bread.md" in program.run("search", "flour").stdout
+    put(kind, folder / "writer.lock")
+    assert "Instead of the file" in program.run("index").stderr
+    program.stop()
+
+
+@pytest.mark.fault(
+    "The index",
+    "the config file or the list of vaults is replaced by a pipe or a folder",
+    "`CONFIG_INVALID` names it; no command hangs",
+)
+@in_place
+@pytest.mark.parametrize("name", ["config.toml", "vaults.toml"])
+def test_a_file_of_settings(program: Program, name: str, kind: str):
+    config = program.home / "settings"
+    config.mkdir()
+    program.variables["XDG_CONFIG_HOME"] = str(config)
+    file = config / "vault-agent" / name
+    file.parent.mkdir()
+    put(kind, file)
+    what = f"CONFIG_INVALID: The config file {name} is a {kind}, and must be a file: remove it.\n"
+    for command in (
+        ("vaults",) if name == "vaults.toml" else ("status",),
+        ("enable", "watch") if name == "config.toml" else ("vaults", "add", str(program.home)),
+    ):
+        ended = program.run(*command)
+        assert (ended.returncode, ended.stderr) == (2, what)
+
+
+def test_a_pipe_that_a_shell_gives_is_a_config_file(program: Program):
+    reading, writing = os.pipe()
+    os.write(writing, b"[nonsense]\n")
+    os.close(writing)
+    try:
+        os.set_inheritable(reading, True)
+        program.variables["VAULT_AGENT_CONFIG"] = f"/proc/{os.getpid()}/fd/{reading}"
+        assert "nonsense" in program.run("status").stderr
+        program.variables["VAULT_AGENT_CONFIG"] = os.devnull
+        assert "CONFIG_INVALID" not in program.run("status").stderr
+    finally:
+        os.close(reading)
