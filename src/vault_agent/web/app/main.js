@@ -1,19 +1,16 @@
 // Where the page begins.
 
-import { html, render, useEffect } from "../vendor/preact.js";
+import { effect, html, render, useEffect } from "../vendor/preact.js";
 import { onKey } from "./parts/commands.js";
 import { elsewhere, Later } from "./parts/later.js";
 import { Said } from "./parts/say.js";
 import "./trust.js"; // before anything else can make the policy
 import { address, arrival } from "./state/address.js";
 import { followAddress } from "./state/results.js";
-import { followNote } from "./state/note.js";
 import { start } from "./state/vault.js";
 import { addEverywhere } from "./views/frame/everywhere.js";
-import { Banner, Gate } from "./views/frame/gate.js";
+import { Banner, Gate, Stats, Thumbs, Top } from "./views/frame/frame.js";
 import { overlay } from "./views/frame/overlay.js";
-import { Stats, Thumbs } from "./views/frame/stats.js";
-import { Top } from "./views/frame/top.js";
 import { Notes } from "./views/notes/notes.js";
 import { stopped } from "./wire.js";
 import { words } from "./words.js";
@@ -110,5 +107,5 @@ addEventListener("keydown", onKey);
 addEventListener("keydown", ({ key }) => document.documentElement.toggleAttribute("data-tabbing", key === "Tab"), true);
 render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));
 followAddress();
-followNote();
+effect(() => void (address.value.note && import("./state/note.js"))); // which follows it
 void start();

@@ -2,7 +2,7 @@
 
 import { html, useRef, useSignal } from "../../vendor/preact.js";
 import { newestOnly } from "../wire.js";
-import { composing } from "./keys.js";
+import { composing } from "./commands.js";
 
 /** @typedef {{ value: string, label: string, detail?: string }} Choice */
 let numbers = 0;

@@ -1,8 +1,8 @@
-// A part whose module is loaded when it is first shown.
+// Parts whose modules are loaded when they are first shown: views, dialogs and menus.
 
-import { html, useEffect, useSignal } from "../../vendor/preact.js";
+import { html, useEffect, useRef, useSignal } from "../../vendor/preact.js";
 import { Fault } from "../wire.js";
-import { Trouble } from "./fault.js";
+import { Trouble } from "./say.js";
 
 /** Parts of other views, by name. What begins the page says where they are. */
 export const elsewhere = /** @type {Record<string, () => Promise<Record<string, unknown>>>} */ ({});
@@ -30,4 +30,69 @@ export function Later({ load, name, given }) {
       <div><${Trouble} fault=${fault.value} again=${() => location.reload()} /></div>
     </div>`;
   return part.value ? html`<${part.value} ...${given} />` : null;
+}
+
+export const MENU = () => import("./menu.js");
+
+/**
+ * A button with a menu below it.
+ * @param {{
+ *   className?: string,
+ *   label?: string,
+ *   title?: string,
+ *   face: unknown,
+ *   menu?: string,
+ *   entries?: (close: () => void) => unknown,
+ *   load?: () => Promise<Record<string, unknown>>,
+ *   name?: string,
+ *   given?: object,
+ *   onOpen?: () => void,
+ * }} given `face`: what the button shows; `menu`: the menu's name, if the button has another one;
+ *   `entries`: what is in the menu, where `close` gives the focus back to the button;
+ *   `load`, `name`, `given`: a menu that has a module of its own
+ */
+export function MenuButton({
+  className = "icon",
+  label,
+  title,
+  face,
+  menu = label,
+  entries,
+  load = MENU,
+  name = "Menu",
+  given,
+  onOpen,
+}) {
+  const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  const open = useSignal(false);
+  const onClose = () => (open.value = false);
+  const close = () => {
+    onClose();
+    anchor.current?.focus();
+  };
+  const toggle = () => {
+    open.value = !open.peek();
+    if (open.peek()) onOpen?.();
+  };
+  return html`
+    <button
+      class=${className}
+      ref=${anchor}
+      aria-haspopup="true"
+      aria-expanded=${open.value}
+      aria-label=${label}
+      title=${title}
+      onClick=${toggle}
+    >
+      ${face}
+    </button>
+    ${
+      open.value &&
+      html`<${Later}
+        load=${load}
+        name=${name}
+        given=${{ anchor: anchor.current, label: menu, onClose, children: entries?.(close), ...given }}
+      />`
+    }
+  `;
 }

@@ -1,4 +1,5 @@
-// The note that is read: rendered by the server, kept for a while, and followed as it changes.
+// The note that is read: rendered by the server, kept for a while, and followed as it changes. It follows the address
+// from when this module is loaded, which is when the address first has a note.
 
 import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
@@ -132,26 +133,23 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
 /** Ask again for the note. */
 export const reopen = () => void (address.peek().note && open(address.peek().note));
 
-/** Begin to follow the address. */
-export function followNote() {
-  let shown = "";
-  effect(() => {
-    const { note: id } = address.value;
-    if (!health.value || id === shown) return;
-    shown = id;
-    if (id) {
-      void open(id);
-      // Whether a search has shown it is known to the server.
-      if (switchedOn("search.learn")) ask("POST", `/notes/${id}/opened`, { body: {} }).catch(() => {});
-    } else {
-      open.stop();
-      note.value = null;
-      noteFault.value = null;
-    }
-  });
-  effect(() => {
-    if (!revision.value) return;
-    const ids = touched.peek();
-    if (shown && (ids === null || ids.includes(shown))) void open(shown);
-  });
-}
+let shown = "";
+effect(() => {
+  const { note: id } = address.value;
+  if (!health.value || id === shown) return;
+  shown = id;
+  if (id) {
+    void open(id);
+    // Whether a search has shown it is known to the server.
+    if (switchedOn("search.learn")) ask("POST", `/notes/${id}/opened`, { body: {} }).catch(() => {});
+  } else {
+    open.stop();
+    note.value = null;
+    noteFault.value = null;
+  }
+});
+effect(() => {
+  if (!revision.value) return;
+  const ids = touched.peek();
+  if (shown && (ids === null || ids.includes(shown))) void open(shown);
+});

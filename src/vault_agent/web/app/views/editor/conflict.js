@@ -11,8 +11,7 @@ import {
   keymap,
 } from "../../../vendor/codemirror.js";
 import { MergeView, unifiedMergeView } from "../../../vendor/merge.js";
-import { sentence } from "../../parts/fault.js";
-import { announce, toast } from "../../parts/say.js";
+import { announce, sentence, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { clash, editing, settle, wholeText } from "../../state/editing.js";
 import { makeCopy } from "../../state/templates.js";

@@ -3,9 +3,9 @@
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Combo } from "../../parts/combo.js";
 import { Dialog } from "../../parts/dialog.js";
-import { sentence } from "../../parts/fault.js";
+import { sentence } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
-import { composing } from "../../parts/keys.js";
+import { composing } from "../../parts/commands.js";
 import { Icon, Shape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";

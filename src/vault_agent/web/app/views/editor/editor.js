@@ -2,9 +2,8 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
-import { Empty, sentence, Trouble } from "../../parts/fault.js";
+import { announce, Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { Later } from "../../parts/later.js";
-import { announce, toast } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -68,7 +67,7 @@ export function Editor({ reading }) {
       <div class="doc">
         ${
           gone
-            ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>`
+            ? html`<${Empty} icon="file" title=${later.note.gone.title}><p>${later.note.gone.text}</p><//>`
             : html`<${Trouble} fault=${editFault.value} again=${() => void openEditor(wanted)} />`
         }
       </div>
@@ -246,7 +245,7 @@ function Page({ reading }) {
     <header class="crumb">
       <button
         class="icon only-s"
-        aria-label=${words.note.back}
+        aria-label=${later.note.back}
         onClick=${() => void done().then(() => clash.peek() || go({ note: "" }))}
       >
         <${Icon} name="left" />

@@ -1,8 +1,7 @@
 // How the text stands: saved or not, and what others did meanwhile.
 
 import { html, useEffect } from "../../../vendor/preact.js";
-import { sentence } from "../../parts/fault.js";
-import { announce, toast } from "../../parts/say.js";
+import { announce, sentence, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { answerOffer, clash, draftless, offered, saveFault, saveState, settle } from "../../state/editing.js";
 import { later } from "../../later.js";

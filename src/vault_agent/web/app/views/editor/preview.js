@@ -1,7 +1,7 @@
 // The preview: what the server makes of the text that is typed, at most every 80 ms.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { sentence } from "../../parts/fault.js";
+import { sentence } from "../../parts/say.js";
 import { head } from "../../state/editing.js";
 import { showRendered } from "../../trust.js";
 import { ask, newestOnly } from "../../wire.js";

@@ -2,9 +2,8 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Combo } from "../../parts/combo.js";
-import { sentence } from "../../parts/fault.js";
-import { composing } from "../../parts/keys.js";
-import { announce, toast } from "../../parts/say.js";
+import { announce, sentence, toast } from "../../parts/say.js";
+import { composing } from "../../parts/commands.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changeHead, editing, head, headAsText, showHead } from "../../state/editing.js";

@@ -1,7 +1,7 @@
 // The toolbar: one stop for Tab, arrows walk it. Each tool has a name, and keys.
 
 import { html, useRef, useSignal } from "../../../vendor/preact.js";
-import { keyName } from "../../parts/keys.js";
+import { keyName } from "../../parts/commands.js";
 import { Icon } from "../../parts/sign.js";
 import { later } from "../../later.js";
 import { mirrored } from "../../words.js";

@@ -1,7 +1,6 @@
 // What the page shows after a file was moved, deleted or brought back.
 
-import { sentence } from "../../parts/fault.js";
-import { toast } from "../../parts/say.js";
+import { sentence, toast } from "../../parts/say.js";
 import { address, go } from "../../state/address.js";
 import { undo } from "../../state/files.js";
 import { note, reopen } from "../../state/note.js";

@@ -2,9 +2,8 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { Trouble } from "../../parts/fault.js";
+import { toast, Trouble } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
-import { toast } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { planRemoval, remove } from "../../state/files.js";

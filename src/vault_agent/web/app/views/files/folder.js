@@ -2,9 +2,8 @@
 
 import { html, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { Trouble } from "../../parts/fault.js";
+import { toast, Trouble } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
-import { toast } from "../../parts/say.js";
 import { makeFolder, readTree, unfold } from "../../state/files.js";
 import { newKey } from "../../state/once.js";
 import { later } from "../../later.js";

@@ -3,10 +3,9 @@
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Combo } from "../../parts/combo.js";
 import { Dialog } from "../../parts/dialog.js";
-import { sentence } from "../../parts/fault.js";
+import { sentence, toast } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
-import { composing } from "../../parts/keys.js";
-import { toast } from "../../parts/say.js";
+import { composing } from "../../parts/commands.js";
 import { move, planMove } from "../../state/files.js";
 import { newKey } from "../../state/once.js";
 import { folderOf, lastOf, nameOf } from "../../state/query.js";

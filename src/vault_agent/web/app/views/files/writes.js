@@ -2,7 +2,7 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { Trouble } from "../../parts/fault.js";
+import { Trouble } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
 import { plain } from "../../parts/text.js";
 import { clock, revision } from "../../state/vault.js";

@@ -2,8 +2,7 @@
 
 import { effect } from "../../../vendor/preact.js";
 import { add } from "../../parts/commands.js";
-import { toast } from "../../parts/say.js";
-import { sentence } from "../../parts/fault.js";
+import { sentence, toast } from "../../parts/say.js";
 import { go } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
 import { hasMemory, mayWrite } from "../../state/vault.js";

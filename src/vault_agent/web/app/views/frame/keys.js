@@ -1,10 +1,9 @@
 // All keys there are now, from the commands that are registered.
 
 import { html } from "../../../vendor/preact.js";
-import { commands } from "../../parts/commands.js";
+import { commands, Key } from "../../parts/commands.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Heading } from "../../parts/heading.js";
-import { Key } from "../../parts/keys.js";
 import { settings } from "../../state/settings.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";

@@ -1,7 +1,7 @@
 // Which dialog is open over the view.
 
 import { signal } from "../../../vendor/preact.js";
-import { composing } from "../../parts/keys.js";
+import { composing } from "../../parts/commands.js";
 
 /**
  * A note that was found, with the identity of its vault if several were asked.

@@ -1,9 +1,8 @@
 // The palette and the quick switcher: a combobox over notes and commands.
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { commands } from "../../parts/commands.js";
+import { commands, composing, Key, keyName } from "../../parts/commands.js";
 import { Dialog } from "../../parts/dialog.js";
-import { composing, Key, keyName } from "../../parts/keys.js";
 import { announce } from "../../parts/say.js";
 import { Icon, Shape } from "../../parts/sign.js";
 import { hitsOf, Marked, plain } from "../../parts/text.js";

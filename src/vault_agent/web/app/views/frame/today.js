@@ -1,7 +1,6 @@
 // The daily note of today.
 
-import { sentence } from "../../parts/fault.js";
-import { toast } from "../../parts/say.js";
+import { sentence, toast } from "../../parts/say.js";
 import { go } from "../../state/address.js";
 import { dailyNotes, newDay } from "../../state/daily.js";
 import { dayName } from "../../state/stamp.js";

@@ -1,11 +1,11 @@
-// Which vault is shown, and the others that the server has.
+// The menu of the vaults that the server has.
 
-import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Menu } from "../../parts/dialog.js";
+import { html } from "../../../vendor/preact.js";
+import { Menu } from "../../parts/menu.js";
 import { Check, Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
-import { health, switchedOn, vaults, readVaults, vaultName } from "../../state/vault.js";
+import { vaults, vaultName } from "../../state/vault.js";
 import { vaultId } from "../../wire.js";
 import { count, words } from "../../words.js";
 
@@ -17,44 +17,10 @@ const ICONS = /** @type {Record<string, string>} */ ({
 });
 const CLOSED = ["missing", "untrusted"];
 
-/** The vault that is shown: a button where the server has several. */
-export function VaultName() {
-  const open = useSignal(false);
-  const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
-  const several = switchedOn("vaults.enabled");
-  useEffect(() => {
-    if (several) void readVaults();
-  }, [several]);
-  const list = vaults.value;
-  const name = plain(vaultName(vaultId.value) || health.value?.vault.name, 60) || words.product;
-  const brand = html`<span class="brand"><${Icon} name="graph" /></span><bdi class="cut">${name}</bdi>`;
-  if (list.length < 2) return html`<div class="vault" title=${name}>${brand}</div>`;
-  const close = () => (open.value = false);
-  const toggle = () => {
-    open.value = !open.peek();
-    if (open.peek()) void readVaults();
-  };
-  return html`
-    <button
-      class="vault"
-      ref=${anchor}
-      aria-haspopup="true"
-      aria-expanded=${open.value}
-      aria-label=${words.top.vault(name)}
-      title=${name}
-      onClick=${toggle}
-    >
-      ${brand}
-      <${Icon} name="down" small />
-    </button>
-    ${
-      open.value &&
-      html`<${Menu} anchor=${anchor.current} label=${words.vaults.label} onClose=${close}>
-        ${list.map((each) => html`<${Entry} key=${each.identity} vault=${each} />`)}
-      <//>`
-    }
-  `;
-}
+/** @param {{ anchor: HTMLElement, onClose: () => void }} given */
+export const Vaults = (given) => html`<${Menu} label=${words.vaults.label} ...${given}>
+  ${vaults.value.map((each) => html`<${Entry} key=${each.identity} vault=${each} />`)}
+<//>`;
 
 /** @param {{ vault: Wire.VaultState }} given */
 function Entry({ vault }) {

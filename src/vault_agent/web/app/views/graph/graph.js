@@ -2,8 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
-import { Empty, Trouble } from "../../parts/fault.js";
-import { announce } from "../../parts/say.js";
+import { announce, Empty, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { KINDS, kindOf } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";

@@ -1,9 +1,8 @@
 // The settings of the graph's picture: groups with a colour each, and how it is drawn.
 
-import { html, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Menu } from "../../parts/dialog.js";
-import { sentence } from "../../parts/fault.js";
-import { toast } from "../../parts/say.js";
+import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
+import { sentence, toast } from "../../parts/say.js";
+import { MenuButton } from "../../parts/later.js";
 import { GROUPS } from "../../parts/shapes.js";
 import { Icon } from "../../parts/sign.js";
 import { look, matches, setLook, USUAL } from "../../state/look.js";
@@ -107,44 +106,31 @@ const ink = (at) => ({ color: `var(--group-${at % GROUPS})` });
  * @param {{ name: string, colour: number, onChange: (colour: number) => void }} given
  */
 function Colour({ name, colour, onChange }) {
-  const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
-  const open = useSignal(false);
-  const close = () => (open.value = false);
   const label = `${name}: ${t.colourNames[colour % GROUPS]}`;
-  return html`
-    <button
-      class="icon"
-      ref=${anchor}
-      aria-haspopup="true"
-      aria-expanded=${open.value}
-      aria-label=${label}
-      title=${label}
-      onClick=${() => (open.value = !open.peek())}
-    >
-      <i class="ink" style=${ink(colour)}></i>
-    </button>
-    ${
-      open.value &&
-      html`<${Menu} anchor=${anchor.current} label=${name} onClose=${close}>
-        ${t.colourNames.map(
-          (/** @type {string} */ each, /** @type {number} */ at) => html`<button
-            class="entry"
-            key=${each}
-            role="menuitemradio"
-            aria-checked=${at === colour}
-            onClick=${() => {
-              onChange(at);
-              close();
-              anchor.current?.focus();
-            }}
-          >
-            <i class="ink" style=${ink(at)}></i>
-            ${each}
-          </button>`,
-        )}
-      <//>`
-    }
-  `;
+  /** @param {() => void} close */
+  const entries = (close) =>
+    t.colourNames.map(
+      (/** @type {string} */ each, /** @type {number} */ at) => html`<button
+        class="entry"
+        key=${each}
+        role="menuitemradio"
+        aria-checked=${at === colour}
+        onClick=${() => {
+          onChange(at);
+          close();
+        }}
+      >
+        <i class="ink" style=${ink(at)}></i>
+        ${each}
+      </button>`,
+    );
+  return html`<${MenuButton}
+    label=${label}
+    title=${label}
+    menu=${name}
+    face=${html`<i class="ink" style=${ink(colour)}></i>`}
+    entries=${entries}
+  />`;
 }
 
 const SLIDERS = /** @type {const} */ ([

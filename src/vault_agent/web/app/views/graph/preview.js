@@ -145,7 +145,7 @@ export function AsList({ graph, mask, at, onChoose }) {
     </ol>
     ${
       ranked.length > pages.value * LISTED &&
-      html`<button class="quiet" onClick=${() => (pages.value += 1)}>${words.note.more}</button>`
+      html`<button class="quiet" onClick=${() => (pages.value += 1)}>${later.note.more}</button>`
     }
   </section>`;
 }

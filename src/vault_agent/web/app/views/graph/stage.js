@@ -1,8 +1,7 @@
 // The canvas of the graph: it takes what a person does and tells the worker, which draws.
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { useCommands } from "../../parts/commands.js";
-import { composing } from "../../parts/keys.js";
+import { composing, useCommands } from "../../parts/commands.js";
 import { palette } from "../../parts/shapes.js";
 import { Icon } from "../../parts/sign.js";
 import { dark } from "../../state/settings.js";

@@ -2,13 +2,13 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { Empty, sentence, Trouble } from "../../parts/fault.js";
-import { toast } from "../../parts/say.js";
+import { Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { job as newest } from "../../state/vault.js";
 import { ask } from "../../wire.js";
+import { later } from "../../later.js";
 import { agoWords, count, duration, fullDate, timeOf, words } from "../../words.js";
 import { follow } from "./follow.js";
 
@@ -19,7 +19,7 @@ async function begin(kind) {
   try {
     newest.value = (await ask("POST", `/${kind}`, { body: {} })).data.job;
   } catch (error) {
-    toast(/** @type {Fault} */ (error).code === "INDEX_BUSY" ? words.jobs.busy : sentence(error));
+    toast(/** @type {Fault} */ (error).code === "INDEX_BUSY" ? later.jobs.busy : sentence(error));
   }
 }
 
@@ -49,10 +49,10 @@ export function View() {
   }, [id]);
   if (!styled) return null;
   const past = (jobs.value ?? []).filter((each) => each.finishedAt).slice(0, SHOWN);
-  return html`<section class="page" tabindex="0" aria-label=${words.jobs.title}>
+  return html`<section class="page" tabindex="0" aria-label=${later.jobs.title}>
     <div>
       <div class="head">
-        <h1>${words.jobs.title}</h1>
+        <h1>${later.jobs.title}</h1>
         <span class="acts">
           <button
             class="quiet"
@@ -66,18 +66,18 @@ export function View() {
             aria-disabled=${Boolean(running.value)}
             onClick=${() => running.peek() || void begin("index")}
           >
-            ${words.jobs.index}
+            ${later.jobs.index}
           </button>
         </span>
       </div>
       ${fault.value && html`<${Trouble} fault=${fault.value} again=${load} />`}
       ${running.value && html`<${Running} job=${running.value} />`}
       <section>
-        <h2>${words.jobs.history}</h2>
+        <h2>${later.jobs.history}</h2>
         ${
           past.length
             ? html`<div class="card">${past.map((each) => html`<${Past} key=${each.id} job=${each} />`)}</div>`
-            : jobs.value && html`<${Empty} icon="jobs" title=${words.jobs.none} />`
+            : jobs.value && html`<${Empty} icon="jobs" title=${later.jobs.none} />`
         }
       </section>
     </div>
@@ -91,25 +91,25 @@ function Running({ job }) {
     sure.value = false;
     ask("DELETE", `/jobs/${job.id}`).catch((error) => toast(sentence(error)));
   };
-  return html`<section aria-label=${words.jobs.running}>
-    <h2>${words.jobs.running}</h2>
+  return html`<section aria-label=${later.jobs.running}>
+    <h2>${later.jobs.running}</h2>
     <div class="card">
       <div class="line">
         <${Icon} name="jobs" />
         <span class="grow">
-          <b>${/** @type {Record<string, string>} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b>
+          <b>${/** @type {Record<string, string>} */ (later.jobs.kinds)[job.kind] ?? job.kind}</b>
           <small class="num">
             ${
               [
-                job.rate && words.jobs.rate(count(Math.round(job.rate))),
-                job.etaSeconds && words.jobs.left(duration(job.etaSeconds)),
+                job.rate && later.jobs.rate(count(Math.round(job.rate))),
+                job.etaSeconds && later.jobs.left(duration(job.etaSeconds)),
               ]
                 .filter(Boolean)
-                .join(" · ") || /** @type {Record<string, string>} */ (words.jobs.states)[job.state]
+                .join(" · ") || /** @type {Record<string, string>} */ (later.jobs.states)[job.state]
             }
           </small>
         </span>
-        <button class="quiet danger" onClick=${() => (sure.value = true)}>${words.jobs.cancel}</button>
+        <button class="quiet danger" onClick=${() => (sure.value = true)}>${later.jobs.cancel}</button>
       </div>
       <div class="phases">
         ${job.phases.map((phase) => {
@@ -128,7 +128,7 @@ function Running({ job }) {
               <i style=${{ inlineSize: `${share * 100}%` }}></i>
             </span>
             <span class="num mute">
-              ${phase.total === null ? count(phase.done) : words.jobs.ofTotal(count(phase.done), count(phase.total))}
+              ${phase.total === null ? count(phase.done) : later.jobs.ofTotal(count(phase.done), count(phase.total))}
             </span>
           </div>`;
         })}
@@ -137,13 +137,13 @@ function Running({ job }) {
     </div>
     ${
       sure.value &&
-      html`<${Dialog} label=${words.jobs.cancel} onClose=${() => (sure.value = false)}>
+      html`<${Dialog} label=${later.jobs.cancel} onClose=${() => (sure.value = false)}>
         <div class="boxed">
-          <p>${words.jobs.sure}</p>
+          <p>${later.jobs.sure}</p>
           <div class="head">
             <span class="acts end">
-              <button class="quiet" onClick=${() => (sure.value = false)}>${words.jobs.no}</button>
-              <button class="primary" onClick=${cancel}>${words.jobs.yes}</button>
+              <button class="quiet" onClick=${() => (sure.value = false)}>${later.jobs.no}</button>
+              <button class="primary" onClick=${cancel}>${later.jobs.yes}</button>
             </span>
           </div>
         </div>
@@ -167,12 +167,12 @@ const SIGNS = /** @type {Record<string, [string, string]>} */ ({
 function Past({ job }) {
   const [icon, tone] = SIGNS[job.state] ?? ["clock", "mute"];
   const took = job.startedAt ? (timeOf(job.finishedAt) - timeOf(job.startedAt)) / 1000 : 0;
-  const trigger = /** @type {Record<string, string>} */ (words.jobs.triggers)[job.trigger] ?? job.trigger;
+  const trigger = /** @type {Record<string, string>} */ (later.jobs.triggers)[job.trigger] ?? job.trigger;
   return html`<div>
     <div class="line">
       <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
       <span class=${job.error ? "grow long" : "grow"}>
-        <b>${/** @type {Record<string, string>} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">
+        <b>${/** @type {Record<string, string>} */ (later.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">
           ${trigger}
         </span>
         <small>
@@ -180,13 +180,13 @@ function Past({ job }) {
             job.error
               ? plain(job.error.message)
               : job.summary
-                ? words.jobs.summary(shownCounts(job.summary))
-                : /** @type {Record<string, string>} */ (words.jobs.states)[job.state]
+                ? later.jobs.summary(shownCounts(job.summary))
+                : /** @type {Record<string, string>} */ (later.jobs.states)[job.state]
           }
         </small>
       </span>
       <span class="mute num" title=${fullDate(job.finishedAt)}>
-        ${agoWords((Date.now() - timeOf(job.finishedAt)) / 1000)} · ${words.jobs.took(duration(took))}
+        ${agoWords((Date.now() - timeOf(job.finishedAt)) / 1000)} · ${later.jobs.took(duration(took))}
       </span>
     </div>
     <${Warnings} job=${job} />
@@ -200,7 +200,7 @@ function Warnings({ job }) {
   const codes = new Map();
   for (const each of job.warnings) codes.set(each.code, [...(codes.get(each.code) ?? []), each]);
   return html`<details class="log">
-    <summary>${words.jobs.warnings(job.warningCount)}</summary>
+    <summary>${later.jobs.warnings(job.warningCount)}</summary>
     ${[...codes].map(
       ([code, list]) => html`<div key=${code}>
         <code>${code}</code> <span class="num">${list.length}</span>

@@ -2,9 +2,8 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { Empty, sentence, Trouble } from "../../parts/fault.js";
+import { Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
-import { toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";

@@ -1,7 +1,7 @@
 // The Memory view: what each session of an agent got of the notes, and the journals of the sessions.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Empty, Trouble } from "../../parts/fault.js";
+import { Empty, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";

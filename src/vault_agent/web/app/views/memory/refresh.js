@@ -2,7 +2,7 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { Trouble } from "../../parts/fault.js";
+import { Trouble } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
 import { difference, refreshed } from "../../state/memory.js";
 import { later } from "../../later.js";

@@ -1,8 +1,7 @@
 // One session: what it got at each event, why, what has changed since, and what comes next.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { sentence } from "../../parts/fault.js";
-import { toast } from "../../parts/say.js";
+import { sentence, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";

@@ -1,8 +1,7 @@
 // The filters as chips: types with counts, tags, folders, dates, and what is set.
 
 import { html, useRef, useSignal } from "../../../vendor/preact.js";
-import { Menu } from "../../parts/dialog.js";
-import { Later } from "../../parts/later.js";
+import { Later, MENU, MenuButton } from "../../parts/later.js";
 import { Check, Icon, KINDS, kindOf, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
@@ -126,20 +125,27 @@ export function Chips() {
     }
     ${
       menu.value === "project" &&
-      html`<${Menu} anchor=${anchors.current.project} label=${words.notes.project} onClose=${close}>
-        ${projects.map(
-          (name) => html`<button
-            class="entry"
-            role="menuitemcheckbox"
-            key=${name}
-            aria-checked=${now.project.includes(name)}
-            onClick=${() => go({ project: toggled(now.project, name) })}
-          >
-            <${Check} />
-            <bdi class="cut">${plain(name, 60)}</bdi>
-          </button>`,
-        )}
-      <//>`
+      html`<${Later}
+        load=${MENU}
+        name="Menu"
+        given=${{
+          anchor: anchors.current.project,
+          label: words.notes.project,
+          onClose: close,
+          children: projects.map(
+            (name) => html`<button
+              class="entry"
+              role="menuitemcheckbox"
+              key=${name}
+              aria-checked=${now.project.includes(name)}
+              onClick=${() => go({ project: toggled(now.project, name) })}
+            >
+              <${Check} />
+              <bdi class="cut">${plain(name, 60)}</bdi>
+            </button>`,
+          ),
+        }}
+      />`
     }
   `;
 }
@@ -199,55 +205,45 @@ export const FilesToggle = () => html`<button
 </button>`;
 
 export function Count() {
-  const open = useSignal(false);
-  const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const { rows, total, more, time, key } = results.value;
   const sort = /** @type {typeof SORTS[number]} */ (address.value.sort || results.value.order || "updated");
-  const close = () => (open.value = false);
   const said = !key
     ? ""
     : total === null
       ? words.notes.results(count(rows.length), more, words.time.milliseconds(count(Math.round(time))))
       : words.notes.total(count(total));
+  /** @param {() => void} close */
+  const entries = (close) =>
+    SORTS.map(
+      (each) => html`<button
+        class="entry"
+        role="menuitemradio"
+        aria-checked=${each === sort}
+        key=${each}
+        onClick=${() => {
+          go({ sort: each });
+          close();
+        }}
+      >
+        <${Check} />
+        ${words.notes.sort[each]}
+      </button>`,
+    );
   return html`<div class="count">
     <span class="num" role="status">${said}</span>
     ${
       searching.value
         ? html`<span>${words.notes.sort.best}</span>`
         : html`
-          <button
-            ref=${anchor}
-            aria-haspopup="true"
-            aria-expanded=${open.value}
-            aria-label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`}
-            onClick=${() => (open.value = !open.peek())}
-          >
-            ${words.notes.sort[sort]}
-            <${Icon} name="down" small />
-          </button>
+          <${MenuButton}
+            className=""
+            label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`}
+            menu=${words.notes.sort.label}
+            face=${html`${words.notes.sort[sort]}<${Icon} name="down" small />`}
+            entries=${entries}
+          />
           <${FilesToggle} />
         `
-    }
-    ${
-      open.value &&
-      html`<${Menu} anchor=${anchor.current} label=${words.notes.sort.label} onClose=${close}>
-        ${SORTS.map(
-          (each) => html`<button
-            class="entry"
-            role="menuitemradio"
-            aria-checked=${each === sort}
-            key=${each}
-            onClick=${() => {
-              go({ sort: each });
-              close();
-              anchor.current?.focus();
-            }}
-          >
-            <${Check} />
-            ${words.notes.sort[each]}
-          </button>`,
-        )}
-      <//>`
     }
   </div>`;
 }

@@ -1,7 +1,7 @@
 // The menu of dates: a few spans, and a range.
 
 import { html } from "../../../vendor/preact.js";
-import { Menu } from "../../parts/dialog.js";
+import { Menu } from "../../parts/menu.js";
 import { Check } from "../../parts/sign.js";
 import { address, go } from "../../state/address.js";
 import { dayName } from "../../state/stamp.js";

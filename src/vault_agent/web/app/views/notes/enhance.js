@@ -7,7 +7,6 @@ import { nameOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { place as otherVault } from "../../wire.js";
-import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 import { colour } from "./code.js";
 import { mark } from "./marks.js";
@@ -76,7 +75,7 @@ export function enhance(prose, note) {
   callouts(prose);
   remotes(prose);
   for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (prose.querySelectorAll("input")))
-    box.setAttribute("aria-label", box.checked ? words.note.done : words.note.open);
+    box.setAttribute("aria-label", box.checked ? later.note.done : later.note.open);
   tables(prose);
   codes(prose);
   void formulas(prose, () => stopped);
@@ -104,7 +103,7 @@ function links(prose) {
     const { note, anchor, tag, host } = link.dataset;
     if (note) link.setAttribute("href", changed({ view: "notes", note, at: anchor ?? "" }));
     else if (tag) link.setAttribute("href", written({ ...address.peek(), view: "notes", tag: [tag], q: "" }));
-    else if (host) link.title = words.note.toHost(plain(host, 100));
+    else if (host) link.title = later.note.toHost(plain(host, 100));
     else if (link.classList.contains("unresolved")) missing(link);
     else if (link.getAttribute("href")?.startsWith("#n-"))
       link.setAttribute("href", changed({ at: link.getAttribute("href")?.slice(1) }));
@@ -114,7 +113,7 @@ function links(prose) {
 /** A link to no note offers to make one, where writing is on. @param {HTMLAnchorElement} link */
 function missing(link) {
   const name = (link.dataset.target ?? "").replace(/[#|].*$/s, "");
-  link.title = mayWrite.peek() && name ? later.edit.create.missing : words.note.unresolved;
+  link.title = mayWrite.peek() && name ? later.edit.create.missing : later.note.unresolved;
   if (!mayWrite.peek() || !name) return;
   link.setAttribute("role", "button");
   link.tabIndex = 0;
@@ -130,13 +129,13 @@ function headings(prose, note) {
     const name = nameOf(note.path);
     const text = (heading.textContent ?? "").trim();
     if (heading.parentElement === prose) heading.prepend(folder(prose, heading));
-    heading.append(button("anchor", words.note.copyHeading, "link", () => void copy(`[[${name}#${text}]]`)));
+    heading.append(button("anchor", later.note.copyHeading, "link", () => void copy(`[[${name}#${text}]]`)));
   }
 }
 
 /** A button that folds what stands below a heading. @param {HTMLElement} prose @param {Element} heading */
 function folder(prose, heading) {
-  const made = button("fold", words.note.fold, "down", () => {
+  const made = button("fold", later.note.fold, "down", () => {
     heading.toggleAttribute("data-folded");
     showFolds(prose);
   });
@@ -223,17 +222,17 @@ function remotes(prose) {
     const urls = all.flatMap((each) => each.dataset.url ?? []).join("\n");
     const name = document.createElement("bdi");
     name.textContent = all[1]
-      ? words.note.remotes(all.length, plain(host, 100))
-      : words.note.remote(texts[0], plain(host, 100));
+      ? later.note.remotes(all.length, plain(host, 100))
+      : later.note.remote(texts[0], plain(host, 100));
     if (all[1]) place.title = texts.filter(Boolean).join("\n");
     place.replaceChildren(icon("image"), name);
-    if (urls) place.append(button("icon", words.note.copyAddress, "copy", () => void copy(urls)));
+    if (urls) place.append(button("icon", later.note.copyAddress, "copy", () => void copy(urls)));
     while (all[1] && place.nextSibling !== all.at(-1)) place.nextSibling?.remove();
     if (all[1]) all.at(-1)?.remove();
   }
   for (const place of prose.querySelectorAll(".missing")) {
     place.prepend(icon("file"));
-    /** @type {HTMLElement} */ (place).title = words.note.unresolved;
+    /** @type {HTMLElement} */ (place).title = later.note.unresolved;
   }
   for (const place of prose.querySelectorAll("a.file")) place.prepend(icon("file"));
 }
@@ -245,7 +244,7 @@ function tables(prose) {
     frame.className = "table";
     frame.tabIndex = 0;
     frame.setAttribute("role", "region");
-    frame.setAttribute("aria-label", words.note.table);
+    frame.setAttribute("aria-label", later.note.table);
     table.replaceWith(frame);
     frame.append(table);
   }
@@ -270,12 +269,12 @@ function codes(prose) {
     name.textContent = plain(language, 30);
     caption.append(
       name,
-      button("icon", words.note.copyCode, "copy", () => void copy(text)),
+      button("icon", later.note.copyCode, "copy", () => void copy(text)),
     );
     pre.tabIndex = 0;
     pre.dir = "ltr";
     pre.setAttribute("role", "region");
-    pre.setAttribute("aria-label", words.note.code);
+    pre.setAttribute("aria-label", later.note.code);
     frame.append(caption);
     colour(code, text, language);
     queries(/** @type {HTMLElement} */ (frame), language);

@@ -2,9 +2,8 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
-import { Trouble } from "../../parts/fault.js";
+import { copy, Trouble } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
-import { copy } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";

@@ -1,8 +1,7 @@
 // The search field: results as one types, and operators that become chips.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { useCommands } from "../../parts/commands.js";
-import { composing } from "../../parts/keys.js";
+import { composing, useCommands } from "../../parts/commands.js";
 import { Icon } from "../../parts/sign.js";
 import { address, go } from "../../state/address.js";
 import { asWord, split } from "../../state/query.js";

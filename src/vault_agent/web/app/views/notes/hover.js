@@ -6,7 +6,8 @@ import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
 import { readNote } from "../../state/note.js";
 import { showRendered } from "../../trust.js";
-import { mirrored, words } from "../../words.js";
+import { later } from "../../later.js";
+import { mirrored } from "../../words.js";
 import { hideTitle } from "./enhance.js";
 
 const WAIT = 300;
@@ -99,7 +100,7 @@ export function Hover() {
   return html`<aside
     class="hovercard"
     ref=${ref}
-    aria-label=${words.note.preview}
+    aria-label=${later.note.preview}
     onPointerEnter=${() => clearTimeout(timer)}
     onPointerLeave=${hide}
   >
@@ -112,7 +113,7 @@ export function Hover() {
       <button
         class="icon"
         aria-pressed=${shown.pinned}
-        aria-label=${words.note.pin}
+        aria-label=${later.note.pin}
         onClick=${() => (card.value = shown.pinned ? null : { ...shown, pinned: true })}
       >
         <${Icon} name=${shown.pinned ? "x" : "pin"} />

@@ -1,8 +1,7 @@
 // Backlinks and mentions under a note. They load after the text, never before it.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { sentence, Trouble } from "../../parts/fault.js";
-import { toast } from "../../parts/say.js";
+import { sentence, toast, Trouble } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { Marked, plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
@@ -80,10 +79,10 @@ export function Links({ id, named }) {
       /** @type {HTMLElement | null} */ (tabs.current?.querySelector("[aria-selected=true]"))?.focus(),
     );
   };
-  return html`<section class="back" aria-label=${words.note.backlinks}>
+  return html`<section class="back" aria-label=${later.note.backlinks}>
     <header>
-      <h2>${words.note.backlinks}</h2>
-      <div class="tabs" role="tablist" aria-label=${words.note.backlinks} ref=${tabs} onKeyDown=${keyed}>
+      <h2>${later.note.backlinks}</h2>
+      <div class="tabs" role="tablist" aria-label=${later.note.backlinks} ref=${tabs} onKeyDown=${keyed}>
         ${TABS.slice(0, named ? 2 : 1).map(
           (each) => html`<button
             key=${each}
@@ -94,7 +93,7 @@ export function Links({ id, named }) {
             aria-selected=${each === shown}
             onClick=${() => (tab.value = each)}
           >
-            ${words.note[each]}
+            ${later.note[each]}
             <span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span>
           </button>`,
         )}
@@ -103,7 +102,7 @@ export function Links({ id, named }) {
     <div id="refs" role="tabpanel" aria-labelledby=${`tab-${shown}`}>
       ${
         !lists[shown].length &&
-        html`<p class="none">${shown === "linked" ? words.note.noBacklinks : words.note.noMentions}</p>`
+        html`<p class="none">${shown === "linked" ? later.note.noBacklinks : later.note.noMentions}</p>`
       }
       ${lists[shown].map(
         (/** @type {Wire.Backlink | Wire.Mention} */ each) => html`<div class="ref-row" key=${each.noteId}>
@@ -120,7 +119,7 @@ export function Links({ id, named }) {
       ${
         shown === "linked" &&
         linked.value.hasMore &&
-        html`<button class="quiet" onClick=${more}>${words.note.moreBacklinks}</button>`
+        html`<button class="quiet" onClick=${more}>${later.note.moreBacklinks}</button>`
       }
     </div>
   </section>`;
@@ -132,12 +131,12 @@ function Reference({ from }) {
     <strong>
       <${Icon} name="notes" />
       <bdi class="cut">${plain(from.title, 160) || words.untitled}</bdi>
-      <small class="num">${from.count > 1 ? words.note.times(from.count) : ""}</small>
+      <small class="num">${from.count > 1 ? later.note.times(from.count) : ""}</small>
     </strong>
     ${from.places.map(
       (place, at) => html`<p key=${at} dir="auto">
         ${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi>${place.snippet && " · "}</i>`}
-        ${place.chunkIndex === null ? html`<i>${words.note.inProperties}</i> ` : ""}
+        ${place.chunkIndex === null ? html`<i>${later.note.inProperties}</i> ` : ""}
         <${Marked} text=${place.snippet} ranges=${place.matches} as="b" />
       </p>`,
     )}

@@ -2,9 +2,11 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
-import { Empty, Trouble } from "../../parts/fault.js";
+import { Empty, Trouble } from "../../parts/say.js";
 import { Later } from "../../parts/later.js";
-import { address, FILTERS, go, LISTS } from "../../state/address.js";
+import { Icon, NoteShape } from "../../parts/sign.js";
+import { hitsOf, Marked, otherName, plain } from "../../parts/text.js";
+import { address, changed, FILTERS, go, LISTS } from "../../state/address.js";
 import {
   asked,
   busy,
@@ -18,17 +20,18 @@ import {
   results,
   searching,
 } from "../../state/results.js";
-import { note } from "../../state/note.js";
-import { health, job, mayWrite } from "../../state/vault.js";
+import { folderOf, lastOf } from "../../state/query.js";
+import { health, job, mayWrite, typed } from "../../state/vault.js";
 import { ask } from "../../wire.js";
-import { agoWords, timeOf, words } from "../../words.js";
+import { agoWords, count, fullDate, shortDate, timeOf, words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
-import { Row } from "./row.js";
 
 const NEAR = 5; // rows beyond the view
 const AHEAD = 30; // rows before the end at which the next page is fetched
 const GHOSTS = 6;
+const TAGS = 3; // of a row
 const WHY = () => import("./why.js");
+const OPENED = () => import("./opened.js");
 
 /** The first row of a new list is at the top. */
 export function List() {
@@ -132,21 +135,9 @@ export function List() {
   if (focusAt < from || focusAt >= to) if (focusAt < rows.length) shown.push(focusAt);
 
   const query = asked.value.text;
-  const read = note.value;
-  const far = read?.id === open && key && !query && !rows.some((row) => row.id === open);
+  const far = open && key && !query && !rows.some((row) => row.id === open);
   return html`
-    ${
-      far &&
-      html`<div class="opened">
-        <${Row}
-          row=${{ ...read, text: "", ranges: [], connections: null, heading: null }}
-          query=""
-          current
-          focusable
-          onOpen=${() => {}}
-        />
-      </div>`
-    }
+    ${far && html`<${Later} load=${OPENED} name="Opened" />`}
     <div
       class=${`scroll${busy.value ? " busy" : ""}`}
       ref=${scroll}
@@ -192,6 +183,67 @@ export function List() {
       ${!rows.length && !fault.value && (busy.value || !key ? html`<${Ghosts} />` : html`<${None} />`)}
     </div>
   `;
+}
+
+/**
+ * One note in the list.
+ *
+ * @param {{
+ *   row: import("../../state/results.js").Row,
+ *   query: string,
+ *   current: boolean,
+ *   focusable: boolean,
+ *   onOpen: (event: MouseEvent) => void,
+ * }} given
+ */
+export function Row({ row, query, current, focusable, onOpen }) {
+  const title = plain(row.title) || words.untitled;
+  const folder = folderOf(row.path);
+  const more = row.tags.length - TAGS;
+  const file = otherName(row.path, title);
+  return html`<a
+    class="row"
+    data-typed=${typed.value}
+    href=${changed({ note: row.id, at: row.at ?? "" })}
+    data-note=${row.id}
+    tabindex=${focusable ? 0 : -1}
+    aria-current=${current ? "true" : undefined}
+    onClick=${onOpen}
+    draggable=${false}
+  >
+    <${NoteShape} type=${row.type} />
+    <div class="name">
+      <h2 class="cut" dir="auto" title=${title.length > 40 ? title : undefined}>
+        <${Marked} text=${title} ranges=${query ? hitsOf(title, query) : []} />
+      </h2>
+      ${file && html`<bdi class="file cut" title=${plain(row.path)}>${file}</bdi>`}
+    </div>
+    <time class="num" datetime=${row.date ?? ""} title=${fullDate(row.date)}>${shortDate(row.date)}</time>
+    <p dir="auto">
+      ${row.heading && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}
+      <${Marked} text=${row.text.slice(0, 400)} ranges=${row.ranges} />
+      ${!row.text && plain(folder)}
+    </p>
+    <span class="meta">
+      ${row.tags.slice(0, TAGS).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 60)}</bdi>`)}
+      ${more > 0 && html`<span class="tag num">${words.notes.moreTags(more)}</span>`}
+      ${
+        !row.tags.length &&
+        row.text &&
+        folder &&
+        html`<bdi class="folder cut" title=${plain(folder)}>${plain(lastOf(folder), 60)}</bdi>`
+      }
+      ${
+        row.connections
+          ? html`<span class="deg num" title=${words.notes.connections(row.connections)}>
+            <${Icon} name="graph" />
+            ${count(row.connections)}
+            <span class="visually-hidden">${words.notes.connections(row.connections)}</span>
+          </span>`
+          : null
+      }
+    </span>
+  </a>`;
 }
 
 const Ghosts = () => html`<div aria-hidden="true">

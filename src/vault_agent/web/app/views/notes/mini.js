@@ -9,7 +9,7 @@ import { cut, isolated } from "../../state/query.js";
 import { dark } from "../../state/settings.js";
 import { revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
-import { words } from "../../words.js";
+import { later } from "../../later.js";
 
 const MOST = 60;
 const NAMED = 9;
@@ -69,14 +69,14 @@ export function Mini({ read }) {
   };
   return html`<section>
     <h2>
-      ${words.note.localGraph}
-      <span class="end tabs" role="radiogroup" aria-label=${words.note.depthLabel}>
+      ${later.note.localGraph}
+      <span class="end tabs" role="radiogroup" aria-label=${later.note.depthLabel}>
         ${[1, 2, 3].map(
           (each) => html`<button
             key=${each}
             role="radio"
             aria-checked=${depth.value === each}
-            aria-label=${words.note.depth(each)}
+            aria-label=${later.note.depth(each)}
             onClick=${() => (depth.value = each)}
           >
             ${each}
@@ -86,8 +86,8 @@ export function Mini({ read }) {
       <a
         class="icon"
         href=${changed({ view: "graph", near: read.id })}
-        aria-label=${words.note.openGraph}
-        title=${words.note.openGraph}
+        aria-label=${later.note.openGraph}
+        title=${later.note.openGraph}
       >
         <${Icon} name="fit" />
       </a>
@@ -96,7 +96,7 @@ export function Mini({ read }) {
       <canvas
         ref=${canvas}
         role="img"
-        aria-label=${words.note.localGraphSays(Math.max(0, nodes.length - 1))}
+        aria-label=${later.note.localGraphSays(Math.max(0, nodes.length - 1))}
         onPointerMove=${(/** @type {PointerEvent} */ event) => (hot.value = nearest(event))}
         onPointerLeave=${() => (hot.value = -1)}
         onClick=${(/** @type {PointerEvent} */ event) => {

@@ -1,8 +1,9 @@
 // The Notes view: the list, the note that is read, and what is about it.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { useCommands } from "../../parts/commands.js";
-import { elsewhere, Later } from "../../parts/later.js";
+import { html, signal, useEffect, useSignal } from "../../../vendor/preact.js";
+import { Key, useCommands } from "../../parts/commands.js";
+import { Empty } from "../../parts/say.js";
+import { elsewhere, Later, MENU } from "../../parts/later.js";
 import { Icon } from "../../parts/sign.js";
 import { address } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
@@ -13,11 +14,12 @@ import { overlay } from "../frame/overlay.js";
 import { Chips, Count, FilesToggle } from "./chips.js";
 import { Find } from "./find.js";
 import { List } from "./list.js";
-import { Nothing } from "./nothing.js";
 
 const READ = () => import("./read.js");
 const TABS = () => import("./tabs.js");
-const AFTER = 1500; // ms after the list, when what reads notes is fetched before it is asked for
+const AFTER = 1500; // ms after the list
+/** Whether the list has been shown for a while: then what is not needed at once is fetched. */
+const begun = signal(false);
 
 export function Notes() {
   const { note, edit } = address.value;
@@ -26,12 +28,12 @@ export function Notes() {
   const tree = files && !searching.value && !filtered.value; // what is sought is a list
   const drawer = useSignal(false);
   const listed = Boolean(results.value.key);
-  const begun = useSignal(false);
   useEffect(() => void (drawer.value = false), [note]);
   useEffect(() => {
     const ready = () => {
       begun.value = true;
       void READ();
+      void MENU();
     };
     const timer = listed && setTimeout(ready, AFTER);
     return () => void (timer && clearTimeout(timer));
@@ -96,4 +98,18 @@ export function Notes() {
     ${(note || begun.value) && html`<${Later} load=${TABS} name="Tabs" />`}
     ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}
   </div>`;
+}
+
+/** What stands where a note would. */
+function Nothing() {
+  const none = results.value.key && !results.value.rows.length && !searching.value && !filtered.value;
+  return html`<section class="read" tabindex="0" aria-label=${words.note.label}>
+    <${Empty} icon="notes" title=${words.note.choose.title}>
+      ${!none && html`<p>${words.note.choose.text}</p>`}
+      <p><${Key} keys="Mod+k" /> ${words.commands.palette}</p>
+      ${!none && html`<p><${Key} keys="j" /> <${Key} keys="k" /> ${words.commands.next}</p>`}
+      <p><${Key} keys="?" /> ${words.commands.keys}</p>
+    <//>
+    ${begun.value && html`<${Later} load=${elsewhere.start} name="Start" />`}
+  </section>`;
 }

@@ -3,9 +3,8 @@
 import { html, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Dialog } from "../../parts/dialog.js";
-import { sentence } from "../../parts/fault.js";
+import { sentence, toast } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
-import { toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";

@@ -1,11 +1,9 @@
 // Reading: the note, what links to it, and what is about it.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
-import { useCommands } from "../../parts/commands.js";
-import { Empty, sentence, Trouble } from "../../parts/fault.js";
-import { keyName } from "../../parts/keys.js";
+import { keyName, useCommands } from "../../parts/commands.js";
+import { copy, Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { elsewhere, Later } from "../../parts/later.js";
-import { copy, toast } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -14,6 +12,7 @@ import { isNote, note, noteFault, readPiece, reopen } from "../../state/note.js"
 import { folderOf, nameOf } from "../../state/query.js";
 import { star, starred } from "../../state/settings.js";
 import { health, mayWrite, typed } from "../../state/vault.js";
+import { later } from "../../later.js";
 import { count, fullDate, words } from "../../words.js";
 import { showAnchor, showLine, stayAt } from "./anchor.js";
 import { enhance } from "./enhance.js";
@@ -83,7 +82,7 @@ function Reader({ drawer, onSide }) {
         { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href), hidden: !wanted },
         {
           id: "star",
-          name: words.note.star,
+          name: later.note.star,
           icon: "star",
           run: () => note.peek() && star(/** @type {import("../../state/note.js").Note} */ (note.peek())),
           hidden: !wanted,
@@ -114,7 +113,7 @@ function Reader({ drawer, onSide }) {
       data-gone=${Boolean(noteFault.value)}
     >
       <div class="crumb" data-moved=${moved.value}>
-        <button class="icon only-s" aria-label=${words.note.back} onClick=${close}><${Icon} name="left" /></button>
+        <button class="icon only-s" aria-label=${later.note.back} onClick=${close}><${Icon} name="left" /></button>
         ${
           folder &&
           html`
@@ -131,8 +130,8 @@ function Reader({ drawer, onSide }) {
             html`<button
               class="icon"
               aria-pressed=${isStarred}
-              aria-label=${words.note.star}
-              title=${words.note.star}
+              aria-label=${later.note.star}
+              title=${later.note.star}
               onClick=${() => star(read)}
             >
               <${Icon} name="star" />
@@ -143,8 +142,8 @@ function Reader({ drawer, onSide }) {
             !noteFault.value &&
             html`<button
               class="icon"
-              aria-label=${words.note.copyLink}
-              title=${words.note.copyLink}
+              aria-label=${later.note.copyLink}
+              title=${later.note.copyLink}
               onClick=${() => void copy(location.href)}
             >
               <${Icon} name="link" />
@@ -155,8 +154,8 @@ function Reader({ drawer, onSide }) {
             html`<a
               class="icon m-hide"
               href=${changed({ view: "graph", near: wanted })}
-              aria-label=${words.note.openGraph}
-              title=${words.note.openGraph}
+              aria-label=${later.note.openGraph}
+              title=${later.note.openGraph}
             >
               <${Icon} name="graph" />
             </a>`
@@ -164,7 +163,7 @@ function Reader({ drawer, onSide }) {
           ${read && writes && html`<${More} read=${read} />`}
           ${
             !noteFault.value &&
-            html`<button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}>
+            html`<button class="icon" aria-label=${later.note.side} title=${later.note.side} onClick=${onSide}>
               <${Icon} name="side" />
             </button>`
           }
@@ -172,8 +171,8 @@ function Reader({ drawer, onSide }) {
             writes &&
             html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}>
               <${Icon} name="edit" />
-              <span class="m-hide">${words.note.edit}</span>
-              <span class="visually-hidden only-s">${words.note.edit}</span>
+              <span class="m-hide">${later.note.edit}</span>
+              <span class="visually-hidden only-s">${later.note.edit}</span>
             </button>`
           }
         </div>
@@ -183,7 +182,7 @@ function Reader({ drawer, onSide }) {
         html`<div class="doc">
           ${
             noteFault.value.status === 404
-              ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>`
+              ? html`<${Empty} icon="file" title=${later.note.gone.title}><p>${later.note.gone.text}</p><//>`
               : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`
           }
         </div>`
@@ -212,7 +211,7 @@ function Facts({ read }) {
     }
     ${status && html`<bdi>${plain(status, 40)}</bdi>`}
     ${read.date && html`<time class="num" datetime=${read.date} title=${read.date}>${fullDate(read.date)}</time>`}
-    ${wordCount > 0 && html`<span class="num">${words.note.words(count(wordCount))}</span>`}
+    ${wordCount > 0 && html`<span class="num">${later.note.words(count(wordCount))}</span>`}
     ${read.tags
       .slice(0, 30)
       .map(
@@ -253,13 +252,13 @@ function Source({ read }) {
     busy.value = false;
   };
   return html`
-    <p class="say"><${Icon} name="info" />${words.note.large}</p>
+    <p class="say"><${Icon} name="info" />${later.note.large}</p>
     <pre class="raw" dir="auto" tabindex="0">
       ${pieces.value.map((piece, at) => html`<span key=${at}>${piece}</span>`)}
     </pre>
     ${
       pieces.value.length < read.pieces &&
-      html`<button class="quiet" disabled=${busy.value} onClick=${more}>${words.note.more}</button>`
+      html`<button class="quiet" disabled=${busy.value} onClick=${more}>${later.note.more}</button>`
     }
   `;
 }

@@ -5,6 +5,7 @@ import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, changed, remember, remembered } from "../../state/address.js";
 import { isNote } from "../../state/note.js";
+import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { onGesture, showAnchor } from "./anchor.js";
 import { Mini } from "./mini.js";
@@ -20,7 +21,7 @@ const OUTLINE = 400; // headings in the document
  */
 export function Side({ read, box, drawer }) {
   const properties = read.properties.filter(({ values }) => values.some(({ text }) => text.trim()));
-  return html`<aside class="side" data-drawer=${drawer.value} aria-label=${words.note.about} tabindex=${-1}>
+  return html`<aside class="side" data-drawer=${drawer.value} aria-label=${later.note.about} tabindex=${-1}>
     <button class="icon shut" aria-label=${words.close} onClick=${() => (drawer.value = false)}>
       <${Icon} name="x" />
     </button>
@@ -28,7 +29,7 @@ export function Side({ read, box, drawer }) {
     ${read.outline.length > 0 && html`<${Outline} read=${read} box=${box} />`}
     ${
       properties.length > 0 &&
-      html`<section><h2>${words.note.properties}</h2><${Properties} list=${properties} /></section>`
+      html`<section><h2>${later.note.properties}</h2><${Properties} list=${properties} /></section>`
     }
   </aside>`;
 }
@@ -95,7 +96,7 @@ function Outline({ read, box }) {
     remember({ heading: id });
   };
   return html`<section>
-    <h2>${words.note.outline}</h2>
+    <h2>${later.note.outline}</h2>
     <ul class="toc">
       ${read.outline.slice(0, OUTLINE).map(
         (each) => html`<li key=${each.id}>

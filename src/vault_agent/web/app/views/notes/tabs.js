@@ -1,8 +1,7 @@
 // The strip of open notes above the one that is read.
 
 import { html, useEffect, useRef } from "../../../vendor/preact.js";
-import { useCommands } from "../../parts/commands.js";
-import { apple } from "../../parts/keys.js";
+import { apple, useCommands } from "../../parts/commands.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";

@@ -1,8 +1,8 @@
 // The menus of tags and folders: the tree of the vault as a list that can be filtered.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Menu } from "../../parts/dialog.js";
-import { Trouble } from "../../parts/fault.js";
+import { Menu } from "../../parts/menu.js";
+import { Trouble } from "../../parts/say.js";
 import { Check, Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";

@@ -3,8 +3,8 @@
 import { html, signal, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { later, percent } from "../../later.js";
 import { useCommands } from "../../parts/commands.js";
-import { Menu } from "../../parts/dialog.js";
-import { Trouble } from "../../parts/fault.js";
+import { Menu } from "../../parts/menu.js";
+import { Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { hitsOf, otherName, plain } from "../../parts/text.js";
 import { inUnits } from "../../state/query.js";

@@ -2,8 +2,7 @@
 
 import { html, useEffect } from "../../../vendor/preact.js";
 import { live } from "../../events.js";
-import { sentence } from "../../parts/fault.js";
-import { toast } from "../../parts/say.js";
+import { sentence, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { set, settings } from "../../state/settings.js";
