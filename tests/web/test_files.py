@@ -130,6 +130,17 @@ def test_a_folder_is_made_and_shown(desk: Desk):
     assert (desk.program.vault / "attic/boxes").is_dir()
 
 
+def test_enter_that_ends_a_composition_makes_no_folder(desk: Desk):
+    page = desk.open("/notes")
+    tree(page)
+    page.get_by_role("button", name="New folder").click()
+    goes_on = page.get_by_role("textbox", name="Its name").evaluate(
+        "e => e.dispatchEvent(new KeyboardEvent('keydown',"
+        " {key: 'Enter', keyCode: 229, isComposing: true, bubbles: true, cancelable: true}))"
+    )
+    assert not goes_on, "the form is not sent"
+
+
 def test_an_open_note_is_shown_in_the_tree(desk: Desk):
     page = desk.open(f"/notes/{desk.id_of('Door')}")
     tree(page)

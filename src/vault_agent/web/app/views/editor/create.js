@@ -1,15 +1,11 @@
 // The dialog of a new note: template, title, folder, and the file that it will be.
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Combo } from "../../parts/combo.js";
-import { Dialog } from "../../parts/dialog.js";
+import { Asking, FolderField, NameField } from "../../parts/asking.js";
 import { sentence } from "../../parts/say.js";
-import { Heading } from "../../parts/heading.js";
-import { composing } from "../../parts/commands.js";
 import { Icon, Shape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
-import { foldersLike } from "../../state/folders.js";
 import { note } from "../../state/note.js";
 import { newKey } from "../../state/once.js";
 import { folderOf } from "../../state/query.js";
@@ -17,7 +13,6 @@ import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates.js";
 import { ask, newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
-import { words } from "../../words.js";
 import { closeOverlay, takeTyped } from "../frame/overlay.js";
 
 const PAUSE = 150; // ms after a key, when the name is checked
@@ -79,7 +74,6 @@ export function Overlay({ title: first = "" }) {
   }, [path, template.value, variables.value, named]);
 
   const make = async () => {
-    if (!named || busy.value || fault.value) return;
     busy.value = true;
     try {
       const made = await makeNote(path, template.value, variables.value, key.current);
@@ -100,101 +94,66 @@ export function Overlay({ title: first = "" }) {
     if (found?.data.notes?.[0]) go({ view: "notes", note: found.data.notes[0].noteId });
   };
   const taken = fault.value && (fault.value.code === "NOTE_EXISTS" || fault.value.code === "NAME_COLLISION");
-  return html`<${Dialog} label=${t.title} className="create" onClose=${closeOverlay}>
-    <form
-      class="boxed"
-      onSubmit=${(/** @type {Event} */ event) => {
-        event.preventDefault();
-        void make();
-      }}
-      onKeyDown=${(/** @type {KeyboardEvent} */ event) =>
-        event.key === "Enter" && composing(event) && event.preventDefault()}
-    >
-      <${Heading} title=${t.title} onClose=${closeOverlay} />
-      <label class="asked">
-        <span>${t.name}</span>
-        <input
-          class="entry-field"
-          type="text"
-          dir="auto"
-          autofocus
-          maxlength="200"
-          autocomplete="off"
-          value=${title.value}
-          onInput=${(/** @type {Typed} */ event) => (title.value = event.target.value)}
-          aria-describedby="create-says"
-        />
-      </label>
-      <div class="asked">
-        <span>${t.folder}</span>
-        <${Combo}
-          label=${t.folder}
-          value=${folder.value}
-          placeholder=${t.root}
-          shown
-          keep
-          look=${foldersLike}
-          onText=${(/** @type {string} */ text) => (folder.value = text)}
-          onTake=${(/** @type {string} */ text) => (folder.value = text)}
-        />
-      </div>
-      <fieldset class="templates">
-        <legend>${t.template}</legend>
-        ${[{ name: "", builtIn: true }, ...templates.value].map(
-          (each) => html`<label key=${each.name} class="template">
-            <input
-              type="radio"
-              name="template"
-              value=${each.name}
-              checked=${template.value === each.name}
-              onChange=${() => (template.value = each.name)}
-            />
-            ${KINDS.has(each.name) ? html`<${Shape} type=${each.name} quiet />` : html`<${Icon} name="file" small />`}
-            <bdi class="cut">
-              ${
-                each.name
-                  ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60)
-                  : t.empty
-              }
-            </bdi>
-          </label>`,
-        )}
-      </fieldset>
-      ${chosen?.variables.map(
-        (each) => html`<label class="asked" key=${each}>
-          <span><bdi>${plain(each, 60)}</bdi></span>
+  return html`<${Asking}
+    title=${t.title}
+    act=${t.make}
+    ready=${named && !busy.value && !fault.value}
+    onAct=${make}
+    onClose=${closeOverlay}
+  >
+    <${NameField}
+      label=${t.name}
+      value=${title.value}
+      onText=${(/** @type {string} */ text) => (title.value = text)}
+      autofocus
+      maxlength="200"
+      aria-describedby="create-says"
+    />
+    <${FolderField} folder=${folder} />
+    <fieldset class="templates">
+      <legend>${t.template}</legend>
+      ${[{ name: "", builtIn: true }, ...templates.value].map(
+        (each) => html`<label key=${each.name} class="template">
           <input
-            class="entry-field"
-            type="text"
-            dir="auto"
-            value=${variables.value[each] ?? ""}
-            onInput=${(/** @type {Typed} */ event) =>
-              (variables.value = { ...variables.peek(), [each]: event.target.value })}
+            type="radio"
+            name="template"
+            value=${each.name}
+            checked=${template.value === each.name}
+            onChange=${() => (template.value = each.name)}
           />
+          ${KINDS.has(each.name) ? html`<${Shape} type=${each.name} quiet />` : html`<${Icon} name="file" small />`}
+          <bdi class="cut">
+            ${
+              each.name
+                ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60)
+                : t.empty
+            }
+          </bdi>
         </label>`,
       )}
-      <p id="create-says" class="will" role="status">
-        ${
-          !named
-            ? t.untitled
-            : fault.value
-              ? html`
-                <span class="bad">${taken ? t.taken : sentence(fault.value)}</span>
-                ${
-                  taken &&
-                  html`<button type="button" class="quiet" onClick=${() => void openTaken()}>${t.open}</button>`
-                }
-              `
-              : html`
-                ${t.file} <bdi><code>${path}</code></bdi>
-                ${checked.value === path && html`<span class="ok"><${Icon} name="check" small /></span>`}
-              `
-        }
-      </p>
-      <div class="acts">
-        <button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
-        <button class="primary" disabled=${!named || busy.value || Boolean(fault.value)}>${t.make}</button>
-      </div>
-    </form>
+    </fieldset>
+    ${chosen?.variables.map(
+      (each) => html`<${NameField}
+        key=${each}
+        label=${html`<bdi>${plain(each, 60)}</bdi>`}
+        value=${variables.value[each] ?? ""}
+        onText=${(/** @type {string} */ text) => (variables.value = { ...variables.peek(), [each]: text })}
+      />`,
+    )}
+    <p id="create-says" class="will" role="status">
+      ${
+        !named
+          ? t.untitled
+          : fault.value
+            ? html`
+              <span class="bad">${taken ? t.taken : sentence(fault.value)}</span>
+              ${taken && html`<button type="button" class="quiet" onClick=${() => void openTaken()}>${t.open}</button>`}
+            `
+            : html`
+              ${t.file} <bdi><code>${path}</code></bdi>
+              ${checked.value === path && html`<span class="ok"><${Icon} name="check" small /></span>`}
+            `
+      }
+    </p>
   <//>`;
 }

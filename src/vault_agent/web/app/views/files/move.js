@@ -1,18 +1,13 @@
 // The dialog that renames or moves a file or a folder, and says first which links change with it.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Combo } from "../../parts/combo.js";
-import { Dialog } from "../../parts/dialog.js";
+import { Asking, FolderField, NameField } from "../../parts/asking.js";
 import { sentence, toast } from "../../parts/say.js";
-import { Heading } from "../../parts/heading.js";
-import { composing } from "../../parts/commands.js";
 import { move, planMove } from "../../state/files.js";
 import { newKey } from "../../state/once.js";
 import { folderOf, lastOf, nameOf } from "../../state/query.js";
-import { foldersLike } from "../../state/folders.js";
 import { newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
-import { words } from "../../words.js";
 import { closeDone, closeOverlay } from "../frame/overlay.js";
 import { openMoved, undone } from "./after.js";
 
@@ -53,10 +48,8 @@ export function Overlay({ path, folder: dragged }) {
     return () => clearTimeout(timer);
   }, [to]);
 
-  /** @param {Event} event */
-  const act = async (event) => {
-    event.preventDefault();
-    if (same || busy.value || fault.value || !plan.value) return;
+  const act = async () => {
+    if (!plan.value) return;
     busy.value = true;
     try {
       const done = await move(path, to, plan.value.hash, key.current);
@@ -76,47 +69,23 @@ export function Overlay({ path, folder: dragged }) {
         ${t.becomes} <bdi><code>${to}</code></bdi>
         ${plan.value && html`<span>${t.links(plan.value.links, plan.value.files)}</span>`}
       `;
-  return html`<${Dialog} label=${t.rename} className="create" onClose=${closeOverlay}>
-    <form
-      class="boxed"
-      onSubmit=${act}
-      onKeyDown=${(/** @type {KeyboardEvent} */ event) =>
-        event.key === "Enter" && composing(event) && event.preventDefault()}
-    >
-      <${Heading} title=${t.rename} onClose=${closeOverlay} />
-      <label class="asked">
-        <span>${t.name}</span>
-        <input
-          class="entry-field"
-          type="text"
-          dir="auto"
-          autofocus
-          maxlength="200"
-          autocomplete="off"
-          spellcheck=${false}
-          value=${name.value}
-          onInput=${(/** @type {Typed} */ event) => (name.value = event.target.value)}
-          aria-describedby="move-says"
-        />
-      </label>
-      <div class="asked">
-        <span>${later.edit.create.folder}</span>
-        <${Combo}
-          label=${later.edit.create.folder}
-          value=${folder.value}
-          placeholder=${later.edit.create.root}
-          shown
-          keep
-          look=${foldersLike}
-          onText=${(/** @type {string} */ text) => (folder.value = text)}
-          onTake=${(/** @type {string} */ text) => (folder.value = text)}
-        />
-      </div>
-      <p id="move-says" class="will" role="status">${said}</p>
-      <div class="acts">
-        <button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
-        <button class="primary" disabled=${same || busy.value || !plan.value}>${t.act}</button>
-      </div>
-    </form>
+  return html`<${Asking}
+    title=${t.rename}
+    act=${t.act}
+    ready=${!same && !busy.value && Boolean(plan.value) && !fault.value}
+    onAct=${act}
+    onClose=${closeOverlay}
+  >
+    <${NameField}
+      label=${t.name}
+      value=${name.value}
+      onText=${(/** @type {string} */ text) => (name.value = text)}
+      autofocus
+      maxlength="200"
+      spellcheck=${false}
+      aria-describedby="move-says"
+    />
+    <${FolderField} folder=${folder} />
+    <p id="move-says" class="will" role="status">${said}</p>
   <//>`;
 }
