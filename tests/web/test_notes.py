@@ -333,6 +333,17 @@ def test_preview_on_hover_and_by_key(visit: Callable[..., Page], note_id: Callab
     expect(page.locator(".hovercard")).to_be_visible()
 
 
+def test_a_preview_that_is_pinned_stays(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    link = page.locator(".prose a", has_text="Sensor script").first
+    expect(page.locator(".back")).to_be_visible()
+    link.focus()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Keep this preview open").click()
+    page.wait_for_timeout(500)  # a preview that is not pinned is gone after .22 s
+    expect(page.locator(".hovercard")).to_be_visible()
+
+
 def test_palette(visit: Callable[..., Page]):
     page = visit()
     page.keyboard.press("Control+k")

@@ -33,7 +33,10 @@ async function show(link) {
 
 const hide = () => {
   clearTimeout(timer);
-  if (!card.peek()?.pinned) timer = setTimeout(() => (card.value = null), LEAVE);
+  // The link loses the focus to the button that pins, so what is pinned is known only then.
+  timer = setTimeout(() => {
+    if (!card.peek()?.pinned) card.value = null;
+  }, LEAVE);
 };
 
 /** Follow the links of an element. Return a function that stops it. @param {HTMLElement} element */
