@@ -501,6 +501,33 @@ def test_a_server_that_is_gone_and_comes_back(
     expect(page.locator(".stats")).to_contain_text("Live")
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_newer_version_is_said_and_covers_nothing(
+    visit: Callable[..., Page], note_id: Callable[..., str], width: int
+):
+    page = visit(f"/notes/{note_id('Frost alarm')}", viewport={"width": width, "height": 844})
+    expect(page.locator(".prose")).to_be_visible()
+    page.evaluate("document.documentElement.dataset.version = '0.0.0'")
+    page.evaluate("location.hash = '#/settings'")  # which asks for the state of the server
+    banner = page.get_by_text("The server has a newer version of this page.")
+    expect(banner).to_be_visible()
+    page.go_back()
+    if width < 400:
+        page.get_by_role("button", name="Back to the list").click()
+    expect(page.locator(".row h2").first).to_be_visible()
+    page.locator("#find").click()
+    page.get_by_role("button", name="Tags").click()
+    expect(banner).to_be_visible()
+    below = page.locator(".banner").bounding_box()
+    view = page.locator(".notes").bounding_box()
+    bar = page.locator(".stats").bounding_box()
+    assert below is not None
+    assert view is not None
+    assert bar is not None
+    assert below["y"] + below["height"] <= view["y"]
+    assert view["y"] + view["height"] <= bar["y"] + 1
+
+
 def test_another_vault_at_the_same_address(visit: Callable[..., Page], own_site: Program):
     page = visit(program=own_site)
     page.route(

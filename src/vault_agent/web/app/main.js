@@ -80,11 +80,11 @@ function App() {
     </a>
     <${Top} />
     <main class="view" id="view">
+      <${Banner} />
       ${view === "notes" ? html`<${Notes} />` : html`<${Later} key=${view} load=${LATER[view]} name="View" />`}
     </main>
     <${Stats} />
     <${Thumbs} />
-    <${Banner} />
     ${
       overlay.value &&
       html`<${Later}
