@@ -397,11 +397,11 @@ def test_enter_runs_the_first_result_as_soon_as_it_is_there(visit: Callable[...,
     expect(page.locator("dialog")).to_have_count(0)
 
 
-def test_a_palette_that_cannot_be_loaded_can_be_tried_again(visit: Callable[..., Page]):
+def test_a_palette_that_cannot_be_loaded_asks_for_a_new_page(visit: Callable[..., Page]):
     page = visit()
     page.route("**/palette.js", lambda route: route.abort())
     page.keyboard.press("Control+k")
-    again = page.get_by_role("button", name="Try again")
+    again = page.get_by_role("button", name="Reload")
     again.focus()
     page.keyboard.press("Escape")
     expect(again).to_have_count(0)
@@ -499,6 +499,29 @@ def test_a_server_that_is_gone_and_comes_back(
     expect(page.locator(".prose")).to_contain_text("Reads three probes")
     own_site.start("--port", port)
     expect(page.locator(".stats")).to_contain_text("Live")
+
+
+def test_faults_end_when_the_server_is_back(visit: Callable[..., Page], own_site: Program):
+    page = visit("/jobs", program=own_site, expected=("ERR_", "net::", "Failed to fetch"))
+    expect(page.locator(".stats")).to_contain_text("Live")
+    expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+    port = own_site.endpoint.rpartition(":")[2]
+    own_site.stop()
+    expect(page.locator(".stats")).to_contain_text("Reconnecting")
+    fault = page.get_by_role("alert")
+    for view in ("notes", "jobs"):
+        page.evaluate("view => { location.hash = `#/${view}`; }", view)
+    expect(fault).to_contain_text("The page goes on trying")
+    page.keyboard.press("?")  # its module is not there
+    expect(fault).to_have_count(2)
+    expect(fault.last).to_contain_text("The page goes on trying")
+    expect(fault.last.get_by_role("button")).to_have_count(0)
+    own_site.start("--port", port)
+    expect(page.locator(".stats")).to_contain_text("Live")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(fault).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1440, 390])

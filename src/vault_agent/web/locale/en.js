@@ -96,6 +96,7 @@ export const en = {
     network: "The server cannot be reached. The page goes on trying.",
     timeout: "The server did not reply within 10 seconds.",
     unknown: "Something went wrong.",
+    part: "This part of the page could not be loaded.",
     session: {
       title: "Open the page again",
       text:

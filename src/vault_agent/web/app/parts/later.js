@@ -1,7 +1,9 @@
 // Parts whose modules are loaded when they are first shown: views, dialogs and menus.
 
 import { html, useEffect, useRef, useSignal } from "../../vendor/preact.js";
+import { live } from "../events.js";
 import { Fault } from "../wire.js";
+import { words } from "../words.js";
 import { Trouble } from "./say.js";
 
 /** Parts of other views, by name. What begins the page says where they are. */
@@ -13,7 +15,8 @@ const loaded = new Map();
 /** @param {{ load: () => Promise<Record<string, unknown>>, name: string, given?: object }} given */
 export function Later({ load, name, given }) {
   const part = useSignal(loaded.get(load)?.[name]);
-  const fault = useSignal(/** @type {Fault | null} */ (null));
+  const failed = useSignal(false);
+  const back = failed.value && live.value !== "reconnecting";
   useEffect(() => {
     if (part.peek()) return;
     load().then(
@@ -21,15 +24,18 @@ export function Later({ load, name, given }) {
         loaded.set(load, module);
         part.value = module[name];
       },
-      () => (fault.value = new Fault("NETWORK", "A module could not be loaded.")),
+      () => (failed.value = true),
     );
-  }, []);
-  // Chromium never loads a module again that once failed: only a new page does. Drafts are kept.
-  if (fault.value)
-    return html`<div class="page">
-      <div><${Trouble} fault=${fault.value} again=${() => location.reload()} /></div>
-    </div>`;
-  return part.value ? html`<${part.value} ...${given} />` : null;
+  }, [back]); // once more when the server is back
+  if (part.value) return html`<${part.value} ...${given} />`;
+  if (!failed.value) return null;
+  // Some browsers never load a module again that once failed: only a new page does. Drafts are kept.
+  const fault = new Fault(back ? "PART" : "NETWORK", words.faults.part);
+  return html`<div class="page">
+    <div>
+      <${Trouble} fault=${fault} again=${back && (() => location.reload())} act=${words.faults.newer.act} />
+    </div>
+  </div>`;
 }
 
 export const MENU = () => import("./menu.js");

@@ -95,8 +95,8 @@ const rebuild = () =>
     (/** @type {unknown} */ error) => toast(sentence(error)),
   );
 
-/** @param {{ fault: Fault | null, again?: () => void }} given */
-export const Trouble = ({ fault, again }) =>
+/** @param {{ fault: Fault | null, again?: false | (() => void), act?: string }} given `act`: what `again` is called */
+export const Trouble = ({ fault, again, act = words.again }) =>
   building(fault)
     ? html`<${Building} />`
     : html`<div class="say bad" role="alert">
@@ -105,7 +105,7 @@ export const Trouble = ({ fault, again }) =>
       ${
         unusable(fault)
           ? html`<button class="quiet" onClick=${rebuild}>${words.jobs.reindex}</button>`
-          : again && html`<button class="quiet" onClick=${again}>${words.again}</button>`
+          : again && html`<button class="quiet" onClick=${again}>${act}</button>`
       }
     </div>`;
 

@@ -14,7 +14,7 @@ export function loadSheet(name) {
   const link = document.createElement("link");
   const loading = new Promise((done, failed) => {
     link.addEventListener("load", () => (ready.add(name), done(link)), { once: true });
-    link.addEventListener("error", failed, { once: true });
+    link.addEventListener("error", () => (sheets.delete(name), link.remove(), failed()), { once: true });
   });
   sheets.set(name, loading);
   link.rel = "stylesheet";

@@ -6,7 +6,7 @@ import { Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
-import { job as newest } from "../../state/vault.js";
+import { job as newest, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 import { agoWords, count, duration, fullDate, timeOf, words } from "../../words.js";
@@ -38,7 +38,7 @@ export function View() {
       },
       (error) => (fault.value = error),
     );
-  useEffect(() => void load(), [newest.value?.id, newest.value?.state]);
+  useEffect(() => void load(), [newest.value?.id, newest.value?.state, revision.value]);
   const id = running.value?.id;
   useEffect(() => {
     if (!id) return;

@@ -7,7 +7,7 @@ import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, changed, go } from "../../state/address.js";
 import { loadSessions, memoryFault, olderSessions, sessions } from "../../state/memory.js";
-import { clock, readVaults, remembered, switchedOn, vaults } from "../../state/vault.js";
+import { clock, readVaults, remembered, revision, switchedOn, vaults } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
 import { Journals, JournalState } from "./journals.js";
@@ -77,7 +77,7 @@ function Projects({ only }) {
 /** @param {{ project: string }} given */
 function Sessions({ project }) {
   // Sessions of a vault that this page does not follow bring no news: the clock asks for them.
-  useEffect(() => void loadSessions(project), [project, remembered.value, clock.value]);
+  useEffect(() => void loadSessions(project), [project, remembered.value, revision.value, clock.value]);
   const now = sessions.value;
   if (!now) return null;
   if (!now.list.length)
