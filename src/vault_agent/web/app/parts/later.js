@@ -49,13 +49,13 @@ export const MENU = () => import("./menu.js");
  *   face: unknown,
  *   menu?: string,
  *   entries?: (close: () => void) => unknown,
+ *   part?: unknown,
  *   load?: () => Promise<Record<string, unknown>>,
  *   name?: string,
- *   given?: object,
  *   onOpen?: () => void,
  * }} given `face`: what the button shows; `menu`: the menu's name, if the button has another one;
  *   `entries`: what is in the menu, where `close` gives the focus back to the button;
- *   `load`, `name`, `given`: a menu that has a module of its own
+ *   `part`: the menu, where it is loaded already; `load`, `name`: where it is, if not in menu.js
  */
 export function MenuButton({
   className = "icon",
@@ -64,9 +64,9 @@ export function MenuButton({
   face,
   menu = label,
   entries,
+  part,
   load = MENU,
   name = "Menu",
-  given,
   onOpen,
 }) {
   const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
@@ -80,6 +80,10 @@ export function MenuButton({
     open.value = !open.peek();
     if (open.peek()) onOpen?.();
   };
+  const opened = () => {
+    const props = { anchor: anchor.current, label: menu, onClose, children: entries?.(close) };
+    return part ? html`<${part} ...${props} />` : html`<${Later} load=${load} name=${name} given=${props} />`;
+  };
   return html`
     <button
       class=${className}
@@ -92,13 +96,6 @@ export function MenuButton({
     >
       ${face}
     </button>
-    ${
-      open.value &&
-      html`<${Later}
-        load=${load}
-        name=${name}
-        given=${{ anchor: anchor.current, label: menu, onClose, children: entries?.(close), ...given }}
-      />`
-    }
+    ${open.value && opened()}
   `;
 }

@@ -3,7 +3,7 @@
 import { html, signal, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Key, useCommands } from "../../parts/commands.js";
 import { Empty } from "../../parts/say.js";
-import { elsewhere, Later, MENU } from "../../parts/later.js";
+import { elsewhere, Later } from "../../parts/later.js";
 import { Icon } from "../../parts/sign.js";
 import { address } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
@@ -33,7 +33,6 @@ export function Notes() {
     const ready = () => {
       begun.value = true;
       void READ();
-      void MENU();
     };
     const timer = listed && setTimeout(ready, AFTER);
     return () => void (timer && clearTimeout(timer));
