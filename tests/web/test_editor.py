@@ -607,3 +607,9 @@ def test_the_keys_of_vim_where_they_are_switched_on(desk: Desk):
     field(page).focus()
     page.keyboard.type(":q\n")
     expect(page.locator(".edit")).to_have_count(0)
+
+
+def test_a_type_that_is_a_link_is_shown_by_its_name(desk: Desk):
+    desk.note("Typed.md", "---\ntype: ['[[people/Author|Author]]']\n---\n# Typed\n\nText.\n")
+    page = desk.open(f"/notes/{desk.id_of('Typed')}")
+    expect(page.locator(".doc .kind")).to_have_text("Author")

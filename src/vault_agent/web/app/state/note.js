@@ -36,9 +36,12 @@ export const note = signal(/** @type {Note | null} */ (null));
 export const loading = signal(false);
 export const noteFault = signal(/** @type {Fault | null} */ (null));
 
+/** The value of a property as it is shown: of a link, its name. @param {Wire.PropertyValue} value */
+export const valueName = ({ text }) => text.replace(/^\[\[(?:[^\]|]*\|)?([^\]]*)\]\]$/, "$1");
+
 /** @param {Wire.ShownProperty[]} properties @param {...string} keys @returns {string[]} */
 const valuesOf = (properties, ...keys) =>
-  properties.filter(({ key }) => keys.includes(key)).flatMap(({ values }) => values.map((each) => each.text));
+  properties.filter(({ key }) => keys.includes(key)).flatMap(({ values }) => values.map(valueName));
 
 /** @param {string} id @param {Omit<Wire.RenderedNote, "assets">} data @param {string | null} tag @returns {Note} */
 function fromReply(id, data, tag) {

@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, changed, remember, remembered } from "../../state/address.js";
-import { isNote } from "../../state/note.js";
+import { isNote, valueName } from "../../state/note.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { onGesture, showAnchor } from "./anchor.js";
@@ -132,7 +132,7 @@ function Properties({ list }) {
 
 /** @param {{ name: string, value: { text: string, noteId: string | null }, many: boolean }} given */
 function Value({ name, value, many }) {
-  const text = plain(value.text.replace(/^\[\[(?:[^\]|]*\|)?([^\]]*)\]\]$/, "$1"), 300);
+  const text = plain(valueName(value), 300);
   if (value.noteId) return html`<a href=${changed({ note: value.noteId })}><bdi>${text}</bdi></a>`;
   if (name === "tags" || name === "tag")
     return html`<a class="tag" href=${changed({ tag: [text.replace(/^#/, "")], q: "" })}><bdi>${text}</bdi></a>`;
