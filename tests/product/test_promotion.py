@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.program import PROGRAM, Program
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,10 +59,10 @@ class Projects:
         )
 
     def index(self, vault: str) -> None:
-        for _ in range(20):  # its first use may have begun a job
-            done = self.run(self.shop, "index", "--vault", vault)
-            if "INDEX_BUSY" not in done.stderr:
-                break
+        done = eventually(  # its first use may have begun a job
+            lambda: self.run(self.shop, "index", "--vault", vault),
+            lambda done: "INDEX_BUSY" not in done.stderr,
+        )
         assert done.returncode == 0, done.stderr
 
 

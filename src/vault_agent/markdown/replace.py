@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
-from vault_agent.text.pattern import Unsupported, compile_re2
+from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
 from .edit import Change, editable, insertable
 from .lines import Lines
@@ -145,7 +145,7 @@ def _regex(
         )
     try:
         compiled = compile_re2(search, ignore_case=not case_sensitive, one_line=False)
-    except Unsupported as error:
+    except UnsupportedPattern as error:
         raise InvalidRequest("REGEX_UNSUPPORTED", str(error)) from None
     if compiled.fullmatch(b"") is not None:
         raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")

@@ -25,7 +25,7 @@ from vault_agent.search.paging import note_key, path_of_key
 from vault_agent.search.unknown import filter_warnings
 from vault_agent.store.index import text as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
-from vault_agent.text.pattern import Unsupported, compile_pattern
+from vault_agent.text.pattern import UnsupportedPattern, compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +65,7 @@ async def grep(
         pattern = await snapshot.threads.run(
             compile_pattern, query.pattern, ignore_case=query.ignore_case
         )
-    except Unsupported as error:
+    except UnsupportedPattern as error:
         raise InvalidRequest("REGEX_UNSUPPORTED", str(error)) from None
     passing = await admitted(snapshot, query.filters)
     warnings = await filter_warnings(snapshot, query.filters)

@@ -26,7 +26,7 @@ _KNOWN = {
 }
 
 
-class Unsupported(Exception):
+class UnsupportedPattern(Exception):
     """RE2 does not support a pattern, or is not installed. The message says why."""
 
 
@@ -48,7 +48,7 @@ def compile_pattern(pattern: str, *, ignore_case: bool) -> Pattern:
     """Compile a pattern that matches within lines.
 
     Raises:
-        Unsupported: if RE2 does not support it, or is not installed.
+        UnsupportedPattern: if RE2 does not support it, or is not installed.
     """
     return Pattern(compile_re2(pattern, ignore_case=ignore_case, one_line=True).search)
 
@@ -59,12 +59,12 @@ def compile_re2(pattern: str, *, ignore_case: bool, one_line: bool) -> Any:
     With `one_line` no match contains a line end.
 
     Raises:
-        Unsupported: if RE2 does not support it, or is not installed.
+        UnsupportedPattern: if RE2 does not support it, or is not installed.
     """
     try:
         import re2  # type: ignore[import-untyped]  # it has no stubs
     except ImportError:  # there is no wheel for musl
-        raise Unsupported("Regular expressions are not available on this system.") from None
+        raise UnsupportedPattern("Regular expressions are not available on this system.") from None
     options = re2.Options()
     options.never_nl = one_line
     options.log_errors = False  # it would print the pattern
@@ -73,7 +73,7 @@ def compile_re2(pattern: str, *, ignore_case: bool, one_line: bool) -> Any:
     try:
         return re2.compile("(?m)" + pattern, options)
     except re2.error as error:
-        raise Unsupported(_explained(error, pattern)) from None
+        raise UnsupportedPattern(_explained(error, pattern)) from None
 
 
 def _explained(error: Exception, pattern: str) -> str:
