@@ -35,18 +35,18 @@ _LEAD = 60  # characters before the first match, if its sentence starts too far 
 _ELLIPSIS = "…"
 
 # Block markers at the start of a line: quotes, headings, list items, tasks, fences, table borders.
+# They begin with the line break before, which the engine finds much faster than `^`.
 _BLOCK_SIGNS = re.compile(
-    r"^[ \t>]*(?:\[![\w-]+\][+-]?|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$)?", re.MULTILINE
+    r"\n[ \t>]*(?:\[![\w-]+\][+-]?|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$)?", re.MULTILINE
 )
 _ITEM_SIGNS = re.compile(  # after those above
-    r"^(?:#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?|\d{1,9}[.)](?=[ \t])|\|"
-    r"|\[\^[\w-]{1,50}\]:)",  # the text of a footnote
-    re.MULTILINE,
+    r"\n(?:#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?|\d{1,9}[.)](?=[ \t])|\|"
+    r"|\[\^[\w-]{1,50}\]:)"  # the text of a footnote
 )
-_HEADING_LINE = re.compile(r"^[ \t>]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
+_HEADING_LINE = re.compile(r"\n[ \t>]*#{1,6}[ \t][^\n]*")
 _PARAGRAPH = re.compile(r"\n[ \t>]*\n")
 _SEPARATOR = " · "
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
+_WIKILINK = re.compile(r"(?:!\[|\[)\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
 _LINK = re.compile(  # possessive: three times as fast, and linear
     r"(?:!\[|\[)([^\[\]\n]{0,400}+(?:\[[^\[\]\n]{0,400}+\][^\[\]\n]{0,400}+){0,8}+)\]"
     r"\((?:[^()\s]++|\([^()\s]*+\))*+(?:[ \t]\"[^\"\n]*+\")?\)"
@@ -57,7 +57,7 @@ _FOOTNOTE = re.compile(  # behind a word or a sentence; elsewhere it is a class 
     r"|(?:(?<=[\w.,;:!?)\]*”’])|(?<=[.,;:!?)] ))\[\^[\w-]{1,50}\](?![*+?{(`]|\[(?!\^))"
 )
 _BLOCK_NAME = re.compile(  # at the end of a paragraph or an item
-    rf"(?:^|[ \t])\^[A-Za-z0-9-]{{1,50}}[ \t]*(?=\n?\Z|\n[ \t>]*[{_ITEM}{_BREAK}])", re.MULTILINE
+    rf"[ \t\n]\^[A-Za-z0-9-]{{1,50}}[ \t]*(?=\n?\Z|\n[ \t>]*[{_ITEM}{_BREAK}])"
 )
 _FORMULA = re.compile(  # what the page takes for one: `from $5 to $10` and `${a}/${b}` are none
     r"(?<![\w\\$])(?:\$\$([^$]{1,400})\$\$|\$(?![\s$])([^$\n]{1,400})(?<![\s\\])\$)(?![\w${(])"
@@ -205,11 +205,12 @@ def plain_line(markdown: str) -> str:
     Headings at the beginning are left out, because results contain them separately. Cached, because
     queries about one subject find the same chunks.
     """
-    text = _FIRST_HEADINGS.sub("", markdown, count=1)
+    heading = _FIRST_HEADINGS.match(markdown)
+    text = f"\n{markdown[heading.end() if heading else 0 :]}"
     if "# " in text or "#\t" in text:
         text = _HEADING_LINE.sub(r"\g<0>\n", text)  # what follows is a paragraph of its own
     text = _PARAGRAPH.sub(f"\n{_BREAK}\n", text)
-    text = _ITEM_SIGNS.sub(_ITEM, _BLOCK_SIGNS.sub("", text))
+    text = _ITEM_SIGNS.sub(f"\n{_ITEM}", _BLOCK_SIGNS.sub("\n", text))
     if "[[" in text:
         text = _WIKILINK.sub(itemgetter(1), text)
     if "](" in text:
@@ -217,7 +218,9 @@ def plain_line(markdown: str) -> str:
         if "](" in text:  # a picture was the text of a link
             text = _LINK.sub(itemgetter(1), text)
     if "^" in text:
-        text = _BLOCK_NAME.sub("", _FOOTNOTE.sub(lambda match: match[1] or "", text))
+        if "[^" in text:
+            text = _FOOTNOTE.sub(lambda match: match[1] or "", text)
+        text = _BLOCK_NAME.sub("", text)
     if "$" in text:
         text = _FORMULA.sub(lambda match: match[1] or match[2], text)
     if "<" in text or "%%" in text:
@@ -372,13 +375,18 @@ def _line_with(markdown: str, words: Sequence[str], excerpt: str, skipped: int) 
     if "\r" in markdown:
         markdown = markdown.replace("\r\n", "\n").replace("\r", "\n")
     lines = markdown.split("\n")
-    found = [sum([word in line for word in words]) for line in lines[skipped:]]
-    most = max(found, default=0)
-    if not most:
-        return None
-    best = [at for at, number in enumerate(found, skipped) if number == most]
-    if len(best) == 1:
-        return best[0]
+    most, best = 1, list[int]()
+    for at in range(skipped, len(lines)):
+        line, number = lines[at], 0
+        for word in words:
+            if word in line:
+                number += 1
+        if number > most:
+            most, best = number, [at]
+        elif number == most:
+            best.append(at)
+    if len(best) <= 1:
+        return best[0] if best else None
     around = excerpt.split()
     return max(best, key=lambda at: (sum([word in lines[at] for word in around]), -at))
 
