@@ -109,8 +109,8 @@ def shortlist(candidates: Candidates, limit: int) -> Shortlist:
         rowid: weigh.text(rowid, *chunks.get(rowid, ())[:1])
         for rowid in candidates.body.keys() | chunks.keys()
     }
-    totals = {rowid: sum(votes) for rowid, votes in texts.items()}
-    order = sorted(texts, key=lambda rowid: (-totals[rowid], rowid))
+    totals = sorted([(-sum(votes), rowid) for rowid, votes in texts.items()])
+    order = [rowid for _, rowid in totals]
     chosen = set(order[: max(limit + SHORTLIST_SPARE, SHORTLIST_LEAST)])
     chosen |= candidates.names.keys() | candidates.named
     chosen |= {rowid for rowid, keys in chunks.items() if keys[0] in candidates.headed}
@@ -204,8 +204,8 @@ class _Weigher:
     def names(self, rowid: int, own_names: Names, heading: str | None) -> _Votes:
         """Return the votes of a note's names and of the heading of its best chunk."""
         by_names = self._candidates.names.get(rowid, 0.0)
-        name = max(map(self._nearness, _all_names(own_names))) if by_names else 0.0
-        under = self._nearness(heading) if heading else 0.0
+        name = max(map(self._nearness, _terms_of_all(own_names))) if by_names else 0.0
+        under = self._nearness(_terms_of(heading)) if heading else 0.0
         return (
             NAMES_WEIGHT * (1 - self._few) * by_names,
             self.ceiling * NAME_WEIGHT * name**NAME_POWER,
@@ -213,9 +213,8 @@ class _Weigher:
             self.ceiling * EXACT_WEIGHT if rowid in self._candidates.named else 0.0,
         )
 
-    def _nearness(self, name: str) -> float:
-        """Return Dice's coefficient of a name and the query, weighted by information."""
-        found = _name_terms(name)
+    def _nearness(self, found: frozenset[str]) -> float:
+        """Return Dice's coefficient of a name's terms and the query, weighted by information."""
         common = found & self._terms
         if not common:
             return 0.0
@@ -225,9 +224,16 @@ class _Weigher:
 
 
 @lru_cache(maxsize=1 << 13)
-def _name_terms(name: str) -> frozenset[str]:
-    """Return the terms of a name. Cached, because the same notes are often candidates."""
-    return frozenset(terms(name))
+def _terms_of(heading: str) -> frozenset[str]:
+    """Return the terms of a heading. Cached, because the same notes are often candidates."""
+    return frozenset(terms(heading))
+
+
+@lru_cache(maxsize=1 << 13)
+def _terms_of_all(own_names: Names) -> frozenset[frozenset[str]]:
+    """Return the terms of each name of a note. Cached for the same reason."""
+    names = {own_names.title, stem(own_names.path), *own_names.aliases}
+    return frozenset([frozenset(terms(name)) for name in names])
 
 
 def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
@@ -239,10 +245,6 @@ def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
         if len(keys) < 2:
             keys.append(key)
     return by_note
-
-
-def _all_names(own_names: Names) -> list[str]:
-    return list(dict.fromkeys((own_names.title, stem(own_names.path), *own_names.aliases)))
 
 
 def _bounded(total: float, ceiling: float) -> float:
