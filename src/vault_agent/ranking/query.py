@@ -76,11 +76,12 @@ def compile_query(text: str) -> LexicalQuery:
             plain.append(piece["plain"])
     prose = len(plain) - len(quoted) > SENTENCE_WORDS
     words = " ".join(plain)
+    in_place = [sequence(word) for word in plain]
     return LexicalQuery(
-        weights=_weights(plain),
-        units=_units(plain),
-        pairs=_pairs(plain),
-        compounds=_compounds(plain),
+        weights=_weights(plain, in_place),
+        units=_units(words),
+        pairs=_pairs(words),
+        compounds=_compounds(in_place),
         phrases=() if prose else tuple(filter(None, (tuple(sequence(each)) for each in quoted))),
         excluded=tuple(filter(None, excluded)),
         name=" ".join(terms(words)),
@@ -91,19 +92,18 @@ def compile_query(text: str) -> LexicalQuery:
     )
 
 
-def _weights(plain: list[str]) -> dict[str, float]:
+def _weights(plain: list[str], in_place: list[list[str]]) -> dict[str, float]:
     """Count the terms. A repeated term counts twice (measured: 6 points on long questions).
 
     Words such as `the` say nothing of the subject. In short notes they are rare enough to outweigh
     a word that does, so in a long query they count half, and once.
     """
     counts: Counter[str] = Counter()
-    for word in plain:
-        in_place = sequence(word)
-        counts.update(in_place)
+    for word, adjacent in zip(plain, in_place, strict=True):
+        counts.update(adjacent)
         # Add the parts of a name, but not the last single units of unspaced runs.
-        if (whole := terms(word)) != in_place:
-            parts = Counter(whole) - Counter(in_place)
+        if (whole := terms(word)) != adjacent:
+            parts = Counter(whole) - Counter(adjacent)
             counts.update(term for term in parts.elements() if not is_unit(term))
     light = function_terms() if len(plain) > FEW_WORDS else frozenset[str]()
     return {
@@ -112,17 +112,19 @@ def _weights(plain: list[str]) -> dict[str, float]:
     }
 
 
-def _units(plain: list[str]) -> dict[str, float]:
-    counts = Counter(units(prepare(" ".join(plain))))
+def _units(words: str) -> dict[str, float]:
+    if words.isascii():
+        return {}
+    counts = Counter(units(prepare(words)))
     return {unit: float(count) for unit, count in counts.most_common(MAX_TERMS)}
 
 
-def _pairs(plain: list[str]) -> tuple[tuple[str, str], ...]:
-    row = sequence(" ".join(plain))[: 4 * MAX_TERMS]
+def _pairs(words: str) -> tuple[tuple[str, str], ...]:
+    row = sequence(words)[: 4 * MAX_TERMS]
     pairs = dict.fromkeys(pair for pair in pairwise(row) if pair[0] != pair[1])
     return tuple(pairs)[:MAX_TERMS]
 
 
-def _compounds(plain: list[str]) -> tuple[Terms, ...]:
-    found = (tuple(sequence(word)) for word in plain)
-    return tuple(dict.fromkeys(parts for parts in found if 2 < len(parts) <= MAX_COMPOUND))
+def _compounds(in_place: list[list[str]]) -> tuple[Terms, ...]:
+    compounds = [tuple(parts) for parts in in_place if 2 < len(parts) <= MAX_COMPOUND]
+    return tuple(dict.fromkeys(compounds))
