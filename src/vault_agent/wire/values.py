@@ -5,10 +5,11 @@ A frozen dataclass or a named tuple is an object with its fields in camelCase.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -109,14 +110,13 @@ def dump(value: object) -> bytes:
 
 def _plain(value: Any) -> dict[str, Any]:
     """Return the object that a value is in JSON. Of values inside it orjson asks again."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if not (is_dataclass(value) or is_named_tuple(type(value))):
-        raise TypeError(f"{type(value).__name__} has no form in JSON")
-    always, if_any = _written(value.__class__)
-    plain = {key: getattr(value, name) for name, key in always}
-    if not if_any:
-        return plain
+    kind = value.__class__
+    if not (is_dataclass(kind) or is_named_tuple(kind)):
+        if isinstance(value, Mapping):
+            return dict(value)
+        raise TypeError(f"{kind.__name__} has no form in JSON")
+    keys, values_of, if_any = _written(kind)
+    plain = dict(zip(keys, values_of(value), strict=True))
     for key in if_any:
         value = plain[key]
         if value is None or value is False or value == ():
@@ -125,10 +125,17 @@ def _plain(value: Any) -> dict[str, Any]:
 
 
 @cache
-def _written(kind: type) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the names and keys of all fields, and the keys of those that may be left out."""
+def _written(kind: type) -> tuple[list[str], Callable[[Any], Sequence[Any]], list[str]]:
+    """Return the keys of all fields, what gets their values, and the keys that may be left out."""
     sent = sent_fields(kind)
-    return [(each.name, each.key) for each in sent], [each.key for each in sent if each.if_any]
+    names = [each.name for each in sent]
+    # Of one name, an attrgetter returns no tuple.
+    values_of = attrgetter(*names) if len(names) > 1 else partial(_values, names)
+    return [each.key for each in sent], values_of, [each.key for each in sent if each.if_any]
+
+
+def _values(names: Sequence[str], value: object) -> list[Any]:
+    return [getattr(value, name) for name in names]
 
 
 # --- reading ------------------------------------------------------------------------------------
