@@ -16,13 +16,18 @@ from vault_agent.ranking.snippet import (
     SNIPPET_CHARACTERS,
     beginning,
     plain_line,
-    snippet,
     snippet_around,
+    snippets,
 )
 
 MONEY = "from $5 to $10, $HOME/$USER or $ 4 $"
 SHELL = "cp ${HOME}/${USER} $(a)/$(b)"
 FILLER = "Nothing of note happens in this sentence at all. " * 12
+
+
+def snippet(text: str, information: dict[str, float]):
+    [found] = snippets([text], information)
+    return found
 
 
 def of(text: str, query: str):

@@ -13,7 +13,7 @@ from vault_agent.model.lexical import rarity
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Coverage, Filters, Hit, Match
 from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
-from vault_agent.ranking.snippet import Snippet, snippet
+from vault_agent.ranking.snippet import snippets
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.rows import MAX_CHUNKS
 from vault_agent.text.attachments import kind_of, page_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.model.modes import Reason
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import SearchQuery
+    from vault_agent.ranking.snippet import Snippet
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
@@ -161,17 +162,21 @@ def hits(
     chunks = snapshot.chunks(keys)
     if any(place.key is not None and place.key not in chunks for place in places):
         raise SnapshotOutdated
+    shown = [chunks.get(key) for key in keys]
+    excerpts = snippets([chunk.text if chunk is not None else "" for chunk in shown], information)
     return tuple(
-        _hit(
-            place,
-            notes[place.rowid],
-            chunks.get(key),
-            information,
-            reason,
-            vault=snapshot.vault_of(place.rowid),
-            explain=explain,
-        )
-        for place, key, reason in zip(places, keys, reasons, strict=True)
+        [
+            _hit(
+                place,
+                notes[place.rowid],
+                chunk,
+                excerpt,
+                reason,
+                vault=snapshot.vault_of(place.rowid),
+                explain=explain,
+            )
+            for place, chunk, excerpt, reason in zip(places, shown, excerpts, reasons, strict=True)
+        ]
     )
 
 
@@ -179,7 +184,7 @@ def _hit(
     place: Ranked,
     note: StoredNote,
     chunk: StoredChunk | None,
-    information: Mapping[str, float],
+    excerpt: Snippet,
     reason: Reason,
     *,
     vault: str | None,
@@ -188,7 +193,6 @@ def _hit(
     note_id = note.id
     index = place.key & (MAX_CHUNKS - 1) if place.key is not None else None
     heading_path = chunk.heading_path if chunk is not None and index is not None else ()
-    excerpt = snippet(chunk.text, information) if chunk is not None else Snippet("", ())
     return Hit(
         id=note_id if index is None else f"{note_id}:{index}",
         type="note" if index is None else "chunk",
