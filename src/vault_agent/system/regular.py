@@ -75,8 +75,7 @@ def not_a_file(path: Path) -> Failed:
         "INDEX_IO_ERROR",
         f"Instead of the file {path.name}, there is {kind_of(path)} in the folder"
         f" {path.parent.name}.",
-        remedy="Remove it, and run the command again. `vault-agent config get index.dir` prints"
-        " where that folder is.",
+        remedy="Remove it, and try again. The setting `index.dir` says where that folder is.",
     )
 
 
