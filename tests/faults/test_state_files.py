@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-KINDS = {"pipe": os.mkfifo, "folder": os.mkdir}
 in_place = pytest.mark.parametrize("kind", ["pipe", "folder"])
 pytestmark = posix("Windows has no pipes with a path")
 
@@ -43,12 +42,12 @@ def put(kind: str, file: Path) -> None:
     """Replace a file."""
     if file.exists():
         file.rename(file.with_name(f"{file.name} before"))
-    KINDS[kind](file)
+    os.mkfifo(file) if kind == "pipe" else file.mkdir()
 
 
 @pytest.mark.fault(
     "The index",
-    "a file of the server is replaced by a pipe or a folder",
+    "`current`, `secret`, `server.address`, the log or a lock is now a pipe or a folder",
     "`INDEX_IO_ERROR` names it; no command hangs",
 )
 @in_place

@@ -106,7 +106,7 @@ class GrepBody(Model):
     limit: Annotated[int, Field(ge=1, le=200)] = Field(
         default=50, description="Lines. A JSON integer: 10, not 10.0."
     )
-    filters: FiltersBody = FiltersBody()
+    filters: FiltersBody = Field(default_factory=FiltersBody)
     cursor: CursorText | None = Field(default=None, description="`nextCursor` of the page before.")
 
     def to_query(self, scope: Scope = EVERYTHING) -> GrepQuery:

@@ -215,12 +215,12 @@ async def _server(
         yield Check("server", True, f"version {health.version} runs at {endpoint}")
     hindrance = watch_hindrance(health, reply.warnings)
     building = health.running_job is not None
-    mended = {code for code, known in CODES.items() if building and known.indexing}  # by the job
-    told = {"INDEX_STALE", *mended}
-    known = [each for each in reply.warnings if each.code not in told and each != hindrance]
+    # A job that runs mends what it can. Without one, the index is checked for being stale below.
+    known = {code for code, row in CODES.items() if row.indexing} if building else {"INDEX_STALE"}
+    problems = [each for each in reply.warnings if each.code not in known and each != hindrance]
     state = index_state(health, reply.warnings)
     yield Check("index", health.index.available or building, state)
-    for warning in known if health.index.available else ():
+    for warning in problems if health.index.available else ():
         yield Check("index", False, f"{warning.code}: {as_typed(warning.message)}")
     if health.index.stale and not building:
         yield Check("index", False, "notes have changed since the last run", "vault-agent index")

@@ -171,7 +171,7 @@ async def communities(invocation: Invocation, limit: int | None) -> None:
         await listing.show(
             lambda most, cursor: client.call(calls.COMMUNITIES, limit=most, cursor=cursor), show
         )
-    if alone and not invocation.json:
+    if alone:
         tell(f"In no group: {counted(alone, 'note')}.")
         listing.leave_out(alone)
     listing.close("There are no notes.", "group")

@@ -17,7 +17,7 @@ import orjson
 from vault_agent.config import rules
 from vault_agent.config.connection import index_folder, vault_root
 from vault_agent.errors import Misconfigured
-from vault_agent.system.regular import read_regular
+from vault_agent.system.regular import read_optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +95,7 @@ def recalled(folder: Path | None, number: int) -> Shown | None:
     if folder is None:
         return None
     try:
-        shown = orjson.loads(read_regular(folder / _FILE, follow=True) or b"")
+        shown = orjson.loads(read_optional(folder / _FILE))
         identifier, line, *vault = shown[number - 1] if number > 0 else (None, None)
     except (ValueError, LookupError, TypeError):
         return None
@@ -134,7 +134,7 @@ def _tasks_in(folder: Path) -> list[str]:
         file = folder / _TASKS
         if not 0 <= time.time() - file.stat().st_mtime < _TASKS_SECONDS:
             return []
-        shown = orjson.loads(read_regular(file, follow=True) or b"")
+        shown = orjson.loads(read_optional(file))
     except (OSError, ValueError):
         return []
     return [each for each in shown if isinstance(each, str)] if isinstance(shown, list) else []

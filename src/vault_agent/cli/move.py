@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _QUESTION = "Move it to {path}?"
 _NO_PATH = ("NOTE_NOT_FOUND", "INVALID_PATH", "WRITE_OUTSIDE_SCOPE")
-"""How a server refuses a name that is no path of the vault."""
+"""Codes for a path that does not exist or may not be written."""
 
 
 @click.command("move", cls=Command)
@@ -33,9 +33,9 @@ async def command(invocation: Invocation, /, source: str, to: str, **options: An
 
     A file is a note, an attachment or a folder.
 
-    FROM is a path, or the name of a note. TO is the new path, or a folder: one that exists, or
-    any with / at its end. If both are only names, the note stays in its folder. It shows what
-    would change and asks.
+    FROM is an ID, a path or its end, a title, the number of a result, or a folder. TO is the new
+    path, or a folder: one that exists, or any with / at its end. If both are only names, the note
+    stays in its folder. It shows what would change and asks.
 
     \b
     vault-agent move "Late frost" "Frost in May"
@@ -74,4 +74,5 @@ async def _source(
     except VaultAgentError as error:
         if error.code not in UNKNOWN:
             raise
+        # Once more, because the lookup has changed the vault of the client.
         return File(path=choose_first(invocation, client, name)), error

@@ -111,10 +111,10 @@ class Listing:
                 if shown is not None:
                     await shown
 
-    def leave_out(self, last: int) -> None:
-        """Forget so many rows at the end: there is nothing to see in them."""
+    def leave_out(self, count: int) -> None:
+        """Do not count the last `count` rows, which are not shown."""
         if self.total is not None:
-            self.total -= last
+            self.total -= count
             if self.total <= self.shown:
                 self._next = None
 

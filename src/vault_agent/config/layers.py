@@ -34,8 +34,8 @@ _AGENTS = "agents"
 _ITEM = re.compile(r"(item \d+) (.*)")
 _WHERE = re.compile(r"at line (\d+), column (\d+)")
 
-_GIVEN = re.compile(r"/dev/(fd/)?[^/]+\Z|/proc/")
-"""What a shell gives as a file is read, whatever it is: `/dev/null`, or the pipe `/dev/fd/63`."""
+_FROM_SHELL = re.compile(r"/dev/(fd/)?[^/]+\Z|/proc/")
+"""Files that a shell makes, such as `/dev/fd/63`, are read even if they are pipes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def agents_of(text: str) -> Mapping[str, Any]:
 def read_text(path: Path) -> str | None:
     """Return the text of a config file with its line ends, or None if it does not exist."""
     try:
-        data = path.read_bytes() if _GIVEN.match(path.as_posix()) else read_file(path)
+        data = path.read_bytes() if _FROM_SHELL.match(path.as_posix()) else read_file(path)
         return data.decode("utf-8-sig")
     except FileNotFoundError:
         return None

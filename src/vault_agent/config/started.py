@@ -19,7 +19,7 @@ from vault_agent.config.keys import BACKGROUND_ENV, KEYS
 from vault_agent.config.layers import Layer
 from vault_agent.errors import Misconfigured
 from vault_agent.system.files import replace_file
-from vault_agent.system.regular import read_regular
+from vault_agent.system.regular import read_optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -63,7 +63,7 @@ def note_started(folder: Path, layers: Iterable[Layer]) -> None:
 def noted_started(folder: Path, pid: int) -> Started | None:
     """Return the settings with which a process has started, or None if it has not recorded them."""
     try:
-        data = orjson.loads(read_regular(folder / _FILE, follow=True) or b"")
+        data = orjson.loads(read_optional(folder / _FILE))
         found = Started(**{name: data[name] for name in Started._fields})
         if data["pid"] != pid or not all(isinstance(each, dict) for each in found[:3]):
             return None

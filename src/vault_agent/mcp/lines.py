@@ -16,10 +16,9 @@ _PIECES: Final = re.compile(rb'[\\"{}\[\]]|[^\\"{}\[\]]+')
 
 
 class TooLong:
-    """A line that is too long. Of its bytes only those outside inner objects and lists are kept.
+    """A line that is too long. Only bytes outside nested values are kept.
 
-    These are a JSON-RPC message without the values of `params`, which is enough to know its ID. It
-    may stand at the end of the line.
+    So its ID is found even behind `params`.
     """
 
     def __init__(self) -> None:

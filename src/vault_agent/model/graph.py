@@ -340,7 +340,7 @@ class CommunitiesPage(CountedPage):
     """The communities, the largest first."""
 
     modularity: float
-    alone: Annotated[int, Doc("Communities of one note, of all in `total`. They come last.")]
+    alone: Annotated[int, Doc("How many of the `total` communities have one note. They come last.")]
     communities: tuple[Community, ...]
     members: Annotated[
         tuple[int, ...] | None,

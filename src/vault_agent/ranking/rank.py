@@ -213,13 +213,13 @@ class _Weigher:
             self.ceiling * EXACT_WEIGHT if rowid in self._candidates.named else 0.0,
         )
 
-    def _nearness(self, found: frozenset[str]) -> float:
+    def _nearness(self, name_terms: frozenset[str]) -> float:
         """Return Dice's coefficient of a name's terms and the query, weighted by information."""
-        common = found & self._terms
+        common = name_terms & self._terms
         if not common:
             return 0.0
         shared = sum(self._information[term] for term in common)
-        other = shared + self._average * (len(found) - len(common))
+        other = shared + self._average * (len(name_terms) - len(common))
         return 2 * shared / (self._total + other)
 
 

@@ -139,8 +139,8 @@ async def _page(_: CallContext, __: NoParams) -> None:
     """Return the web page itself, which holds no data."""
 
 
-async def _to_page(_: CallContext, __: NoParams) -> None:
-    """Lead a browser to the web page, at /ui/."""
+async def _redirect(_: CallContext, __: NoParams) -> None:
+    """Redirect to the web page at /ui/."""
 
 
 async def _asset(_: CallContext, __: AttachmentRequest) -> None:
@@ -210,10 +210,10 @@ SIGN_OUT = Operation(
     http=Http("DELETE", "/ui/session"),
 )
 
-PAGE_WITHOUT_SLASH = replace(PAGE, run=_to_page, http=Http("GET", "/ui", status=308, media=()))
-TO_PAGE = replace(PAGE, run=_to_page, http=Http("GET", "/", status=308, media=()))
+PAGE_WITHOUT_SLASH = replace(PAGE, run=_redirect, http=Http("GET", "/ui", status=308, media=()))
+ROOT = replace(PAGE, run=_redirect, http=Http("GET", "/", status=308, media=()))
 
-_OF_HTTP = (PAGE, PAGE_WITHOUT_SLASH, TO_PAGE, PAGE_FILE, TICKET, SESSION, SIGN_OUT, DESCRIPTION)
+_OF_HTTP = (PAGE, PAGE_WITHOUT_SLASH, ROOT, PAGE_FILE, TICKET, SESSION, SIGN_OUT, DESCRIPTION)
 """The operations that only HTTP has."""
 
 _HANDLERS = {
@@ -225,7 +225,7 @@ _HANDLERS = {
     operations.EVENTS: handlers.events,
     PAGE: ui.shell,
     PAGE_WITHOUT_SLASH: ui.forward,
-    TO_PAGE: ui.forward,
+    ROOT: ui.forward,
     PAGE_FILE: ui.asset,
     TICKET: ui.ticket,
     SESSION: ui.session,

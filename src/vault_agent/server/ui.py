@@ -43,7 +43,7 @@ def is_ui(path: str) -> bool:
 
 
 def is_shell(method: str, path: str) -> bool:
-    """Whether a request is for the page itself or a static file, which hold no data."""
+    """Whether a request is for the page, a redirect to it or a static file: none holds data."""
     return method in _READING and (path in ("/", PATH, f"{PATH}/") or path.startswith(_ASSETS))
 
 
@@ -87,7 +87,7 @@ async def shell(call: Call) -> web.StreamResponse:
 
 
 async def forward(call: Call) -> web.StreamResponse:
-    """Lead to the page. Its address ends with a slash: relative addresses need it."""
+    """Redirect to the page. Its address ends with a slash: relative addresses need it."""
     del call
     headers = {**page_headers(), "Location": f"{PATH}/", "Cache-Control": "no-store"}
     return web.Response(status=308, headers=headers)

@@ -50,7 +50,7 @@ from vault_agent.system.files import (
     sync_folder,
 )
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
-from vault_agent.system.regular import read_regular, read_state
+from vault_agent.system.regular import read_optional, read_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,7 +129,7 @@ class IndexDirectory:
     def owner(self) -> str | None:
         """The `uid` of the registered vault that has this index, or None if it has none."""
         try:
-            uid = json.loads(read_regular(self.path / _OWNER, follow=True) or b"")["uid"]
+            uid = json.loads(read_optional(self.path / _OWNER))["uid"]
         except (ValueError, TypeError, KeyError):
             return None
         return uid if isinstance(uid, str) else None
@@ -258,7 +258,7 @@ class IndexDirectory:
         Return 0, the number of no generation, if the file `current` is damaged.
 
         Raises:
-            Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
+            Failed: `INDEX_IO_ERROR` if it is no regular file.
         """
         try:
             return int(read_state(self.path / _CURRENT, _MOST_DIGITS))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vault_agent.system.files import replace_file
-from vault_agent.system.regular import read_regular
+from vault_agent.system.regular import read_optional
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ class Positions(NamedTuple):
 def read_positions(file: Path) -> Positions | None:
     """Return what a file holds, or None if it is missing, damaged or has no usable number."""
     try:
-        data = read_regular(file, follow=True) or b""
+        data = read_optional(file)
         magic, length, name, count = _HEAD.unpack_from(data)
         if magic != _MAGIC or len(data) != _HEAD.size + count * 16:
             return None

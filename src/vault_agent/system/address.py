@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from vault_agent import __version__
-from vault_agent.system.regular import read_regular, read_state
+from vault_agent.system.regular import read_optional, read_state
 
 SERVER_LOCK: Final = "server.lock"
 _FILE: Final = "server.address"
@@ -55,7 +55,7 @@ def noted_address(folder: Path) -> ServerAddress | None:
     """Return the recorded address, or None if it is missing or invalid. It may be out of date.
 
     Raises:
-        Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
+        Failed: `INDEX_IO_ERROR` if it is no regular file.
     """
     try:
         noted = _FORM.fullmatch(read_state(folder / _FILE, _MOST_BYTES).decode("ascii"))
@@ -94,7 +94,7 @@ def note_vault(folder: Path, root: str) -> None:
 
 def noted_vault(folder: Path) -> Path | None:
     """Return the folder of the notes of this index, or None if it was not recorded."""
-    root = (read_regular(folder / _VAULT, follow=True) or b"").decode("utf-8", "surrogateescape")
+    root = read_optional(folder / _VAULT).decode("utf-8", "surrogateescape")
     return Path(root) if root and "\0" not in root else None
 
 

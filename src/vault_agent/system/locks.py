@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.system.regular import NotRegular, not_a_file, open_regular
+from vault_agent.system.regular import open_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +39,10 @@ def locked(path: Path, *, wait_seconds: float = 0.0) -> Iterator[None]:
     Raises:
         AlreadyLocked: if another holder still has the lock after `wait_seconds`.
         LocksUnsupported: if the file system does not support locks.
-        Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
+        Failed: `INDEX_IO_ERROR` if it is no regular file.
         OSError: if the file cannot be opened, or the lock fails in another way.
     """
-    with _locked(_opened(path, os.O_RDWR | os.O_CREAT), wait_seconds):
+    with _locked(open_state(path, os.O_RDWR | os.O_CREAT), wait_seconds):
         yield
 
 
@@ -67,7 +67,7 @@ def is_locked(path: Path) -> bool:
     and without filelock, whose import takes longer than the rest of a short command.
 
     Raises:
-        Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
+        Failed: `INDEX_IO_ERROR` if it is no regular file.
     """
     if os.name == "nt":
         try:
@@ -80,7 +80,7 @@ def is_locked(path: Path) -> bool:
     import fcntl
 
     try:
-        descriptor = _opened(path, os.O_RDONLY)
+        descriptor = open_state(path, os.O_RDONLY)
     except OSError:
         return False
     try:
@@ -90,13 +90,6 @@ def is_locked(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
-
-
-def _opened(path: Path, flags: int) -> int:
-    try:
-        return open_regular(path, flags)
-    except NotRegular:
-        raise not_a_file(path) from None
 
 
 @contextmanager

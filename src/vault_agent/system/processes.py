@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 
 from vault_agent.system.cancelling import to_its_end
-from vault_agent.system.regular import NotRegular, not_a_file, open_regular
+from vault_agent.system.regular import open_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,7 +145,7 @@ def start_detached(
     streams, and runs in the folder of `log`, so that it keeps no other drive busy.
 
     Raises:
-        Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of `log`.
+        Failed: `INDEX_IO_ERROR` if `log` is no regular file.
         OSError: if `log` cannot be opened, or the system cannot start the process.
     """
     options: dict[str, Any] = {"start_new_session": True}
@@ -153,10 +153,7 @@ def start_detached(
         # Not DETACHED_PROCESS: its children would each open a console window.
         flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
         options = {"creationflags": flags}
-    try:
-        descriptor = open_regular(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    except NotRegular:
-        raise not_a_file(log) from None
+    descriptor = open_state(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         return subprocess.Popen(  # noqa: S603 - our own program
             command,

@@ -1,4 +1,4 @@
-"""Reading a file that somebody else may have replaced by something else."""
+"""Opens files that somebody else may have replaced by something else. It never waits for a pipe."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class NotRegular(OSError):
         super().__init__(errno.EINVAL, "it is no regular file")
 
 
-def open_regular(path: Path, flags: int, *, mode: int = 0o600) -> int:
-    """Return the descriptor of a regular file, opened as by `os.open`. A pipe does not block.
+def open_regular(path: Path, flags: int) -> int:
+    """Return the descriptor of a regular file, opened as by `os.open`. A new one is private.
 
     Raises:
         NotRegular: if there is something else.
         OSError: if it cannot be opened.
     """
     try:
-        descriptor = os.open(path, flags | _FLAGS, mode)
+        descriptor = os.open(path, flags | _FLAGS, 0o600)
     except OSError:
         if _is_something_else(path):  # such as a folder that is to be written
             raise NotRegular from None
@@ -53,6 +53,30 @@ def read_regular(path: Path, most: int = -1, *, follow: bool = False) -> bytes |
         return None
 
 
+def read_optional(path: Path) -> bytes:
+    """Return the bytes of a file, or none if it cannot be read. A link is followed."""
+    return read_regular(path, follow=True) or b""
+
+
+def open_state(path: Path, flags: int) -> int:
+    """Return the descriptor of a file that the program needs in the folder of an index.
+
+    Raises:
+        Failed: `INDEX_IO_ERROR` if it is no regular file. It names the folder without the private
+            path to it.
+        OSError: if it cannot be opened.
+    """
+    try:
+        return open_regular(path, flags)
+    except NotRegular:
+        raise Failed(
+            "INDEX_IO_ERROR",
+            f"Instead of the file {path.name}, there is {kind_of(path)} in the folder"
+            f" {path.parent.name}.",
+            remedy="Remove it, and try again. The setting `index.dir` says where that folder is.",
+        ) from None
+
+
 def read_state(path: Path, most: int = -1) -> bytes:
     """Return the first `most` bytes of a file that the program needs in the folder of an index.
 
@@ -60,23 +84,7 @@ def read_state(path: Path, most: int = -1) -> bytes:
         Failed: `INDEX_IO_ERROR` if it is no regular file.
         OSError: if it is missing or cannot be read.
     """
-    try:
-        return read_file(path, most)
-    except NotRegular:
-        raise not_a_file(path) from None
-
-
-def not_a_file(path: Path) -> Failed:
-    """Return the error for something else where the program keeps a file.
-
-    It names the folder of the index without the private path to it.
-    """
-    return Failed(
-        "INDEX_IO_ERROR",
-        f"Instead of the file {path.name}, there is {kind_of(path)} in the folder"
-        f" {path.parent.name}.",
-        remedy="Remove it, and try again. The setting `index.dir` says where that folder is.",
-    )
+    return _read(open_state(path, os.O_RDONLY), most)
 
 
 def kind_of(path: Path) -> str:
@@ -97,7 +105,10 @@ def read_file(path: Path, most: int = -1, *, follow: bool = True) -> bytes:
         NotRegular: if there is something else.
         OSError: if it is missing or cannot be read.
     """
-    descriptor = open_regular(path, os.O_RDONLY | (0 if follow else _NO_FOLLOW))
+    return _read(open_regular(path, os.O_RDONLY | (0 if follow else _NO_FOLLOW)), most)
+
+
+def _read(descriptor: int, most: int) -> bytes:
     try:
         # The descriptor is closed here, since `fdopen` leaves that of a folder open.
         with os.fdopen(descriptor, "rb", closefd=False) as file:

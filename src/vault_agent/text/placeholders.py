@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-PLACEHOLDER: Final = r"\{\{[^{}\n]*+\}\}|<%(?:[^%<]|%(?!>)|<(?!%))*+%>"
-"""One of Obsidian's templates or one of Templater. Linear: none is looked for beyond the next."""
+COMMAND: Final = r"<%(?:[^%<]|%(?!>)|<(?!%))*+%>"
+"""A command of Templater. Linear: the search for an end stops at the next beginning."""
+PLACEHOLDER: Final = r"\{\{[^{}\n]*+\}\}|" + COMMAND
+"""One of Obsidian's templates, or a command of Templater."""
 
 _PLACEHOLDER = re.compile(PLACEHOLDER)
 _LETTER = re.compile(r"[^\W_]")

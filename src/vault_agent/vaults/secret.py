@@ -32,7 +32,7 @@ class Secret:
         """The secret.
 
         Raises:
-            Failed: `INDEX_IO_ERROR` if there is a folder or a pipe instead of the file.
+            Failed: `INDEX_IO_ERROR` if it is no regular file.
             OSError: if it cannot be read or written.
         """
         if self._value is None:

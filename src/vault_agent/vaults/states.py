@@ -15,7 +15,7 @@ from vault_agent.model.vaults import VaultReadiness, VaultState
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.lists import count_types
 from vault_agent.system.files import replace_file
-from vault_agent.system.regular import read_regular
+from vault_agent.system.regular import read_optional
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,7 @@ async def remember_counts(vault: OpenVault) -> None:
 def with_counts(state: VaultState, folder: Path) -> VaultState:
     """Return the state of a closed vault with the counts that it had when it was closed."""
     try:
-        counts = json.loads(read_regular(folder / _COUNTS, follow=True) or b"")
+        counts = json.loads(read_optional(folder / _COUNTS))
         notes, types, at = (counts[name] for name in ("notes", "types", "last_indexed"))
     except (ValueError, KeyError, TypeError):
         return state

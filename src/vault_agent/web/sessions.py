@@ -20,7 +20,7 @@ import orjson
 
 from vault_agent.errors import Busy, Unauthorized
 from vault_agent.system.files import replace_file
-from vault_agent.system.regular import read_regular
+from vault_agent.system.regular import read_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,7 +197,7 @@ class Rate:
 
 def _read(path: Path) -> dict[str, int]:
     try:
-        found = orjson.loads(read_regular(path, follow=True) or b"")
+        found = orjson.loads(read_optional(path))
     except orjson.JSONDecodeError:
         return {}
     if not isinstance(found, dict):

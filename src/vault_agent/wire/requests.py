@@ -163,7 +163,7 @@ class _RankingBody(Model):
         default=None, description="If omitted, the best available mode. The reply says which."
     )
     limit: Limit = Field(default=10, description="A JSON integer: 10, not 10.0.")
-    filters: FiltersBody = Field(default_factory=FiltersBody)
+    filters: FiltersBody = Field(default_factory=FiltersBody)  # a default would be copied deeply
     explain: bool = Field(default=False, description="Show how each score is made.")
     vaults: VaultNames = Field(
         default=(),

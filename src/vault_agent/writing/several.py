@@ -123,10 +123,8 @@ class Several:
             return shown(logged), None
         is_move = change.kind == MOVE
         expected = change.hash_before if is_move else change.hash_after
-        path, size = (
-            change.target or change.path,
-            change.size_before if is_move else change.size_after,
-        )
+        path = change.target or change.path
+        size = change.size_before if is_move else change.size_after
         with coded(), journal.open_root() as root:
             status = root.status(path)
             if status is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:

@@ -167,7 +167,7 @@ def _taken_back(
         yield Create(path, before)
     elif change.kind == MOVE and change.target is not None:
         is_taken = root.has(path) and not root.is_one_file(path, change.target)
-        if is_taken or not root.has(later.place(change.target)):
+        if is_taken or not later.has(change.target):
             raise Touched(change.target, before)
         if change.hash_before is not None and is_large_move:
             yield Move(change.target, path, None, change.hash_before, change.size_before)

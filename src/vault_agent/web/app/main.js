@@ -107,5 +107,5 @@ addEventListener("keydown", onKey);
 addEventListener("keydown", ({ key }) => document.documentElement.toggleAttribute("data-tabbing", key === "Tab"), true);
 render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));
 followAddress();
-effect(() => void (address.value.note && import("./state/note.js"))); // which follows it
+effect(() => void (address.value.note && import("./state/note.js"))); // it follows the address once loaded
 void start();

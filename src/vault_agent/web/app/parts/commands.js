@@ -1,5 +1,5 @@
 // Commands: what the palette lists, and what keys do. A view adds its own while it is shown. What is composed is never
-// a command, and keys are named as the keyboard shows them.
+// a command, and keys are named as the keyboard shows them. One module, because the first view needs all of it.
 
 import { computed, html, signal, useEffect } from "../../vendor/preact.js";
 import { settings } from "../state/settings.js";

@@ -10,7 +10,7 @@ import { Trouble } from "./say.js";
 export const elsewhere = /** @type {Record<string, () => Promise<Record<string, unknown>>>} */ ({});
 
 /** @type {Map<unknown, Record<string, unknown>>} */
-const loaded = new Map();
+export const loaded = new Map();
 
 /** @param {{ load: () => Promise<Record<string, unknown>>, name: string, given?: object }} given */
 export function Later({ load, name, given }) {
@@ -49,13 +49,12 @@ export const MENU = () => import("./menu.js");
  *   face: unknown,
  *   menu?: string,
  *   entries?: (close: () => void) => unknown,
- *   part?: unknown,
  *   load?: () => Promise<Record<string, unknown>>,
  *   name?: string,
  *   onOpen?: () => void,
  * }} given `face`: what the button shows; `menu`: the menu's name, if the button has another one;
  *   `entries`: what is in the menu, where `close` gives the focus back to the button;
- *   `part`: the menu, where it is loaded already; `load`, `name`: where it is, if not in menu.js
+ *   `load`, `name`: where the menu is, if not in menu.js
  */
 export function MenuButton({
   className = "icon",
@@ -64,7 +63,6 @@ export function MenuButton({
   face,
   menu = label,
   entries,
-  part,
   load = MENU,
   name = "Menu",
   onOpen,
@@ -82,7 +80,7 @@ export function MenuButton({
   };
   const opened = () => {
     const props = { anchor: anchor.current, label: menu, onClose, children: entries?.(close) };
-    return part ? html`<${part} ...${props} />` : html`<${Later} load=${load} name=${name} given=${props} />`;
+    return html`<${Later} load=${load} name=${name} given=${props} />`;
   };
   return html`
     <button

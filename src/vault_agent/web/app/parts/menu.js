@@ -3,6 +3,7 @@
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { mirrored } from "../words.js";
 import { composing } from "./commands.js";
+import { loaded, MENU } from "./later.js";
 
 /**
  * A menu below a button. Arrow keys walk its entries; a letter key is left to a field in it. One with a field is a
@@ -70,3 +71,5 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
     ${children}
   </div>`;
 }
+
+loaded.set(MENU, { Menu }); // whoever imports this module need not wait for it

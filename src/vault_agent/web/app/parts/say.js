@@ -1,4 +1,5 @@
 // What is said to the person: toasts, one polite live region, at most every second, and what went wrong.
+// They are one module because the first view needs all of it.
 
 import { html, signal } from "../../vendor/preact.js";
 import { job } from "../state/vault.js";

@@ -1,5 +1,5 @@
 // The note that is read: rendered by the server, kept for a while, and followed as it changes. It follows the address
-// from when this module is loaded, which is when the address first has a note.
+// once this module is loaded: with the first note, or a dialog that uses it.
 
 import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";

@@ -3,7 +3,7 @@
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { sentence, toast } from "../../parts/say.js";
 import { MenuButton } from "../../parts/later.js";
-import { Menu } from "../../parts/menu.js";
+import "../../parts/menu.js"; // so that the menu opens at once
 import { GROUPS } from "../../parts/shapes.js";
 import { Icon } from "../../parts/sign.js";
 import { look, matches, setLook, USUAL } from "../../state/look.js";
@@ -131,7 +131,6 @@ function Colour({ name, colour, onChange }) {
     menu=${name}
     face=${html`<i class="ink" style=${ink(colour)}></i>`}
     entries=${entries}
-    part=${Menu}
   />`;
 }
 

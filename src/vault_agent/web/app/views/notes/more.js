@@ -3,7 +3,7 @@
 import { html } from "../../../vendor/preact.js";
 import { Key, useCommands } from "../../parts/commands.js";
 import { MenuButton } from "../../parts/later.js";
-import { Menu } from "../../parts/menu.js";
+import "../../parts/menu.js"; // so that the menu opens at once
 import { Icon } from "../../parts/sign.js";
 import { hasRight } from "../../state/vault.js";
 import { words } from "../../words.js";
@@ -53,6 +53,5 @@ export function More({ read }) {
     title=${words.more}
     face=${html`<${Icon} name="more" />`}
     entries=${entries}
-    part=${Menu}
   />`;
 }
