@@ -210,6 +210,25 @@ def test_an_emoji_that_is_joined_is_never_cut():
         assert not set(text) & set(family + flag), number
 
 
+@pytest.mark.parametrize(
+    "link",
+    ["[](../U.md)", "![](U.md)", "[[U|]]", "[![](a.png)](U.md)", "<a href='U.md'></a>", "[**](U)"],
+)
+@pytest.mark.parametrize("words", [0, 1, 12, 200])
+def test_a_link_without_visible_text_has_an_excerpt_without_a_match(link: str, words: int):
+    before = "An ordinary sentence. " * words
+    for after in ("", "\n", " And more."):
+        found = snippet_around(before + link + after, len(before), len(before + link))
+        assert all(start < end for start, end in found.matches)
+
+
+@pytest.mark.parametrize("chain", [1, 30, 40, 200])
+def test_a_match_after_a_chain_of_joined_emoji_is_shown(chain: int):
+    text = "alpha " + "👨\u200d" * chain + "zebraword"
+    for tail in ("", " and more"):
+        assert marked(f"{text}{tail}", "zebraword")[0].endswith("zebraword")
+
+
 def test_a_snippet_never_contains_a_whole_chunk():
     text = "A zebra crossed the road. A quince fell on it. Then it was dark and quiet."
     assert len(of(text, "zebra").text) < len(text)

@@ -309,7 +309,7 @@ def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
     whole_first, whole_last = first, last  # a term may be a part of an emoji that is joined
     while whole_first > 0 and continues(line, whole_first):
         whole_first -= 1
-    while whole_last < len(line) and continues(line, whole_last):
+    while continues(line, whole_last):
         whole_last += 1
     if whole_last - whole_first > room:  # the last one does not fit
         whole_last = last
@@ -371,7 +371,7 @@ def _all_but_a_word(line: str, matches: Sequence[_Match]) -> tuple[int, int]:
         first, last = 1, len(line) - 1
         while last > 0 and continues(line, last):
             last -= 1
-        while first < len(line) and continues(line, first):
+        while continues(line, first):
             first += 1
     ends_in_match = bool(matches) and matches[-1].end > last
     begins_in_match = bool(matches) and matches[0].start < first

@@ -268,9 +268,13 @@ def _with_last(pair: str, unit: str) -> str:
 def continues(text: str, at: int) -> bool:
     """Whether the character at `at`, which is not the first, belongs to the one before it.
 
+    None does at the end of the text.
+
     These are marks, joiners, variation selectors, skin tones, the second letter of a flag, tags,
     and the LF of a CR LF (roughly TR 29). A text that is cut by length must not be cut there.
     """
+    if at >= len(text):
+        return False
     character, before = text[at], text[at - 1]
     return (
         unicodedata.category(character)[0] == "M"
