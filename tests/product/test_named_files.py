@@ -10,6 +10,7 @@ from tests.product.written import Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,27 @@ def test_backlinks_of_an_attachment_by_its_path_or_the_end_of_it(served: Written
 
 def test_backlinks_of_no_file(served: Written):
     assert "NOTE_NOT_FOUND" in served.run("backlinks", "none.png").stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "to", "moved"),
+    [
+        ("Assets", "Media", "Assets -> Media"),
+        ("onlypng", "pictures", "onlypng -> pictures"),
+        ("data.csv", "other.csv", "data.csv -> other.csv"),
+    ],
+)
+def test_an_exact_path_comes_before_a_name(tmp_path: Path, source: str, to: str, moved: str):
+    made = Written(tmp_path, "move,delete")
+    for path in ("Assets/i.png", "Notes/Assets.md", "onlypng/x.png", "Notes/Onlypng.md"):
+        made.write(path, "")
+    made.write("data.csv", "a,b\n")
+    made.write("Notes/data.csv.md", "")
+    with made.indexed() as program:
+        assert f"moved {moved}" in program.run("move", source, to, "--dry-run").stderr
+        if "." in source:
+            shown = program.run("delete", source, "--dry-run")
+            assert f"deleted {source}" in shown.stderr
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.cli.names import choose_first, find, find_attachment
+from vault_agent.cli.names import choose_first, find, find_attachment, seems_file
 from vault_agent.client import calls
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, VaultAgentError
 from vault_agent.text.names import fold, is_note
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Client
 
-UNKNOWN = ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
+_UNKNOWN = ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
 """The codes of a name that the index does not have. There may be such a file."""
 
 
@@ -33,16 +33,20 @@ class File(NamedTuple):
 async def named_file(invocation: Invocation, client: Client, name: str) -> File:
     """Return the note or the attachment that a person means. An attachment is named by its path.
 
+    An attachment with exactly this path comes before a note whose title it is.
+
     A path of a note that is not indexed yet is that of the vault that new notes go to. The
     client's further calls are about the vault that has the file.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
+    if seems_file(name) and (attachment := await find_attachment(invocation, client, name)):
+        return File(path=attachment)
     try:
         place = await find(invocation, client, name)
     except VaultAgentError as error:
-        if error.code not in UNKNOWN:
+        if error.code not in _UNKNOWN:
             raise
         if is_note(name):
             return File(path=choose_first(invocation, client, name))

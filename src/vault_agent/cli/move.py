@@ -9,12 +9,13 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.files import UNKNOWN, File, folder_like, named_file
+from vault_agent.cli.files import folder_like, named_file
 from vault_agent.cli.names import choose_first, look_up
 from vault_agent.client import calls
 from vault_agent.errors import VaultAgentError
 
 if TYPE_CHECKING:
+    from vault_agent.cli.changing import How
     from vault_agent.client.client import Client
 
 _QUESTION = "Move it to {path}?"
@@ -46,33 +47,27 @@ async def command(invocation: Invocation, /, source: str, to: str, **options: An
     if options["keep_links"]:
         body["rewriteLinks"] = False
     async with invocation.client() as client:
-        file, unknown = await _source(invocation, client, source)
-        body |= file.body
-        if "/" not in f"{source}{to}" and await folder_like(client, to) is None:
-            path = file.path or (await look_up(client, file.note_id or "")).path or ""
-            body["to"] = (PurePosixPath(path).parent / to).as_posix()
+        # A path of the vault comes before a name. Only the server knows all files and folders.
+        path = choose_first(invocation, client, source).rstrip("/")
         try:
-            return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
+            return await _moved(invocation, client, {"path": path, **body}, chosen)
         except VaultAgentError as error:
-            if unknown is None or error.code not in _NO_PATH:
+            if error.code not in _NO_PATH:
                 raise
-            raise unknown from None
-
-
-async def _source(
-    invocation: Invocation, client: Client, name: str
-) -> tuple[File, VaultAgentError | None]:
-    """Return the file or folder that a person means, and the error if the index has none.
-
-    A folder comes before a note of the same name. The index has no folder without notes.
-    """
-    path = choose_first(invocation, client, name).rstrip("/")
-    if name.endswith("/") or await folder_like(client, path) == path:
-        return File(path=path), None
-    try:
-        return await named_file(invocation, client, name), None
-    except VaultAgentError as error:
-        if error.code not in UNKNOWN:
+            refused = error
+        try:
+            file = await named_file(invocation, client, source)
+        except VaultAgentError:
+            if await folder_like(client, path) is not None:
+                raise refused from None
             raise
-        # Once more, because the lookup has changed the vault of the client.
-        return File(path=choose_first(invocation, client, name)), error
+        if "/" not in f"{source}{to}" and await folder_like(client, to) is None:
+            now = file.path or (await look_up(client, file.note_id or "")).path or ""
+            body["to"] = (PurePosixPath(now).parent / to).as_posix()
+        return await _moved(invocation, client, {**file.body, **body}, chosen)
+
+
+async def _moved(
+    invocation: Invocation, client: Client, body: dict[str, Any], chosen: How
+) -> int | None:
+    return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
