@@ -73,6 +73,18 @@ def test_a_file_of_the_server(program: Program, name: str, command: str, kind: s
 
 
 @in_place
+@pytest.mark.parametrize("name", ["server.address", "server.lock"])
+def test_doctor_goes_on_behind_a_file_of_the_server(program: Program, name: str, kind: str):
+    folder = index_folder(program)
+    (folder / "server.address").write_text("http://127.0.0.1:9\n1\n1.0\n")
+    put(kind, folder / name)
+    shown = program.run("doctor")
+    assert f"not ok  server     Instead of the file {name}, there is a {kind}" in shown.stdout
+    assert "service" in shown.stdout  # the last check
+    assert (shown.returncode, shown.stderr) == (1, "")
+
+
+@in_place
 def test_a_lock_that_is_asked_for(program: Program, kind: str):
     folder = index_folder(program)
     (folder / "server.address").write_text("http://127.0.0.1:9\n1\n1.0\n")
@@ -139,6 +151,10 @@ def test_a_pipe_that_a_shell_gives_is_a_config_file(program: Program):
         program.variables["VAULT_AGENT_CONFIG"] = f"/proc/{os.getpid()}/fd/{reading}"
         assert "nonsense" in program.run("status").stderr
         program.variables["VAULT_AGENT_CONFIG"] = os.devnull
+        assert "CONFIG_INVALID" not in program.run("status").stderr
+        link = program.home / "link.toml"
+        link.symlink_to(os.devnull)
+        program.variables["VAULT_AGENT_CONFIG"] = str(link)
         assert "CONFIG_INVALID" not in program.run("status").stderr
     finally:
         os.close(reading)

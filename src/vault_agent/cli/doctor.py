@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from vault_agent.cli.servers import Server
     from vault_agent.config import Config
 
 _LEAST_FREE_BYTES = 200 << 20
@@ -97,9 +96,11 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
     yield _folder(config)
     for check in _disk(config):
         yield check
-    server = server_here(invocation.layers())
-    async for check in _server(invocation, config, server):
-        yield check
+    try:
+        async for check in _server(invocation, config):
+            yield check
+    except VaultAgentError as error:
+        yield Check("server", False, as_typed(error.message))
     yield _key(config, restart_command(invocation.config))
     for check in _ranking(config):
         yield check
@@ -171,7 +172,9 @@ def _disk(config: Config) -> Iterator[Check]:
         yield Check("disk", False, what, "free some space")
     else:
         yield Check("disk", True, what)
-    number, size = gone_indexes(index_parent(config) / "indexes")
+    number = size = 0
+    with suppress(VaultAgentError):  # a lock that is no file: the check of the server tells it
+        number, size = gone_indexes(index_parent(config) / "indexes")
     # Without an index of its own, a moved vault may still take one of them over.
     if number and _is_there(config) and folder.is_dir():
         what = f"{number} index{'es' * (number > 1)} of vaults that are gone, {size / 1e6:,.1f} MB"
@@ -185,12 +188,12 @@ def _nearest(folder: Path) -> Path:
     return folder
 
 
-async def _server(
-    invocation: Invocation, config: Config, server: Server | None
-) -> AsyncIterator[Check]:
+async def _server(invocation: Invocation, config: Config) -> AsyncIterator[Check]:
     from vault_agent.cli.state import index_state, watch_hindrance, watch_state
 
     again = restart_command(invocation.config)
+    layers = invocation.layers()
+    server = server_here(layers)
     try:
         async with invocation.client() as client:
             reply = await client.call(calls.HEALTH)
@@ -202,7 +205,6 @@ async def _server(
             yield Check("server", False, as_typed(error.message), again)
         return
     health = reply.data
-    layers = invocation.layers()
     if health.version != __version__:
         what = f"version {health.version} runs at {endpoint}, and this is {__version__}"
         yield Check("server", False, what, again)

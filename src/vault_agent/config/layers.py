@@ -152,7 +152,8 @@ def agents_of(text: str) -> Mapping[str, Any]:
 def read_text(path: Path) -> str | None:
     """Return the text of a config file with its line ends, or None if it does not exist."""
     try:
-        data = path.read_bytes() if _FROM_SHELL.match(path.as_posix()) else read_file(path)
+        is_made = _FROM_SHELL.match(os.path.realpath(path))  # also through a link
+        data = path.read_bytes() if is_made else read_file(path)
         return data.decode("utf-8-sig")
     except FileNotFoundError:
         return None
