@@ -360,6 +360,15 @@ def test_a_request_that_is_too_long_gets_a_reply_of_its_own(agent, first: bool):
             assert pipe.ask(PING)["id"] == 1
 
 
+def test_a_reply_of_the_client_is_ignored_also_if_it_is_too_long(agent):
+    with relay(agent) as pipe:
+        assert pipe.process.stdin is not None
+        for text in ("short", "x" * 70_000):
+            reply = {"jsonrpc": "2.0", "id": 1, "result": {"text": text}}
+            pipe.process.stdin.write(json.dumps(reply).encode() + b"\n")
+        assert "result" in pipe.ask(PING)
+
+
 def test_a_line_that_is_too_long_and_never_ends_gets_a_reply(agent):
     with relay(agent) as pipe:
         assert pipe.process.stdin is not None

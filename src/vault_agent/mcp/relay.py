@@ -135,6 +135,8 @@ class Relay:
         try:
             for line in lines(self._source, self._max_line):
                 if isinstance(line, TooLong):
+                    if _is_reply(line.message):
+                        continue
                     what = f"The request is over {self._max_line // 1024} KiB. Send less at once."
                     self._refuse(_id_of(line.message), _INVALID_REQUEST, what)
                 elif line.strip():
@@ -163,8 +165,8 @@ class Relay:
         if number is None:
             self._refuse(None, _INVALID_REQUEST, "The ID must be text or a whole number.")
             return
-        if "method" not in message:
-            return  # a reply: the server never asks
+        if _is_reply(message):
+            return
         if number in self._active:
             self._refuse(number, _INVALID_REQUEST, "A request with this ID is in flight.")
             return
@@ -416,6 +418,11 @@ class _Request:
             with suppress(OSError):
                 # Closing alone would not wake the thread that waits for the reply.
                 sock.shutdown(2)
+
+
+def _is_reply(message: object) -> bool:
+    """Whether a message is a reply. The server never asks, so it is ignored."""
+    return isinstance(message, dict) and "id" in message and "method" not in message
 
 
 def _id_of(message: object) -> str | int | None:
