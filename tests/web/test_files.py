@@ -15,7 +15,7 @@ from tests.web.vault import PICTURE, write_vault
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page, Route
     from tests.web.watched import Places
 
 
@@ -128,6 +128,47 @@ def test_a_folder_is_made_and_shown(desk: Desk):
     leaf(page, "attic").click()
     expect(leaf(page, "boxes")).to_be_visible()
     assert (desk.program.vault / "attic/boxes").is_dir()
+
+
+def test_a_folder_that_is_entered_while_its_dialog_is_loaded_is_made(desk: Desk):
+    page = desk.open("/notes")
+    tree(page)
+    held: list[Route] = []
+    page.route("**/folder.js", lambda route: held.append(route))  # noqa: PLW0108
+    page.get_by_role("button", name="New folder").click()
+    page.keyboard.type("loft")
+    page.keyboard.press("Enter")
+    page.wait_for_function("true")
+    held[0].continue_()
+    expect(leaf(page, "loft")).to_be_visible()
+    page.get_by_role("button", name="New folder").click()
+    page.get_by_role("textbox", name="Its name").fill("loft")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("There is a folder loft already")).to_be_visible()
+
+
+def test_a_note_that_is_entered_while_its_dialog_is_loaded_is_made(desk: Desk):
+    page = desk.open("/notes")
+    held: list[Route] = []
+    page.route("**/create.js", lambda route: held.append(route))  # noqa: PLW0108
+    page.locator(".top .new").click()
+    page.keyboard.type("Ladder")
+    page.keyboard.press("Enter")
+    page.wait_for_function("true")
+    held[0].continue_()
+    expect(page.locator(".field-md .cm-content")).to_be_focused()
+    eventually((desk.program.vault / "Ladder.md").exists)
+
+
+def test_an_address_with_a_ticket_opens_the_page_that_asked_for_it(desk: Desk):
+    page = desk.open("/notes").context.browser.new_context().new_page()
+    page.goto(f"{desk.program.endpoint}/")
+    expect(page.get_by_text("vault-agent ui")).to_be_visible()
+    ticket = desk.program.send("POST", "/ui/tickets", {"printed": True}).data["ticket"]
+    page.evaluate("place => (location.href = place)", f"/ui/#ticket={ticket}")
+    expect(page.locator(".vault bdi:not(:empty)")).to_be_visible()
+    assert ticket not in page.url
+    page.context.close()
 
 
 def test_enter_that_ends_a_composition_makes_no_folder(desk: Desk):

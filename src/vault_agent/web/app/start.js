@@ -9,6 +9,8 @@
     history.replaceState(null, "", `${location.pathname}#${given.get("to") ?? ""}`);
     Object.defineProperty(window, "vaultAgentTicket", { value: ticket, configurable: true });
   }
+  // One that is put into the address of an open page opens it anew.
+  addEventListener("hashchange", () => location.hash.startsWith("#ticket=") && location.reload());
   /** @type {Record<string, string>} */
   let kept = {};
   try {

@@ -371,6 +371,7 @@ export const enLater = {
     folderName: "Its name, or a path",
     make: "Make",
     made: (/** @type {string} */ path) => `The folder ${path} is made`,
+    exists: (/** @type {string} */ path) => `There is a folder ${path} already`,
     undo: "Undo",
     undone: "Taken back",
     taken: "taken back",

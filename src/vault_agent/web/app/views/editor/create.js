@@ -48,7 +48,12 @@ export function Overlay({ title: first = "" }) {
   const chosen = templates.value.find((each) => each.name === template.value);
   const named = Boolean(title.value.trim());
 
-  useLayoutEffect(() => void (title.value += takeTyped().text), []);
+  const entered = useRef(false); // while the dialog was loaded
+  useLayoutEffect(() => {
+    const ahead = takeTyped();
+    title.value += ahead.text;
+    entered.current = ahead.entered && Boolean(ahead.text.trim());
+  }, []);
   useEffect(
     () =>
       void readTemplates().then(
@@ -86,6 +91,10 @@ export function Overlay({ title: first = "" }) {
       busy.value = false;
     }
   };
+  useEffect(() => {
+    if (entered.current && named) void make();
+    entered.current &&= !named;
+  }, [named]);
   const openTaken = async () => {
     const found = await ask("GET", "/resolve", { query: { name: fault.value?.details.path ?? path } }).catch(
       () => null,

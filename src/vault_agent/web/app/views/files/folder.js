@@ -1,6 +1,6 @@
 // The dialog that makes a folder.
 
-import { html, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Asking, NameField } from "../../parts/asking.js";
 import { toast, Trouble } from "../../parts/say.js";
 import { makeFolder, readTree, unfold } from "../../state/files.js";
@@ -15,20 +15,30 @@ export function Overlay({ folder = "" }) {
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
   const key = useRef(newKey());
-  useLayoutEffect(() => void (path.value += takeTyped().text), []);
   const clean = path.value
     .split("/")
     .map((each) => each.trim())
     .filter(Boolean)
     .join("/");
+  const ready = Boolean(clean) && clean !== folder && !busy.value;
+  const entered = useRef(false); // while the dialog was loaded
+  useLayoutEffect(() => {
+    const ahead = takeTyped();
+    path.value += ahead.text;
+    entered.current = ahead.entered && /[^\s/]/.test(ahead.text);
+  }, []);
+  useEffect(() => {
+    if (entered.current && ready) void act();
+    entered.current &&= !ready;
+  }, [ready]);
   const act = async () => {
     busy.value = true;
     try {
-      await makeFolder(clean, key.current);
+      const made = await makeFolder(clean, key.current);
       closeDone("folder");
       if (folder) unfold(folder, true);
       await readTree();
-      toast(t.made(clean));
+      toast(made.changed ? t.made(clean) : t.exists(clean));
     } catch (error) {
       fault.value = /** @type {Fault} */ (error);
     }
@@ -37,7 +47,7 @@ export function Overlay({ folder = "" }) {
   return html`<${Asking}
     title=${t.newFolder}
     act=${t.make}
-    ready=${Boolean(clean) && clean !== folder && !busy.value}
+    ready=${ready}
     onAct=${act}
     onClose=${closeOverlay}
   >
