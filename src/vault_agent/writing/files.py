@@ -180,7 +180,7 @@ class Files:
         if not seen:
             return written
         warning = notice_of_links(
-            "LINKS_BROKEN", f"{len(seen)} links lead to this file, and were not changed.", seen
+            "LINKS_BROKEN", f"Links to this file that were not changed: {len(seen)}.", seen
         )
         return replace(written, broken_links=len(seen), warnings=(*written.warnings, warning))
 

@@ -282,13 +282,13 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
 
 def _surprises(found: Affected, asked: MoveRequest) -> list[Notice]:
     seen = [row for row in found.surprises if asked.may_see(row.source)]
-    what = f"{len(seen)} broken links now lead to a file by its new name."
+    what = f"Broken links that now lead to a file by its new name: {len(seen)}."
     return [notice_of_links("LINKS_LEAD_ELSEWHERE", what, seen)] if seen else []
 
 
 def _broken(found: Affected, asked: MoveRequest) -> list[Notice]:
     seen = [row for row in found.links if asked.may_see(row.source)]
-    what = f"{len(seen)} links no longer lead to their file."
+    what = f"Links that no longer lead to their file: {len(seen)}."
     return [notice_of_links("LINKS_BROKEN", what, seen)] if seen else []
 
 
