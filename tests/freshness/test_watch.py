@@ -87,7 +87,10 @@ async def found(vault: OpenVault, text: str, *paths: str) -> None:
     await eventually_async(finds)
 
 
-async def test_edits_are_searched_without_a_command_and_are_no_jobs(root: Path):
+async def test_edits_are_searched_without_a_command_and_are_no_jobs(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "SECONDS_UNTIL_JOB", PATIENCE)
     async with watched(root) as vault:
         jobs = {job.id for job in await vault.jobs.list()}
         (root / "New.md").write_text("quinces")

@@ -278,7 +278,10 @@ def test_a_task_of_a_list_is_completed(writers: Writers):
     writers.write("Tasks.md", "# Tasks\n\n- [ ] First\n")
     added = writers.use("", "task_add", path="Tasks.md", text="Second", due="2026-12-24")
     assert added.startswith("changed Tasks.md:4 · ")
-    assert "Tasks.md:4: [ ] Second · due 2026-12-24" in writers.use("", "task_list")
+    eventually(
+        lambda: writers.use("", "task_list"),
+        lambda shown: "Tasks.md:4: [ ] Second · due 2026-12-24" in shown,
+    )
     sent = {"path": "Tasks.md", "line": 4, "text": "Second", "status": "done"}
     writers.use("", "task_set", **sent)
     assert "- [x] Second 📅 2026-12-24 ✅ " in writers.text("Tasks.md")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.product.program import PROGRAM, Program
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,10 +47,10 @@ class World:
             (roots[name] / path).write_text(text)
         program.start()
         for name in NOTES:
-            for _ in range(20):  # its first use may have begun a job
-                ended = self.run("index", "--vault", name)
-                if "INDEX_BUSY" not in ended.stderr:
-                    break
+            ended = eventually(  # its first use may have begun a job
+                partial(self.run, "index", "--vault", name),
+                lambda ended: "INDEX_BUSY" not in ended.stderr,
+            )
             assert ended.returncode == 0, ended.stderr
 
     def run(self, *arguments: str, at: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -75,8 +77,10 @@ class World:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     program = Program(tmp_path_factory.mktemp("scope"))
-    yield World(program)
-    program.close()
+    try:
+        yield World(program)
+    finally:
+        program.close()
 
 
 def test_search_finds_the_notes_of_the_three_vaults(world: World):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.waiting import eventually_async
 
 from vault_agent.app import open_app
@@ -101,7 +102,8 @@ async def test_a_reply_that_waits_no_longer_says_so(root: Path):
         made = await vault.writing.create("Jam.md", at_once, b"quinces\n")
         assert not made.index.indexed
         assert [each.code for each in made.warnings] == ["INDEX_PENDING"]
-        second = await vault.writing.create("Pie.md", CREATE, b"apples\n")  # the same revision
+        patient = replace(CREATE, wait_ms=round(PATIENCE * 1000))
+        second = await vault.writing.create("Pie.md", patient, b"apples\n")  # the same revision
         assert second.index.indexed
         assert await found(vault, "quinces") == ["Jam.md"]
 
