@@ -217,7 +217,11 @@ async def test_outside_a_project_there_is_nothing_to_trust(
 
 async def test_a_folder_is_added_and_forgotten(run: Run, home: Path):
     (home / "Recipes").mkdir()
-    assert (await run("vaults", "add", str(home / "Recipes"))).code == 0
+    added = await run("vaults", "add", str(home / "Recipes"))
+    assert added.code == 0
+    assert "first: vault-agent enable vaults" in added.err
+    served = await run("vaults", "add", str(home / "Recipes"), VAULT_AGENT_VAULTS_ENABLED="true")
+    assert served.err == "Recipes is added. Search it with --vault Recipes.\n"
     assert [each["name"] for each in await listed(run)] == ["Recipes"]
     assert (await run("vaults", "add", str(home / "Recipes"), "--name", "global")).code == 2
     assert (await run("vaults", "add", str(home / "nothing"))).code == 2

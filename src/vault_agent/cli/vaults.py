@@ -106,9 +106,11 @@ async def add(invocation: Invocation, folder: Path, name: str | None) -> None:
     if invocation.json:
         envelope({"added": _row(entry)})
         return
-    tell(f"{clean(entry.address)} is added. Search it with --vault {clean(entry.address)}.")
-    if not several_vaults(invocation.layers()):
-        tell("Only vault.root is served yet. To serve it too: vault-agent enable vaults")
+    name = clean(entry.address)
+    if several_vaults(invocation.layers()):
+        tell(f"{name} is added. Search it with --vault {name}.")
+    else:
+        tell(f"{name} is added. To search it with --vault {name}, first: vault-agent enable vaults")
 
 
 @command.command("forget")
