@@ -441,13 +441,11 @@ async def test_a_file_is_moved_in_the_vault_of_the_project_or_the_one_that_is_na
 ):
     await run("init", "--yes")
     await run("move", typed, "Two", "--yes")
-    server.named = []  # it is not indexed yet
-    await run("move", typed, "Two", "--yes")
     moves = [unquote(path) for _, path, _ in server.asked if path.endswith("/write/move")]
     assert moves == [f"/vaults/{vault}/write/move"] * 2
     first, second = server.bodies
-    assert "noteId" in first
-    assert second["path"] == "Beds/One.md"
+    assert first["path"] == "Beds/One.md"
+    assert "noteId" in second
 
 
 async def test_a_file_that_no_vault_has_is_not_looked_for_in_the_trash(
