@@ -23,7 +23,7 @@ from vault_agent.config.keys import (
     nearest,
 )
 from vault_agent.errors import Misconfigured
-from vault_agent.system.regular import NotRegular, kind_of, read_file
+from vault_agent.system.regular import NotRegular, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -157,10 +157,10 @@ def read_text(path: Path) -> str | None:
         return data.decode("utf-8-sig")
     except FileNotFoundError:
         return None
-    except NotRegular:
+    except NotRegular as error:
         raise Misconfigured(
             "CONFIG_INVALID",
-            f"The config file {path.name} is {kind_of(path)}, and must be a file: remove it.",
+            f"The config file {path.name} is {error.kind}, and must be a file: remove it.",
         ) from None
     except (OSError, UnicodeDecodeError):
         raise Misconfigured(

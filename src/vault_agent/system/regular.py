@@ -17,10 +17,14 @@ _NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 
 
 class NotRegular(OSError):
-    """A folder, a pipe, a socket or a device is where a file is expected."""
+    """Something else is where a file is expected. `kind` says in words what it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, mode: int) -> None:
         super().__init__(errno.EINVAL, "it is no regular file")
+        if stat.S_ISDIR(mode):
+            self.kind = "a folder"
+        else:
+            self.kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or socket"
 
 
 def open_regular(path: Path, flags: int) -> int:
@@ -33,13 +37,15 @@ def open_regular(path: Path, flags: int) -> int:
     try:
         descriptor = os.open(path, flags | _FLAGS, 0o600)
     except OSError:
-        if _is_something_else(path):  # such as a folder that is to be written
-            raise NotRegular from None
+        mode = _mode(path)
+        if mode and not stat.S_ISREG(mode):  # such as a folder that is to be written
+            raise NotRegular(mode) from None
         raise
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
         return descriptor
     os.close(descriptor)
-    raise NotRegular
+    raise NotRegular(mode)
 
 
 def read_regular(path: Path, most: int = -1, *, follow: bool = False) -> bytes | None:
@@ -68,10 +74,10 @@ def open_state(path: Path, flags: int) -> int:
     """
     try:
         return open_regular(path, flags)
-    except NotRegular:
+    except NotRegular as error:
         raise Failed(
             "INDEX_IO_ERROR",
-            f"Instead of the file {path.name}, there is {kind_of(path)} in the folder"
+            f"Instead of the file {path.name}, there is {error.kind} in the folder"
             f" {path.parent.name}.",
             remedy="Remove it, and try again. The setting `index.dir` says where that folder is.",
         ) from None
@@ -85,17 +91,6 @@ def read_state(path: Path, most: int = -1) -> bytes:
         OSError: if it is missing or cannot be read.
     """
     return _read(open_state(path, os.O_RDONLY), most)
-
-
-def kind_of(path: Path) -> str:
-    """Return what is at a path that is no regular file, in words."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return "no file"
-    if stat.S_ISDIR(mode):
-        return "a folder"
-    return "a pipe" if stat.S_ISFIFO(mode) else "a device or socket"
 
 
 def read_file(path: Path, most: int = -1, *, follow: bool = True) -> bytes:
@@ -117,8 +112,9 @@ def _read(descriptor: int, most: int) -> bytes:
         os.close(descriptor)
 
 
-def _is_something_else(path: Path) -> bool:
+def _mode(path: Path) -> int:
+    """Return the type and permissions of what is at a path, 0 if that is not known."""
     try:
-        return not stat.S_ISREG(path.stat().st_mode)
+        return path.stat().st_mode
     except (OSError, ValueError):
-        return False
+        return 0
