@@ -1,14 +1,12 @@
-"""Finds the file that a change is about: a note, an attachment or a folder."""
+"""Finds the file that a change is about: a note or an attachment."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.names import choose_first, find, find_attachment, seems_file
-from vault_agent.client import calls
-from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, VaultAgentError
-from vault_agent.text.names import fold, is_note
+from vault_agent.errors import VaultAgentError
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
@@ -41,7 +39,8 @@ async def named_file(invocation: Invocation, client: Client, name: str) -> File:
     Raises:
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
-    if seems_file(name) and (attachment := await find_attachment(invocation, client, name)):
+    by_path_first = seems_file(name)
+    if by_path_first and (attachment := await find_attachment(invocation, client, name)):
         return File(path=attachment)
     try:
         place = await find(invocation, client, name)
@@ -50,6 +49,8 @@ async def named_file(invocation: Invocation, client: Client, name: str) -> File:
             raise
         if is_note(name):
             return File(path=choose_first(invocation, client, name))
+        if by_path_first:
+            raise
         attachment = await find_attachment(invocation, client, name)
         if attachment is None:
             raise
@@ -57,13 +58,3 @@ async def named_file(invocation: Invocation, client: Client, name: str) -> File:
     if place.path is not None and not is_note(place.path):
         return File(path=place.path)
     return File(place.note_id, place.path)
-
-
-async def folder_like(client: Client, path: str) -> str | None:
-    """Return the folder with notes of the client's vault that has this path, in any letter case."""
-    with suppress(Busy, IndexUnavailable, InvalidRequest):
-        reply = await client.call(calls.FOLDERS, prefix=path, depth=1, limit=1)
-        for each in reply.envelope["data"]["folders"]:
-            if fold(each["folder"]) == fold(path):
-                return str(each["folder"])
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,11 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.files import folder_like, named_file
+from vault_agent.cli.files import named_file
 from vault_agent.cli.names import choose_first, look_up
 from vault_agent.client import calls
-from vault_agent.errors import VaultAgentError
+from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, VaultAgentError
+from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
     from vault_agent.cli.changing import How
@@ -58,10 +60,10 @@ async def command(invocation: Invocation, /, source: str, to: str, **options: An
         try:
             file = await named_file(invocation, client, source)
         except VaultAgentError:
-            if await folder_like(client, path) is not None:
+            if await _is_folder(client, path):
                 raise refused from None
             raise
-        if "/" not in f"{source}{to}" and await folder_like(client, to) is None:
+        if "/" not in f"{source}{to}" and not await _is_folder(client, to):
             now = file.path or (await look_up(client, file.note_id or "")).path or ""
             body["to"] = (PurePosixPath(now).parent / to).as_posix()
         return await _moved(invocation, client, {**file.body, **body}, chosen)
@@ -71,3 +73,12 @@ async def _moved(
     invocation: Invocation, client: Client, body: dict[str, Any], chosen: How
 ) -> int | None:
     return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
+
+
+async def _is_folder(client: Client, path: str) -> bool:
+    """Whether the client's vault has a folder with notes at a path, in any letter case."""
+    with suppress(Busy, IndexUnavailable, InvalidRequest):
+        reply = await client.call(calls.FOLDERS, prefix=path, depth=1, limit=1)
+        found = reply.envelope["data"]["folders"]
+        return any(fold(each["folder"]) == fold(path) for each in found)
+    return False
