@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Conflict, InvalidRequest
-from vault_agent.text.placeholders import COMMAND
+from vault_agent.text.placeholders import has_command
 
 from . import frontmatter
 from .edit import insertable
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 DATE_FORMAT, TIME_FORMAT = "YYYY-MM-DD", "HH:mm"
 MAX_FORMAT = 100
 
-_COMMAND = re.compile(COMMAND)
 _PLACE = re.compile(
     r"\{\{(?:(?P<title>title)|(?P<now>date|time)(?::(?P<format>[^{}\r\n]*))?"
     r"|var:(?P<name>[^{}\r\n]{1,200}))\}\}"
@@ -76,7 +75,7 @@ def fill(template: str, *, title: str, now: datetime, values: Mapping[str, str])
         Conflict: `TEMPLATE_UNSUPPORTED` for Templater's commands, for formats of dates that are not
             supported, and if a value would change the structure of the frontmatter.
     """
-    if _COMMAND.search(template):
+    if has_command(template):
         what = "The template has commands (`<% %>`), which are never run."
         raise Conflict("TEMPLATE_UNSUPPORTED", what)
     missing = [name for name in variables(template) if name not in values]

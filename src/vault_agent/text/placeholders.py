@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
-COMMAND: Final = r"<%(?:[^%<]|%(?!>)|<(?!%))*+%>"
+_COMMAND: Final = r"<%(?:[^%<]|%(?!>)|<(?!%))*+%>"
 """A command of Templater. Linear: the search for an end stops at the next beginning."""
-PLACEHOLDER: Final = r"\{\{[^{}\n]*+\}\}|" + COMMAND
+PLACEHOLDER: Final = r"\{\{[^{}\n]*+\}\}|" + _COMMAND
 """One of Obsidian's templates, or a command of Templater."""
 
+_COMMANDS = re.compile(_COMMAND)
 _PLACEHOLDER = re.compile(PLACEHOLDER)
 _LETTER = re.compile(r"[^\W_]")
+
+
+def has_command(text: str) -> bool:
+    """Whether a text has a command of Templater."""
+    return _COMMANDS.search(text) is not None
 
 
 def has_placeholder(text: str) -> bool:
