@@ -135,10 +135,7 @@ class Relay:
         try:
             for line in lines(self._source, self._max_line):
                 if isinstance(line, TooLong):
-                    if _is_reply(line.message):
-                        continue
-                    what = f"The request is over {self._max_line // 1024} KiB. Send less at once."
-                    self._refuse(_id_of(line.message), _INVALID_REQUEST, what)
+                    self._refuse_long(line.message)
                 elif line.strip():
                     self._take(line)
             until = time.monotonic() + LAST_REPLIES_SECONDS
@@ -148,6 +145,11 @@ class Relay:
             pass  # the client closed it
         finally:
             self.ended.set()
+
+    def _refuse_long(self, message: object) -> None:
+        if not _is_reply(message):
+            what = f"The request is over {self._max_line // 1024} KiB. Send less at once."
+            self._refuse(_id_of(message), _INVALID_REQUEST, what)
 
     def _take(self, line: bytes) -> None:
         try:
