@@ -1,7 +1,7 @@
 // Making a link of a place that names a note without one.
 
 import { ask } from "../wire.js";
-import { inUnits } from "./query.js";
+import { inUnits, withoutEnding } from "./query.js";
 
 const NEAR = [0, 1, -1, 2, -2, 3]; // lines around the one that is named: a passage may begin above it
 const LONGEST = 20_000; // characters of a line
@@ -52,5 +52,5 @@ async function shortest(target, title, from) {
   const found = data.suggestions.find((each) => each.noteId === target);
   if (found) return found.insert.split("|")[0];
   const { data: note } = await ask("GET", `/notes/${target}`, { query: { allowLarge: true } });
-  return note.path.replace(/\.(md|markdown)$/i, "");
+  return withoutEnding(note.path);
 }

@@ -4,6 +4,7 @@
 import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
 import { address } from "./address.js";
+import { withoutEnding } from "./query.js";
 import { results } from "./results.js";
 import { rememberNote } from "./settings.js";
 import { health, revision, switchedOn, touched } from "./vault.js";
@@ -26,7 +27,7 @@ import { health, revision, switchedOn, touched } from "./vault.js";
  */
 
 /** Whether a file is a note. Of an attachment, only the text is shown. @param {{ path: string } | null} file */
-export const isNote = (file) => !file || /\.(md|markdown)$/i.test(file.path);
+export const isNote = (file) => !file || withoutEnding(file.path) !== file.path;
 
 const KEPT = 30;
 /** @type {Map<string, Note>} */

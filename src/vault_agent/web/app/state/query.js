@@ -6,8 +6,17 @@
 export const folderOf = (path) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 /** The last part of a path. @param {string} path */
 export const lastOf = (path) => path.slice(path.lastIndexOf("/") + 1);
+/** A path without the ending of a note. @param {string} path */
+export const withoutEnding = (path) => path.replace(/\.(md|markdown)$/i, "");
 /** The name of a file as it is shown: a note's without its ending. @param {string} path */
-export const nameOf = (path) => lastOf(path).replace(/\.(md|markdown)$/i, "");
+export const nameOf = (path) => withoutEnding(lastOf(path));
+/** A folder without the spaces and slashes that are typed around its parts. @param {string} folder */
+export const tidy = (folder) =>
+  folder
+    .split("/")
+    .map((each) => each.trim())
+    .filter(Boolean)
+    .join("/");
 
 const OPERATOR = /(^|\s)(tag|path|type|after|before):("([^"]*)"|\S+)(\s|$)/iu;
 /** A day, such as 2026-11-23. */

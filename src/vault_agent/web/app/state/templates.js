@@ -2,6 +2,7 @@
 
 import { ask } from "../wire.js";
 import { split } from "./head.js";
+import { tidy } from "./query.js";
 
 /** @typedef {{ name: string, builtIn: boolean, path: string | null, variables: string[] }} Template */
 
@@ -24,11 +25,7 @@ export const fileName = (title) =>
 
 /** @param {string} folder @param {string} title */
 export const pathOf = (folder, title) => {
-  const clean = folder
-    .split("/")
-    .map((each) => each.trim())
-    .filter(Boolean)
-    .join("/");
+  const clean = tidy(folder);
   return `${clean}${clean ? "/" : ""}${fileName(title)}.md`;
 };
 

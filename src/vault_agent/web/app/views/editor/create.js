@@ -48,12 +48,6 @@ export function Overlay({ title: first = "" }) {
   const chosen = templates.value.find((each) => each.name === template.value);
   const named = Boolean(title.value.trim());
 
-  const entered = useRef(false); // while the dialog was loaded
-  useLayoutEffect(() => {
-    const ahead = takeTyped();
-    title.value += ahead.text;
-    entered.current = ahead.entered && Boolean(ahead.text.trim());
-  }, []);
   useEffect(
     () =>
       void readTemplates().then(
@@ -81,7 +75,7 @@ export function Overlay({ title: first = "" }) {
   const make = async () => {
     busy.value = true;
     try {
-      const made = await makeNote(path, template.value, variables.value, key.current);
+      const made = await makeNote(pathOf(folder.peek(), title.peek()), template.value, variables.value, key.current);
       writeOfVault("folder", folder.value);
       closeOverlay();
       go({ view: "notes", note: made.noteId, edit: "1" });
@@ -91,10 +85,11 @@ export function Overlay({ title: first = "" }) {
       busy.value = false;
     }
   };
-  useEffect(() => {
-    if (entered.current && named) void make();
-    entered.current &&= !named;
-  }, [named]);
+  useLayoutEffect(() => {
+    const ahead = takeTyped();
+    title.value += ahead.text;
+    if (ahead.entered && ahead.text.trim()) void make();
+  }, []);
   const openTaken = async () => {
     const found = await ask("GET", "/resolve", { query: { name: fault.value?.details.path ?? path } }).catch(
       () => null,

@@ -1,10 +1,11 @@
 // The dialog that makes a folder.
 
-import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Asking, NameField } from "../../parts/asking.js";
 import { toast, Trouble } from "../../parts/say.js";
 import { makeFolder, readTree, unfold } from "../../state/files.js";
 import { newKey } from "../../state/once.js";
+import { tidy } from "../../state/query.js";
 import { later } from "../../later.js";
 import { closeDone, closeOverlay, takeTyped } from "../frame/overlay.js";
 
@@ -15,39 +16,30 @@ export function Overlay({ folder = "" }) {
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
   const key = useRef(newKey());
-  const clean = path.value
-    .split("/")
-    .map((each) => each.trim())
-    .filter(Boolean)
-    .join("/");
-  const ready = Boolean(clean) && clean !== folder && !busy.value;
-  const entered = useRef(false); // while the dialog was loaded
-  useLayoutEffect(() => {
-    const ahead = takeTyped();
-    path.value += ahead.text;
-    entered.current = ahead.entered && /[^\s/]/.test(ahead.text);
-  }, []);
-  useEffect(() => {
-    if (entered.current && ready) void act();
-    entered.current &&= !ready;
-  }, [ready]);
+  const clean = tidy(path.value);
   const act = async () => {
+    const wanted = tidy(path.peek());
     busy.value = true;
     try {
-      const made = await makeFolder(clean, key.current);
+      const made = await makeFolder(wanted, key.current);
       closeDone("folder");
       if (folder) unfold(folder, true);
       await readTree();
-      toast(made.changed ? t.made(clean) : t.exists(clean));
+      toast(made.changed ? t.made(wanted) : t.exists(wanted));
     } catch (error) {
       fault.value = /** @type {Fault} */ (error);
     }
     busy.value = false;
   };
+  useLayoutEffect(() => {
+    const ahead = takeTyped();
+    path.value += ahead.text;
+    if (ahead.entered && tidy(ahead.text)) void act();
+  }, []);
   return html`<${Asking}
     title=${t.newFolder}
     act=${t.make}
-    ready=${ready}
+    ready=${Boolean(clean) && clean !== folder && !busy.value}
     onAct=${act}
     onClose=${closeOverlay}
   >

@@ -5,7 +5,7 @@ import { Asking, FolderField, NameField } from "../../parts/asking.js";
 import { sentence, toast } from "../../parts/say.js";
 import { move, planMove } from "../../state/files.js";
 import { newKey } from "../../state/once.js";
-import { folderOf, lastOf, nameOf } from "../../state/query.js";
+import { folderOf, nameOf, tidy, withoutEnding } from "../../state/query.js";
 import { newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
 import { closeDone, closeOverlay } from "../frame/overlay.js";
@@ -16,8 +16,7 @@ const PAUSE = 150; // ms after a key, when the move is tried
 /** @param {{ path: string, folder?: string }} given `folder`: where it was dragged to */
 export function Overlay({ path, folder: dragged }) {
   const t = later.files;
-  const ending = /\.[^./]+$/.exec(lastOf(path))?.[0] ?? "";
-  const note = /^\.(md|markdown)$/i.test(ending);
+  const ending = path.slice(withoutEnding(path).length); // of a note, which keeps it
   const name = useSignal(nameOf(path));
   const folder = useSignal(dragged ?? folderOf(path));
   const plan = useSignal(/** @type {import("../../state/files.js").Done | null} */ (null));
@@ -25,12 +24,8 @@ export function Overlay({ path, folder: dragged }) {
   const busy = useSignal(false);
   const key = useRef(newKey());
   const look = useRef(newestOnly((abort, /** @type {string} */ to) => planMove(path, to, abort)));
-  const clean = folder.value
-    .split("/")
-    .map((each) => each.trim())
-    .filter(Boolean)
-    .join("/");
-  const to = `${clean && `${clean}/`}${name.value.trim()}${note ? ending : ""}`;
+  const clean = tidy(folder.value);
+  const to = `${clean && `${clean}/`}${name.value.trim()}${ending}`;
   const same = to === path || !name.value.trim();
 
   useEffect(() => {
