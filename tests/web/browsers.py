@@ -6,7 +6,7 @@ import os
 import shutil
 import socketserver
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from tests.clocks import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, ProxySettings
+    from playwright.sync_api import Browser, Page, ProxySettings, Route
 
 _NAMES = (
     "chromium-headless-shell",  # has no windows and no profile: a third less processor time
@@ -137,3 +137,18 @@ def started_browser(path: str) -> Iterator[tuple[Browser, Elsewhere]]:
             browser.close()
     finally:
         itself.close()
+
+
+@contextmanager
+def held(page: Page, pattern: str) -> Iterator[None]:
+    """Hold the requests that match a pattern until the context is left."""
+    from playwright.sync_api import Error
+
+    routes: list[Route] = []
+    page.route(pattern, lambda route: routes.append(route))  # noqa: PLW0108
+    yield
+    page.wait_for_function("true")
+    page.unroute(pattern)
+    for route in routes:  # none if it was loaded already
+        with suppress(Error):  # asked no more, or sent on already
+            route.continue_()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Error, expect
+from playwright.sync_api import expect
 from tests.product.written import Written
 from tests.waiting import eventually
+from tests.web.browsers import held
 from tests.web.desk import Desk
 from tests.web.test_everybody import RULES, violations
 from tests.web.vault import PICTURE, write_vault
@@ -16,7 +16,7 @@ from tests.web.vault import PICTURE, write_vault
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Locator, Page, Route
+    from playwright.sync_api import Browser, Locator, Page
     from tests.web.watched import Places
 
 
@@ -134,16 +134,10 @@ def test_a_folder_is_made_and_shown(desk: Desk):
 def test_a_folder_that_is_entered_while_its_dialog_is_loaded_is_made(desk: Desk):
     page = desk.open("/notes")
     tree(page)
-    held: list[Route] = []
-    page.route("**/folder.js", lambda route: held.append(route))  # noqa: PLW0108
-    page.get_by_role("button", name="New folder").click()
-    page.keyboard.type("loft")
-    page.keyboard.press("Enter")
-    page.wait_for_function("true")
-    page.unroute("**/folder.js")
-    for route in held:  # none if it was loaded already
-        with suppress(Error):  # leaving it may have sent it on
-            route.continue_()
+    with held(page, "**/folder.js"):
+        page.get_by_role("button", name="New folder").click()
+        page.keyboard.type("loft")
+        page.keyboard.press("Enter")
     expect(leaf(page, "loft")).to_be_visible()
     page.get_by_role("button", name="New folder").click()
     page.get_by_role("textbox", name="Its name").fill("loft")
@@ -153,16 +147,10 @@ def test_a_folder_that_is_entered_while_its_dialog_is_loaded_is_made(desk: Desk)
 
 def test_a_note_that_is_entered_while_its_dialog_is_loaded_is_made(desk: Desk):
     page = desk.open("/notes")
-    held: list[Route] = []
-    page.route("**/create.js", lambda route: held.append(route))  # noqa: PLW0108
-    page.locator(".top .new").click()
-    page.keyboard.type("Ladder")
-    page.keyboard.press("Enter")
-    page.wait_for_function("true")
-    page.unroute("**/create.js")
-    for route in held:  # none if it was loaded already
-        with suppress(Error):  # leaving it may have sent it on
-            route.continue_()
+    with held(page, "**/create.js"):
+        page.locator(".top .new").click()
+        page.keyboard.type("Ladder")
+        page.keyboard.press("Enter")
     expect(page.locator(".field-md .cm-content")).to_be_focused()
     eventually((desk.program.vault / "Ladder.md").exists)
 

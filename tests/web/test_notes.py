@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Error, expect
+from playwright.sync_api import expect
+from tests.web.browsers import held
 from tests.web.conftest import serve
 from tests.web.vault import PICTURE
 
@@ -364,18 +364,16 @@ def test_palette(visit: Callable[..., Page]):
 
 def test_what_is_typed_while_the_palette_is_loaded_goes_into_it(visit: Callable[..., Page]):
     page = visit()
-    held: list[Route] = []
-    page.route("**/palette.js", lambda route: held.append(route))  # noqa: PLW0108
     before = page.url
-    page.keyboard.press("Control+k")
-    page.keyboard.type("juMx")  # "j" alone opens the next note
-    page.keyboard.press("Backspace")
-    page.keyboard.type("p ?")
-    page.wait_for_function("true")
-    page.keyboard.press("Backspace")
-    page.keyboard.press("Backspace")
-    assert page.url == before
-    held[0].continue_()
+    with held(page, "**/palette.js"):
+        page.keyboard.press("Control+k")
+        page.keyboard.type("juMx")  # "j" alone opens the next note
+        page.keyboard.press("Backspace")
+        page.keyboard.type("p ?")
+        page.wait_for_function("true")
+        page.keyboard.press("Backspace")
+        page.keyboard.press("Backspace")
+        assert page.url == before
     expect(page.get_by_role("combobox")).to_have_value("juMp")
     expect(page.get_by_role("combobox")).to_be_focused()
 
@@ -383,16 +381,10 @@ def test_what_is_typed_while_the_palette_is_loaded_goes_into_it(visit: Callable[
 @pytest.mark.parametrize("slow", ["**/palette.js", "**/suggest?*"])
 def test_enter_runs_the_first_result_as_soon_as_it_is_there(visit: Callable[..., Page], slow: str):
     page = visit()
-    held: list[Route] = []
-    page.route(slow, lambda route: held.append(route))  # noqa: PLW0108
-    page.keyboard.press("Control+k")
-    page.keyboard.type("median of")
-    page.keyboard.press("Enter")
-    page.wait_for_function("true")
-    page.unroute(slow)
-    for route in held:
-        with suppress(Error):  # of what is asked no more
-            route.continue_()
+    with held(page, slow):
+        page.keyboard.press("Control+k")
+        page.keyboard.type("median of")
+        page.keyboard.press("Enter")
     expect(page.locator(".doc header h1")).to_have_text("Median of three")
     expect(page.locator("dialog")).to_have_count(0)
 
