@@ -86,7 +86,7 @@ vendor: $(NPM)  ## Build the vendored files of the web page
 	$(BIN)/node web/build.mjs
 
 docs: $(VENV)/.dev  ## Write the pages of the documentation that are made from the program
-	$(BIN)/python -m tests.reference
+	$(BIN)/python -m docs.make
 
 recording: $(VENV)/.dev  ## Record the demo for the README
 	$(BIN)/python docs/images/record.py

@@ -57,9 +57,9 @@ def main() -> None:
 
 async def linear() -> None:
     """Compare the processor time of hostile notes with that of notes four times as large."""
-    from tests.clocks import cpu_seconds
     from tests.markdown.rendering import html_of
     from tests.markdown.test_linear import OPERATIONS, UNITS, refusable
+    from tests.support.clocks import cpu_seconds
 
     print("| operation | at most times as much for four times the text | with | slowest MB |")
     print("|---|---|---|---|")

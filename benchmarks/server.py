@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.homes import at_home
+from tests.support.homes import at_home
 
 if TYPE_CHECKING:
     from collections.abc import Callable

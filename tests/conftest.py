@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.homes import at_home
-from tests.leaks import LeakCheck, Tasks, shared_scopes
+from tests.support.homes import at_home
+from tests.support.leaks import LeakCheck, Tasks, shared_scopes
 from tests.warm import AVAILABLE, Starter
 
 from vault_agent.config.layers import default_config_path
@@ -79,7 +79,7 @@ def _leave_settings(home: str) -> tuple[Path, Path]:
     os.environ.update(at_home(home))
     places = default_config_path().parent, data_folder(None)
     if not all(place.is_relative_to(home) for place in places):
-        raise pytest.UsageError("the tests would use your own settings: see tests/homes.py")
+        raise pytest.UsageError("the tests would use your own settings: see tests/support/homes.py")
     return places
 
 

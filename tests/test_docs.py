@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import asyncclick as click
 import pytest
-from tests.reference import CODES_PAGE, NOT_DESCRIBED, pages
+from docs.make import CODES_PAGE, NOT_DESCRIBED, pages
 
 from vault_agent.cli.command import Invocation
 from vault_agent.cli.run import program

@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from tests.index_runs import Vault
+from tests.support.index_runs import Vault
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.made_sessions import START, Made, Writer, iso
+from tests.support.made_sessions import START, Made, Writer, iso
 
 from vault_agent.journals.collected import Changed, Collected, files_of
 from vault_agent.journals.collected import Made as Commit

@@ -7,10 +7,10 @@ import socket
 
 import aiohttp
 import pytest
-from tests.chat_endpoint import ANSWER, ChatEndpoint, half
-from tests.clocks import PATIENCE
-from tests.endpoint import changed, dripping, endless, redirect, reset, slow, status
-from tests.waiting import eventually_async
+from tests.support.chat_endpoint import ANSWER, ChatEndpoint, half
+from tests.support.clocks import PATIENCE
+from tests.support.endpoint import changed, dripping, endless, redirect, reset, slow, status
+from tests.support.waiting import eventually_async
 
 from vault_agent.chat import client as client_module
 from vault_agent.chat.client import ChatClient, ChatSettings

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from aiohttp.test_utils import TestServer
 from tests.cli.fake import PROGRAM, Ended, FakeServer, Run
-from tests.clocks import PATIENCE
-from tests.homes import at_home
-from tests.privacy import Confidences
+from tests.support.clocks import PATIENCE
+from tests.support.homes import at_home
+from tests.support.privacy import Confidences
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -8,8 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.node import node
-from tests.systems import posix
+from tests.support.node import node
+from tests.support.systems import posix
 
 from vault_agent.cli.agent_hooks import hook_command, install, remove, state
 from vault_agent.cli.clients import with_hooks

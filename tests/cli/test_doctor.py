@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.test_restart import notes, started
-from tests.rerank_endpoint import RerankEndpoint
-from tests.waiting import eventually_async
+from tests.support.rerank_endpoint import RerankEndpoint
+from tests.support.waiting import eventually_async
 
 from vault_agent import __version__
 from vault_agent.codes import CODES

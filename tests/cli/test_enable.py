@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.test_restart import notes, started
-from tests.endpoint import EmbeddingEndpoint
-from tests.rerank_endpoint import RerankEndpoint
+from tests.support.endpoint import EmbeddingEndpoint
+from tests.support.rerank_endpoint import RerankEndpoint
 
 from vault_agent.cli.features import FEATURES
 from vault_agent.config.keys import KEYS

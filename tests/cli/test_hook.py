@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.homes import at_home
+from tests.support.clocks import PATIENCE
+from tests.support.homes import at_home
 
 from vault_agent.config.project import OURS, VAULT
 from vault_agent.config.project_file import ensure_project_file

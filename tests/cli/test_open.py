@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, result
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.cli.editors import editor_command
 from vault_agent.cli.local import local_vault, note_address, recalled

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, job, result
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.cli.terminal import clean, complain
 from vault_agent.config.rules import vault_identity

@@ -16,8 +16,8 @@ from urllib.request import urlopen
 import orjson
 import pytest
 from tests.server.test_serve import free_port
-from tests.systems import posix
-from tests.waiting import eventually_async
+from tests.support.systems import posix
+from tests.support.waiting import eventually_async
 
 from vault_agent.cli import detached
 from vault_agent.config.keys import DEFAULT_PORT

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.fake import PROGRAM, Run
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.cli import demo
 

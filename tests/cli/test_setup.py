@@ -14,8 +14,8 @@ import orjson
 import pytest
 from tests.cli.test_restart import refuse_services, vault_named
 from tests.server.test_serve import free_port
-from tests.systems import posix
-from tests.waiting import eventually_async
+from tests.support.systems import posix
+from tests.support.waiting import eventually_async
 
 from vault_agent.cli import detached
 

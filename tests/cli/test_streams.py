@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.fake import PROGRAM, FakeServer
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.homes import HOMES
+from tests.support.homes import HOMES
 
 from vault_agent.cli.command import Invocation
 from vault_agent.client import calls

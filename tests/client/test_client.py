@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, FakeServer, job
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.client import calls
 from vault_agent.client import client as client_module

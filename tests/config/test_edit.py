@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.systems import posix
+from tests.support.systems import posix
 
 from vault_agent.config import load_config
 from vault_agent.config.access import require_key

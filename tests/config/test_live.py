@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.config import build_config
 from vault_agent.config.layers import read_layers

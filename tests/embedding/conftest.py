@@ -1,7 +1,7 @@
 """A test endpoint, settings for it, and shorter waits."""
 
 import pytest
-from tests.endpoint import EmbeddingEndpoint
+from tests.support.endpoint import EmbeddingEndpoint
 
 from vault_agent.embedding import documents
 from vault_agent.embedding.client import EndpointSettings

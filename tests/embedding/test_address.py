@@ -4,7 +4,7 @@ import socket
 
 import aiohttp
 import pytest
-from tests.endpoint import EmbeddingEndpoint, redirect
+from tests.support.endpoint import EmbeddingEndpoint, redirect
 
 from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
 from vault_agent.endpoint.address import AddressPolicy

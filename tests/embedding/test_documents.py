@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 import pytest
-from tests import endpoint as bad
-from tests.clocks import PATIENCE
+from tests.support import endpoint as bad
+from tests.support.clocks import PATIENCE
 
 from vault_agent.embedding import documents
 from vault_agent.embedding.client import HttpEmbedder

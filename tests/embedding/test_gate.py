@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.embedding import gate as gate_module
 from vault_agent.embedding.gate import Gate

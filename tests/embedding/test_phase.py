@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests import endpoint as misbehaviour
-from tests.clocks import PATIENCE
-from tests.index_runs import Vault
-from tests.waiting import eventually_async
+from tests.support import endpoint as misbehaviour
+from tests.support.clocks import PATIENCE
+from tests.support.index_runs import Vault
+from tests.support.waiting import eventually_async
 
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.errors import Busy, Failed

@@ -4,9 +4,9 @@ import asyncio
 
 import numpy as np
 import pytest
-from tests import endpoint as bad
-from tests.clocks import PATIENCE
-from tests.waiting import eventually_async
+from tests.support import endpoint as bad
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 
 from vault_agent.embedding.check import check_endpoint
 from vault_agent.embedding.client import HttpEmbedder

@@ -5,9 +5,9 @@ import random
 
 import anyio
 import pytest
-from tests import endpoint as bad
-from tests.clocks import PATIENCE
-from tests.waiting import eventually_async
+from tests.support import endpoint as bad
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 
 from vault_agent.embedding import run as run_module
 from vault_agent.embedding.client import HttpEmbedder

@@ -6,7 +6,7 @@ import zipfile
 from io import BytesIO
 
 import pytest
-from tests.archives import archive, book, open_document, paragraph, sheet, slides, word
+from tests.support.archives import archive, book, open_document, paragraph, sheet, slides, word
 
 from vault_agent.extract import archive as archives
 from vault_agent.extract import office

@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.clocks import PATIENCE
 from tests.faults.disk import ROOT
 from tests.faults.embedder import MadeUp, settings
-from tests.index_runs import Vault
+from tests.support.clocks import PATIENCE
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.indexing.embed import embed

@@ -22,9 +22,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.clocks import PATIENCE
-from tests.index_runs import Vault
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.index_runs import Vault
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

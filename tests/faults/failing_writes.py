@@ -18,8 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from tests.clocks import PATIENCE
 from tests.faults.disk import FailingDisk, Point
+from tests.support.clocks import PATIENCE
 from tests.writing.opened import Vault, lingering, write
 
 from vault_agent.errors import VaultAgentError

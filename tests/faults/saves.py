@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.waiting import eventually_async
+from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, lingering, save_by_rename
 
 from vault_agent.errors import VaultAgentError

@@ -10,9 +10,9 @@ from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.index_runs import Vault
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.index_runs import Vault
+from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy
 from vault_agent.indexing.index import index

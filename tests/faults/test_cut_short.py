@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.product.endpoint import running_endpoint
 from tests.product.program import Program
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.faults.damage import Finding, damage_some
-from tests.index_runs import Vault
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.index_runs import Vault
+from tests.support.waiting import eventually_async
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.freshness.checks import Checks

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.faults import parsers
 from tests.faults.disk import ROOT
-from tests.index_runs import Heard, Vault
 from tests.product.processes import wait_until_gone
+from tests.support.clocks import PATIENCE
+from tests.support.index_runs import Heard, Vault
 
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import batches

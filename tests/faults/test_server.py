@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.faults.disk import build, compiler
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.product.program import PROGRAM, Program
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 

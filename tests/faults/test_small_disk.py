@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults import mover
-from tests.waiting import eventually_async
+from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, write
 
 from vault_agent.errors import VaultAgentError

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.index_runs import MAX_NOTE_BYTES, Vault
+from tests.support.index_runs import MAX_NOTE_BYTES, Vault
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.compare import compare

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.faults.test_server import NEEDS_COMPILER, preload
 from tests.product.program import Program
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import threading
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from tests.waiting import eventually_async
+from tests.support.waiting import eventually_async
 
 from vault_agent.freshness.background import Background
 from vault_agent.freshness.following import Following

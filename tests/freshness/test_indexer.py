@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.product.processes import alive
-from tests.systems import posix
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.systems import posix
+from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, Misconfigured
 from vault_agent.freshness.background import Background

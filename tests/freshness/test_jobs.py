@@ -8,8 +8,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, NotFound
 from vault_agent.freshness.jobs import Jobs

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests import endpoint as misbehaviour
-from tests.clocks import PATIENCE
-from tests.endpoint import EmbeddingEndpoint
+from tests.support import endpoint as misbehaviour
+from tests.support.clocks import PATIENCE
+from tests.support.endpoint import EmbeddingEndpoint
+from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
-from tests.waiting import eventually_async
 
 from vault_agent.app import open_app
 from vault_agent.config import Config

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.model.identifiers import content_hash, identify

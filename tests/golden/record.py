@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tests.golden import commands, routes, tools
 from tests.golden.house import House
 from tests.golden.steady import Steady, written
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

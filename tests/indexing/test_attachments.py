@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from benchmarks.pdfs import pdf
-from tests.archives import book, paragraph, word
-from tests.index_runs import Vault
 from tests.search.opened import indexed, opened
+from tests.support.archives import book, paragraph, word
+from tests.support.index_runs import Vault
 
 from vault_agent.extract import read
 from vault_agent.extract.parts import MAX_PAGES

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.index_runs import MAX_NOTE_BYTES, Vault
-from tests.systems import posix
+from tests.support.index_runs import MAX_NOTE_BYTES, Vault
+from tests.support.systems import posix
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.freshness.sweeping import sweep

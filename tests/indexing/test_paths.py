@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.index_runs import Vault
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import changes

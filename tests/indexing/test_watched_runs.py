@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.index_runs import Vault
 from tests.indexing.test_paths import Editor, fresh_state, state
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import Misconfigured
 from vault_agent.freshness.debounce import Debounce

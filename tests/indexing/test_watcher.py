@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 from vault_agent.indexing import watcher as module
 from vault_agent.indexing.protocol import (

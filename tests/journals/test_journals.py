@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from tests.chat_endpoint import ChatEndpoint
-from tests.clocks import PATIENCE
-from tests.endpoint import redirect, status
-from tests.made_sessions import Made, Writer, made_session
-from tests.secret_forms import FORMS
-from tests.secret_forms import made as made_of
+from tests.support.chat_endpoint import ChatEndpoint
+from tests.support.clocks import PATIENCE
+from tests.support.endpoint import redirect, status
+from tests.support.made_sessions import Made, Writer, made_session
+from tests.support.secret_forms import FORMS
+from tests.support.secret_forms import made as made_of
+from tests.support.waiting import eventually_async, nothing_happens
 from tests.vaults.world import World, indexed
-from tests.waiting import eventually_async, nothing_happens
 
 from vault_agent.api.authoring import ADD_TO_DEVLOG, DevlogBody
 from vault_agent.api.caller import OWNER

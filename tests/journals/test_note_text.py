@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 import yaml
-from tests.made_sessions import made_session
+from tests.support.made_sessions import made_session
 
 from vault_agent.journals import note_text as journal
 from vault_agent.journals import summary

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 from tests.vaults.world import World
-from tests.waiting import eventually_async
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Failed, Forbidden, NotFound

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.made_sessions import AGENTS, Writer, made_session
+from tests.support.made_sessions import AGENTS, Writer, made_session
 
 from vault_agent.journals.transcripts.opening import MAX_BYTES, MAX_LINE, Lines, open_transcript
 from vault_agent.journals.transcripts.read import read_transcript, transcript_of

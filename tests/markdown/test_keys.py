@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
 from vault_agent.markdown.edit import spliced

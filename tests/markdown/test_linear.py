@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import assert_linear
 from tests.markdown.rendering import html_of
+from tests.support.clocks import assert_linear
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import Address

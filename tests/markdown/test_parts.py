@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.markdown import links, parse
 from vault_agent.markdown.headings import anchor_key

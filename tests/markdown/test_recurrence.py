@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from dateutil import rrule
-from tests.node import node
+from tests.support.node import node
 
 from vault_agent.markdown.recurrence import LAST, Rule, Unit, next_day, parse_rule
 

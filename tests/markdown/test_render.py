@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.clocks import assert_linear
 from tests.markdown.rendering import Read, html_of
+from tests.support.clocks import assert_linear
 
 from vault_agent.markdown import sanitise
 from vault_agent.model.identifiers import identify

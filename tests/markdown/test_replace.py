@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.errors import Conflict, VaultAgentError
 from vault_agent.markdown.edit import spliced

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.markdown.resolve import LinkResolver, Resolution, names_of, target_key
 from vault_agent.model.notes import LinkKind

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.address import Address

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.errors import Conflict, Failed, VaultAgentError
 from vault_agent.markdown.document import Document

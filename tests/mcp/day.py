@@ -19,7 +19,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from tests.product.program import PROGRAM
 from tests.product.written import Written
-from tests.waiting import eventually_async
+from tests.support.waiting import eventually_async
 
 DAILY = "Journal/2026/A day.md"
 

@@ -12,8 +12,8 @@ import shlex
 import subprocess
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.node import node, with_node
+from tests.support.clocks import PATIENCE
+from tests.support.node import node, with_node
 
 pytestmark = pytest.mark.conformance
 

@@ -11,10 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.mcp.conftest import META, MODERN
 from tests.server.conftest import hang_up, run
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.mcp import service

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 import pytest
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.mcp.lines import TooLong, lines
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
-from tests.clocks import PATIENCE
 from tests.mcp.conftest import META, Agent
 from tests.product.program import PROGRAM
-from tests.systems import posix
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.systems import posix
+from tests.support.waiting import eventually
 
 from vault_agent.system.address import is_serving
 

@@ -12,10 +12,10 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.mcp.conftest import META, Agent
 from tests.mcp.test_relay import relay
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually
 
 from vault_agent.mcp.connections import ServerAt
 from vault_agent.mcp.lists import reading_tools

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.waiting import eventually_async
 from tests.vaults.world import World, indexed
-from tests.waiting import eventually_async
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext

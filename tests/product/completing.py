@@ -6,8 +6,8 @@ import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
-from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM
+from tests.support.clocks import PATIENCE
 
 if TYPE_CHECKING:
     from tests.product.program import Program

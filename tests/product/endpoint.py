@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tests.endpoint import EmbeddingEndpoint
+from tests.support.endpoint import EmbeddingEndpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

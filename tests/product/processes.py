@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 from tests.warm import TITLE, children, command_line
 
 if TYPE_CHECKING:

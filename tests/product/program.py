@@ -12,10 +12,10 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.clocks import PATIENCE
-from tests.homes import at_home
-from tests.privacy import Confidences
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.homes import at_home
+from tests.support.privacy import Confidences
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from benchmarks.pdfs import pdf, pdf_of
 from tests.mcp.conftest import Agent
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import pytest
 from tests.product.conftest import small_vault
 from tests.product.program import Program
 from tests.product.written import KEY, Written
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 from vault_agent.server.routes import ROUTES
 

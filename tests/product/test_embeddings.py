@@ -8,11 +8,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from tests import endpoint as misbehaviour
 from tests.product.conftest import small_vault
 from tests.product.endpoint import running_endpoint
 from tests.product.program import Program, is_served
-from tests.waiting import eventually
+from tests.support import endpoint as misbehaviour
+from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 

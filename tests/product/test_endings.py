@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.product.program import is_served
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually
 
 from vault_agent.system.address import live_address
 

@@ -7,10 +7,10 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.made_sessions import Made, Writer
 from tests.mcp.conftest import Agent
 from tests.product.program import PROGRAM
-from tests.waiting import eventually
+from tests.support.made_sessions import Made, Writer
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.product.completing import completed
 from tests.product.program import PROGRAM, Program
-from tests.systems import NO_TERMINALS
+from tests.support.clocks import PATIENCE
+from tests.support.systems import NO_TERMINALS
 
 from vault_agent.api.cursors import encode_cursor
 from vault_agent.api.lists import NotesRequest, TasksRequest

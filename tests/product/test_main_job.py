@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.product.conftest import small_vault
 from tests.product.program import Program
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.endpoint import status
-from tests.rerank_endpoint import RerankEndpoint
-from tests.waiting import eventually
+from tests.support.endpoint import status
+from tests.support.rerank_endpoint import RerankEndpoint
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

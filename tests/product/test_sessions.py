@@ -13,9 +13,9 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program, Reply
-from tests.systems import NO_TERMINALS
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.systems import NO_TERMINALS
+from tests.support.waiting import eventually
 
 from vault_agent.cli.exits import Exit
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.ranking.names import ENOUGH, NameIndex
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.ranking.locate import locate
 from vault_agent.ranking.query import compile_query

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.real.notes import EVERYDAY, NOTES, PARAPHRASES
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 

@@ -6,8 +6,8 @@ import json
 import re
 
 import pytest
-from tests.harmless_texts import harmless
-from tests.secret_forms import CONTEXTS, FORMS, HIDDEN, VENDORS, Form, Planted, made
+from tests.support.harmless_texts import harmless
+from tests.support.secret_forms import CONTEXTS, FORMS, HIDDEN, VENDORS, Form, Planted, made
 
 from vault_agent.redaction.redact import redact
 

@@ -7,7 +7,7 @@ import re
 import string
 
 import pytest
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.redaction.redact import is_secret_file, redact
 

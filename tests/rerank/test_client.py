@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.chat_endpoint import half
-from tests.clocks import PATIENCE
-from tests.endpoint import changed, dripping, endless, redirect, reset, slow, status
-from tests.rerank_endpoint import RerankEndpoint
-from tests.waiting import eventually_async
+from tests.support.chat_endpoint import half
+from tests.support.clocks import PATIENCE
+from tests.support.endpoint import changed, dripping, endless, redirect, reset, slow, status
+from tests.support.rerank_endpoint import RerankEndpoint
+from tests.support.waiting import eventually_async
 
 from vault_agent.endpoint import breaker
 from vault_agent.errors import Misconfigured, Unavailable

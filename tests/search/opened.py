@@ -10,7 +10,7 @@ from vault_agent.store.current import CurrentIndex
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.index_runs import Vault
+    from tests.support.index_runs import Vault
 
     from vault_agent.store.current import Snapshot
 

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from benchmarks.pdfs import pdf
-from tests.index_runs import Vault
 from tests.search.opened import indexed
+from tests.support.index_runs import Vault
 
 from vault_agent.model.identifiers import identify
 from vault_agent.search.html import Look, html_of_note

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from benchmarks.pdfs import pdf
-from tests.index_runs import Vault
 from tests.search.opened import indexed
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import Forbidden
 from vault_agent.model.context import Context, ContextQuery

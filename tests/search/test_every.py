@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.index_runs import Vault
 from tests.search.opened import indexed
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.modes import Mode

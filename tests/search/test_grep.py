@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.index_runs import Vault
 from tests.search.opened import indexed
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.grep import GrepQuery, Place

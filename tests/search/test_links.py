@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.index_runs import Vault
 from tests.search.opened import indexed
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.model.graph import Page, TagBranch, TreeQuery

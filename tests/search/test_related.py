@@ -7,8 +7,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.index_runs import Vault
 from tests.search.opened import opened
+from tests.support.index_runs import Vault
 
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Reason

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.endpoint import status
-from tests.index_runs import Vault
-from tests.rerank_endpoint import RerankEndpoint
 from tests.search.opened import indexed
+from tests.support.endpoint import status
+from tests.support.index_runs import Vault
+from tests.support.rerank_endpoint import RerankEndpoint
 
 from vault_agent.model.search import RERANKED, SearchQuery, Weights
 from vault_agent.rerank.client import Reranker, RerankSettings

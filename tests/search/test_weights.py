@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.index_runs import Vault
 from tests.search.opened import indexed
+from tests.support.index_runs import Vault
 
 from vault_agent.config.sections import SearchSettings
 from vault_agent.model.search import SearchQuery, Weights

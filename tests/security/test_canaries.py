@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests import endpoint as misbehaviour
 from tests.product.endpoint import running_endpoint
 from tests.product.test_endings import processes_of
 from tests.security.conftest import Fortress
 from tests.security.test_access_table import ALLOWED
-from tests.waiting import eventually
+from tests.support import endpoint as misbehaviour
+from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 from vault_agent.server.log import Fields

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.mcp.conftest import META, MODERN, Agent
 from tests.security.test_access_table import ALLOWED
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

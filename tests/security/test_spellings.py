@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_from_bytes
 
 import pytest
-from tests.privacy import CRASH
+from tests.support.privacy import CRASH
 from tests.vault.spellings import HARMLESS, SECRET, refused
 
 from vault_agent.cli.run import run

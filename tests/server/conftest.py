@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
-from tests.clocks import PATIENCE
-from tests.privacy import Confidences
+from tests.support.clocks import PATIENCE
+from tests.support.privacy import Confidences
 
 from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity

@@ -7,7 +7,7 @@ import gzip
 import json
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.server.connection import Limits
 

@@ -6,8 +6,8 @@ import asyncio
 import json
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 
 from vault_agent.model.jobs import JobState, JobSummary, PhaseProgress
 from vault_agent.model.warning import Warning

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 from aiohttp import ClientConnectionError
-from tests.clocks import PATIENCE
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 
 from vault_agent.model.jobs import JobKind
 from vault_agent.server import serve as serving

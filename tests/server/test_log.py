@@ -9,7 +9,7 @@ import logging
 
 import pytest
 from aiohttp.web_protocol import RequestHandler
-from tests.waiting import eventually_async
+from tests.support.waiting import eventually_async
 
 from vault_agent.errors import NotFound
 from vault_agent.server.log import EventLog, Fields, Level, captured_logging, report_crash

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
-from tests.waiting import eventually_async
+from tests.support.waiting import eventually_async
 
 from vault_agent.model.identifiers import identify
 from vault_agent.system.allowance import Allowance

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.memory.test_injected import PROMPT, SHOP
 from tests.server.test_vaults import running
+from tests.support.waiting import eventually_async
 from tests.vaults.world import World, indexed
-from tests.waiting import eventually_async
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.memory.injected import Deliveries

@@ -6,8 +6,8 @@ import asyncio
 import json
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.server.conftest import run
+from tests.support.clocks import PATIENCE
 
 from vault_agent.freshness import event_stream as news
 from vault_agent.model.jobs import Trigger

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.index_runs import Vault
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.indexing.verify import verify

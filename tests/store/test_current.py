@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 import pytest
-from tests.index_runs import Vault
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.model.search import SearchQuery

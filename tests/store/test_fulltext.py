@@ -11,8 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import patiently
-from tests.waiting import eventually
+from tests.support.clocks import patiently
+from tests.support.waiting import eventually
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
 from vault_agent.markdown.parse import parse_note

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.index_runs import Vault
+from tests.support.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.model.scope import EVERYTHING

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.errors import NotFound
 from vault_agent.system import allowance as allowances

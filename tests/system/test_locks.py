@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.system import locks
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, folder_locked, locked

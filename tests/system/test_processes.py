@@ -12,8 +12,8 @@ from contextlib import suppress
 
 import anyio
 import pytest
-from tests.clocks import PATIENCE
-from tests.systems import linux
+from tests.support.clocks import PATIENCE
+from tests.support.systems import linux
 
 from vault_agent.system.processes import ChildProcess, end_process, start_process
 

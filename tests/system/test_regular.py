@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.systems import posix
+from tests.support.systems import posix
 
 from vault_agent.errors import Failed
 from vault_agent.system.locks import is_locked, locked

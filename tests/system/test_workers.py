@@ -11,8 +11,8 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.systems import posix
+from tests.support.clocks import PATIENCE
+from tests.support.systems import posix
 
 from vault_agent.system import workers
 from vault_agent.system.workers import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.clocks import assert_linear
+from tests.support.clocks import assert_linear
 
 from vault_agent.text.indexed import index_terms, splitter
 from vault_agent.text.terms import fold_text, terms

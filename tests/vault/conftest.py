@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.systems import STRATEGIES
+from tests.support.systems import STRATEGIES
 from tests.vault.spellings import SECRET
 
 from vault_agent.vault.exclude import Exclusions

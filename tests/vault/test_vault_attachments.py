@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.systems import posix
+from tests.support.systems import posix
 from tests.vault.spellings import SECRET, refused
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError

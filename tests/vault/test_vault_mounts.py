@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.systems import linux
+from tests.support.systems import linux
 
 from vault_agent.vault.mounts import file_system, is_durable, is_shared
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE, patiently
-from tests.systems import posix
+from tests.support.clocks import PATIENCE, patiently
+from tests.support.systems import posix
 from tests.vault.spellings import SECRET
 
 from vault_agent.vault import opening

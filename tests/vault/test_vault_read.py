@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.systems import posix
+from tests.support.systems import posix
 
 from vault_agent.vault import read as reading
 from vault_agent.vault.read import MAX_ATTEMPTS, decode, read_bytes

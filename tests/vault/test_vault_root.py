@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import patiently
-from tests.systems import NOT_ROOT, linux, posix
+from tests.support.clocks import patiently
+from tests.support.systems import NOT_ROOT, linux, posix
 from tests.vault.spellings import CLIMBING, LEAVING, MALFORMED, SECRET
 
 from vault_agent.errors import Failed, Misconfigured

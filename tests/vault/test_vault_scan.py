@@ -12,8 +12,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import assert_linear
-from tests.systems import posix
+from tests.support.clocks import assert_linear
+from tests.support.systems import posix
 
 from vault_agent.model.identifiers import identify
 from vault_agent.vault import opening, platform

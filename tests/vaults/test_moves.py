@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 from tests.vaults import test_writes as test_writing
 from tests.vaults.test_writes import WRITE, root  # noqa: F401 - a fixture
 

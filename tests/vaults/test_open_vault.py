@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.waiting import eventually_async, nothing_happens
+from tests.support.waiting import eventually_async, nothing_happens
 from tests.warm import children, command_line
 
 from vault_agent.app import open_app

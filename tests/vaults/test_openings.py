@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.systems import posix
+from tests.support.systems import posix
+from tests.support.waiting import eventually_async
 from tests.vaults import test_writes as test_writing
-from tests.waiting import eventually_async
 
 from vault_agent.app import open_app
 from vault_agent.config import Config

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.endpoint import EmbeddingEndpoint
+from tests.support.endpoint import EmbeddingEndpoint
 from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind

@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.endpoint import EmbeddingEndpoint
 from tests.freshness.test_watch import command_of
+from tests.support.endpoint import EmbeddingEndpoint
+from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
 from tests.vaults.world import World, indexed
-from tests.waiting import eventually_async
 
 from vault_agent.app import open_app
 from vault_agent.config import Config

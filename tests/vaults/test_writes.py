@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 
 from vault_agent.app import open_app
 from vault_agent.config import Config

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
 from tests.conftest import NO_BROWSER
 from tests.product.program import Program
+from tests.support.clocks import PATIENCE
 from tests.web.browsers import find_browser, started_browser
 from tests.web.vault import write_vault
 from tests.web.watched import Places, Watch

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from tests.clocks import PATIENCE
 from tests.product.written import Written
+from tests.support.clocks import PATIENCE
 from tests.web.desk import Desk
 from tests.web.payloads import PAYLOADS
 from tests.web.test_everybody import RULES, settle, violations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 from tests.product.written import Written
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 from tests.web.browsers import held
 from tests.web.desk import Desk
 from tests.web.test_everybody import RULES, violations

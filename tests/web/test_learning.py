@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 from tests.web.conftest import serve
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from tests.clocks import PATIENCE
-from tests.waiting import eventually
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually
 from tests.web.test_everybody import RULES, violations
 from tests.web.world import PROMPT, World
 

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.node import node
+from tests.support.node import node
 
 from vault_agent.web import diagrams
 from vault_agent.web.assets import FOLDER, Assets

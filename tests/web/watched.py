@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 from tests.web.browsers import Elsewhere
 
 from vault_agent.web.assets import Assets

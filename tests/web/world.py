@@ -9,8 +9,8 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
-from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program, Reply
+from tests.support.clocks import PATIENCE
 from tests.web.vault import write_vault
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from tests import index_runs
+from tests.support import index_runs
 from tests.writing import opened
 
 from vault_agent.model.identifiers import content_hash

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 from tests.writing.authored import write
 
 from vault_agent.errors import NotFound, TooLarge

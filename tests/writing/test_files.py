@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
-from tests.systems import posix
+from tests.support.systems import posix
 from tests.writing import opened
 from tests.writing.filed import SOONER, Vault
 

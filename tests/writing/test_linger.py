@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, lingering, save_by_rename, write
 
 from vault_agent.markdown.edit import append

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.index_runs import Vault
-from tests.obsidian import made_up
-from tests.random_moves import RandomMoves
-from tests.vault_links import Vault as Links
-from tests.vault_links import compare
+from tests.support.index_runs import Vault
+from tests.support.obsidian import made_up
+from tests.support.random_moves import RandomMoves
+from tests.support.vault_links import Vault as Links
+from tests.support.vault_links import compare
 
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.edit import spliced

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.waiting import eventually_async
+from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, save_by_rename, write
 
 from vault_agent.errors import Failed

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from tests.clocks import PATIENCE
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually_async
 from tests.writing.opened import lingering
 
 from vault_agent.model.writing import IndexState

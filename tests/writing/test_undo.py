@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.waiting import eventually_async
+from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, lingering, write
 
 from vault_agent.errors import Conflict, NotFound

@@ -9,9 +9,9 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.systems import STRATEGIES, posix
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.systems import STRATEGIES, posix
+from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, lingering, save_by_rename
 
 from vault_agent.errors import Conflict, Failed, Forbidden, Unavailable

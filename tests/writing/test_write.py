@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.systems import posix
-from tests.waiting import eventually_async
+from tests.support.clocks import PATIENCE
+from tests.support.systems import posix
+from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault
 from tests.writing.opened import write as write_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from tests.reference.markdown import joined, table
+from docs.make.markdown import joined, table
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2] / "tests"
 _AREAS = (
     "Paths",
     "HTTP and access",

@@ -1,7 +1,7 @@
 """A real chat endpoint for tests: OpenAI-compatible HTTP with failures on request.
 
     async with ChatEndpoint() as endpoint:
-        endpoint.always = status(500)      # every request, with the misbehaviours of tests.endpoint
+        endpoint.always = status(500)      # every request, as the misbehaviours of `endpoint` do
         endpoint.answer = "# Title ..."    # what the model says
 
 It can run as a program too, and then says its address.
@@ -15,12 +15,12 @@ import json
 from typing import TYPE_CHECKING
 
 from aiohttp import web
-from tests.listening import Listening
+from tests.support.listening import Listening
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.endpoint import Misbehaviour
+    from tests.support.endpoint import Misbehaviour
 
 ANSWER = """# Retries for the queue
 

@@ -2,7 +2,7 @@
 
     async with RerankEndpoint() as endpoint:
         endpoint.relevance = lambda query, text: text.count(query)
-        endpoint.always = status(500)      # every request, with the misbehaviours of tests.endpoint
+        endpoint.always = status(500)      # every request, as the misbehaviours of `endpoint` do
         endpoint.takes = "texts"           # as text-embeddings-inference; "documents" is Jina's
         endpoint.longest = 500             # characters of a passage; a longer one is refused
 
@@ -18,12 +18,12 @@ import re
 from typing import TYPE_CHECKING
 
 from aiohttp import web
-from tests.listening import Listening
+from tests.support.listening import Listening
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.endpoint import Misbehaviour
+    from tests.support.endpoint import Misbehaviour
 
 
 def words_shared(query: str, text: str) -> float:

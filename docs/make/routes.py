@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.reference.markdown import joined, sentence, table, wrapped
+from docs.make.markdown import joined, sentence, table, wrapped
 
 from vault_agent.server.openapi import describe
 from vault_agent.server.routes import ROUTES, Route

@@ -8,9 +8,9 @@ import json
 import textwrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
+from docs.make.markdown import joined, sentence, table, wrapped
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_core import to_jsonable_python
-from tests.reference.markdown import joined, sentence, table, wrapped
 
 from vault_agent.config import rules as checks_of
 from vault_agent.config.keys import SECTIONS, Key

@@ -1,5 +1,5 @@
 """Write the pages of the documentation that are made from the program."""
 
-from tests.reference import write
+from docs.make import write
 
 write()

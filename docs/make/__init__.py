@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reference import calls, codes, commands, faults, routes, settings
+from docs.make import calls, codes, commands, faults, routes, settings
 
 ROOT = Path(__file__).parents[2]
 _PAGES = {

@@ -2,7 +2,7 @@
 
 import pytest
 from platformdirs.windows import Windows
-from tests.homes import at_home
+from tests.support.homes import at_home
 
 HOME = r"C:\home"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.warm import AVAILABLE
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 pytestmark = [
     pytest.mark.skipif(not AVAILABLE, reason="only Linux lists what a process has open"),
     pytest.mark.real_start,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import asyncclick as click
-from tests.reference.markdown import joined, sentence, table, wrapped
+from docs.make.markdown import joined, sentence, table, wrapped
 
 from vault_agent.cli.command import GlobalOption, Invocation, Repeated
 from vault_agent.cli.exits import Exit

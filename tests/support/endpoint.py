@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from aiohttp import web
-from tests.listening import Listening
+from tests.support.listening import Listening
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

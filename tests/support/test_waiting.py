@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.waiting import eventually, eventually_async, nothing_happens
+from tests.support.waiting import eventually, eventually_async, nothing_happens
 
 
 class Counter:
