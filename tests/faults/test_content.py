@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.program import Program
+from tests.support.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.endpoint import running_endpoint
-from tests.product.program import Program
+from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify

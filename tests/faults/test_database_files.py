@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.endpoint import running_endpoint
-from tests.product.program import Program
+from tests.support.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.product.endpoint import running_endpoint
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
-from tests.product.program import Program
 from tests.support.clocks import PATIENCE
+from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.embedding.prefixes import vector_key

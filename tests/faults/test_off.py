@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.product import program as running
-from tests.product.program import Program
+from tests.support.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

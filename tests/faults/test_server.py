@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 import pytest
 from tests.faults.disk import build, compiler
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
-from tests.product.program import PROGRAM, Program
 from tests.support.clocks import PATIENCE
+from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults.test_server import index_folder
-from tests.product.program import Program
+from tests.support.program import Program
 from tests.support.systems import posix
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults.test_server import NEEDS_COMPILER, preload
-from tests.product.program import Program
 from tests.support.clocks import PATIENCE
+from tests.support.program import Program
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.product.program import PROGRAM, Program
 from tests.support.clocks import PATIENCE
+from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
 
 from vault_agent.config.rules import vault_identity

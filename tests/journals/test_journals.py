@@ -15,10 +15,10 @@ from tests.support.chat_endpoint import ChatEndpoint
 from tests.support.clocks import PATIENCE
 from tests.support.endpoint import redirect, status
 from tests.support.made_sessions import Made, Writer, made_session
+from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.secret_forms import FORMS
 from tests.support.secret_forms import made as made_of
 from tests.support.waiting import eventually_async, nothing_happens
-from tests.vaults.world import World, indexed
 
 from vault_agent.api.authoring import ADD_TO_DEVLOG, DevlogBody
 from vault_agent.api.caller import OWNER
@@ -51,7 +51,7 @@ class Desk:
     """A project, and the events and transcripts of its sessions."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.world = World(folder)
+        self.world = RegisteredVaults(folder)
         self.home = self.world.folder / "home"
         self.home.mkdir()
         monkeypatch.setenv("HOME", str(self.home))

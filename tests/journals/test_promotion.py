@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.vaults.world import World, indexed
+from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api.caller import OWNER as CALLER
 from vault_agent.api.context import CallContext
@@ -54,7 +54,7 @@ ON: dict[str, Any] = {"memory": {"enabled": True}, "write": {"quiet_seconds": 0}
 class Vaults:
     """A project `shop`, another one, and the global vault."""
 
-    def __init__(self, world: World, app: App) -> None:
+    def __init__(self, world: RegisteredVaults, app: App) -> None:
         self.world, self.app = world, app
         self.shop = world.folder / "projects/shop/.vault-agent/vault"
         self.shared = world.folder / "global"
@@ -93,7 +93,7 @@ class Vaults:
 
 @asynccontextmanager
 async def opened(folder: Path) -> AsyncIterator[Vaults]:
-    world = World(folder)
+    world = RegisteredVaults(folder)
     world.write(world.default, {"Bread.md": "# Bread\n"})
     world.project("shop", {"journals/costs.md": JOURNAL, "modules/costs.md": "# Costs\n"})
     world.project("other", {"notes/x.md": "# Something else\n"})

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.clocks import PATIENCE
+from tests.support.registered_vaults import RegisteredVaults
 from tests.support.waiting import eventually_async
-from tests.vaults.world import World
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Failed, Forbidden, NotFound
@@ -66,9 +66,9 @@ class Clock:
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RegisteredVaults:
     monkeypatch.setattr(module, "LOOK_SECONDS", 0.02)
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     world.project("one", {})
     world.project("two", {})
     return world
@@ -81,7 +81,11 @@ def clock() -> Clock:
 
 @asynccontextmanager
 async def opened(
-    world: World, clock: Callable[[], float], parts: Recorder | None = None, *, start: bool = True
+    world: RegisteredVaults,
+    clock: Callable[[], float],
+    parts: Recorder | None = None,
+    *,
+    start: bool = True,
 ) -> AsyncIterator[Sessions]:
     parts = parts or Recorder()
     async with (
@@ -107,7 +111,7 @@ async def journals(sessions: Sessions) -> list[Journal]:
     return await JournalStore(sessions.store).due(float("inf"))
 
 
-def event(world: World, kind: str, at: float = 0.0, **fields: object) -> SessionEvent:
+def event(world: RegisteredVaults, kind: str, at: float = 0.0, **fields: object) -> SessionEvent:
     made = {
         "agent": "claude-code",
         "event": kind,
@@ -121,7 +125,7 @@ def event(world: World, kind: str, at: float = 0.0, **fields: object) -> Session
     return SessionEvent(**made)  # type: ignore[arg-type]
 
 
-async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clock):
+async def test_a_session_goes_from_its_start_to_its_end(world: RegisteredVaults, clock: Clock):
     parts = Recorder()
     async with opened(world, clock, parts) as sessions:
         brought = await sessions.take(event(world, "start", model="m-1", title="Costs"))
@@ -154,7 +158,9 @@ async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clo
     "`session end` names a session that never started",
     "`SESSION_NOT_FOUND`, exit 4; nothing is stored",
 )
-async def test_a_session_that_was_never_told_of_by_hand_cannot_be_ended(world: World, clock: Clock):
+async def test_a_session_that_was_never_told_of_by_hand_cannot_be_ended(
+    world: RegisteredVaults, clock: Clock
+):
     async with opened(world, clock, Recorder()) as sessions:
         unknown = event(world, "end", session_id="none", agent="generic")
         with pytest.raises(NotFound) as refused:
@@ -173,7 +179,7 @@ async def test_a_session_that_was_never_told_of_by_hand_cannot_be_ended(world: W
             assert session.end_reason is not None or session.ended_at is not None
 
 
-async def test_prompts_and_messages_are_not_in_the_database(world: World, clock: Clock):
+async def test_prompts_and_messages_are_not_in_the_database(world: RegisteredVaults, clock: Clock):
     async with opened(world, clock) as sessions:
         await sessions.take(event(world, "prompt", prompt="CANARY-1"))
         await sessions.take(event(world, "stop", last_message="CANARY-2"))
@@ -194,7 +200,7 @@ async def test_prompts_and_messages_are_not_in_the_database(world: World, clock:
     "two hooks of one event; an event sent again after a timeout",
     "one event",
 )
-async def test_an_event_that_comes_twice_counts_once(world: World, clock: Clock):
+async def test_an_event_that_comes_twice_counts_once(world: RegisteredVaults, clock: Clock):
     async with opened(world, clock) as sessions:
         for at in (0, 0, 1.5):  # two hooks of one event, and one sent again
             await sessions.take(event(world, "prompt", at, prompt="go on"))
@@ -204,7 +210,7 @@ async def test_an_event_that_comes_twice_counts_once(world: World, clock: Clock)
         assert found.prompts == 2
 
 
-async def test_what_waits_in_the_spool_is_taken_in_order(world: World, clock: Clock):
+async def test_what_waits_in_the_spool_is_taken_in_order(world: RegisteredVaults, clock: Clock):
     folder = world.data / "spool"
     for at, kind in enumerate(("start", "prompt", "stop", "end")):
         spool(folder, event(world, kind, at, prompt="first" if kind == "prompt" else None))
@@ -224,7 +230,7 @@ async def test_what_waits_in_the_spool_is_taken_in_order(world: World, clock: Cl
 
 @pytest.mark.parametrize("registry", ["away", "unreadable", "broken", "emptied"])
 async def test_events_wait_until_the_list_of_vaults_names_theirs_again(
-    world: World, clock: Clock, registry: str, monkeypatch: pytest.MonkeyPatch
+    world: RegisteredVaults, clock: Clock, registry: str, monkeypatch: pytest.MonkeyPatch
 ):
     folder, away = world.data / "spool", world.registry.with_suffix(".away")
     looks = 0
@@ -260,7 +266,9 @@ async def test_events_wait_until_the_list_of_vaults_names_theirs_again(
     "taken in order, once each; damaged ones aside with a count",
 )
 @pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.long)])
-async def test_many_waiting_events_are_taken_once_each(world: World, clock: Clock, number: int):
+async def test_many_waiting_events_are_taken_once_each(
+    world: RegisteredVaults, clock: Clock, number: int
+):
     folder = world.data / "spool"
     folder.mkdir(parents=True)
     for at in range(number):  # as `spool` writes them, without waiting for the disk
@@ -280,7 +288,7 @@ async def test_many_waiting_events_are_taken_once_each(world: World, clock: Cloc
     "a stop that is told after the end; a start told last",
     "one session with its true times",
 )
-async def test_events_may_come_in_another_order(world: World, clock: Clock):
+async def test_events_may_come_in_another_order(world: RegisteredVaults, clock: Clock):
     async with opened(world, clock) as sessions:
         await sessions.take(event(world, "prompt", 5, prompt="hello"))
         await sessions.take(event(world, "end", 9.5, reason="logout"))
@@ -291,7 +299,9 @@ async def test_events_may_come_in_another_order(world: World, clock: Clock):
         assert (found.started_at, found.ended_at, found.state) == (NOON, NOON + 9.5, "ended")
 
 
-async def test_a_resumed_session_is_open_again_and_ends_again(world: World, clock: Clock):
+async def test_a_resumed_session_is_open_again_and_ends_again(
+    world: RegisteredVaults, clock: Clock
+):
     async with opened(world, clock) as sessions:
         await sessions.take(event(world, "start"))
         await sessions.take(event(world, "end", 10))
@@ -310,7 +320,7 @@ async def test_a_resumed_session_is_open_again_and_ends_again(world: World, cloc
     "ends after `journal.idle_minutes` without an event or a change of its transcript",
 )
 async def test_a_session_without_events_ends_unless_its_transcript_grows(
-    world: World, clock: Clock, tmp_path: Path
+    world: RegisteredVaults, clock: Clock, tmp_path: Path
 ):
     transcript = tmp_path / "t.jsonl"
     transcript.write_text("{}")
@@ -341,7 +351,7 @@ async def test_a_session_without_events_ends_unless_its_transcript_grows(
     "neither the end nor the order for its journal is there; the event comes again",
 )
 async def test_an_end_is_stored_with_the_order_for_its_journal_or_not_at_all(
-    world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    world: RegisteredVaults, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
     async def full(turn: Turn, journal: Journal) -> Journal:
         raise Failed("DISK_FULL", "The disk is full.")
@@ -361,7 +371,7 @@ async def test_an_end_is_stored_with_the_order_for_its_journal_or_not_at_all(
 
 
 async def test_an_unexpected_error_stops_no_later_session(
-    world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    world: RegisteredVaults, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
     calls = 0
 
@@ -382,7 +392,7 @@ async def test_an_unexpected_error_stops_no_later_session(
     "recall takes too long",
     "the event is taken, nothing is injected",
 )
-async def test_a_delivery_that_takes_too_long_is_left_out(world: World, clock: Clock):
+async def test_a_delivery_that_takes_too_long_is_left_out(world: RegisteredVaults, clock: Clock):
     parts = Recorder()
     parts.forever = True
     async with opened(world, clock, parts) as sessions:
@@ -395,7 +405,7 @@ async def test_a_delivery_that_takes_too_long_is_left_out(world: World, clock: C
     "events of an unknown or untrusted vault over HTTP",
     "404 or 403; nothing is stored",
 )
-async def test_only_events_of_trusted_projects_are_taken(world: World, clock: Clock):
+async def test_only_events_of_trusted_projects_are_taken(world: RegisteredVaults, clock: Clock):
     async with opened(world, clock) as sessions:
         with pytest.raises(NotFound):
             await sessions.take(event(world, "start", vault="0" * 32))
@@ -411,7 +421,7 @@ async def test_only_events_of_trusted_projects_are_taken(world: World, clock: Cl
     "the agent goes on in another project",
     "that one gets nothing of the session",
 )
-async def test_another_project_gets_nothing_of_the_session(world: World, clock: Clock):
+async def test_another_project_gets_nothing_of_the_session(world: RegisteredVaults, clock: Clock):
     parts = Recorder()
     other = vault_identity(world.folder / "projects/two/.vault-agent/vault")
     async with opened(world, clock, parts) as sessions:
@@ -425,7 +435,7 @@ async def test_another_project_gets_nothing_of_the_session(world: World, clock: 
     "two servers with one data folder",
     "one takes the events of both",
 )
-async def test_of_two_servers_one_takes_the_events_of_both(world: World, clock: Clock):
+async def test_of_two_servers_one_takes_the_events_of_both(world: RegisteredVaults, clock: Clock):
     async with opened(world, clock) as first, opened(world, clock, start=False) as second:
         second.start()
         assert await second.take(event(world, "start")) == Offer()
@@ -440,7 +450,7 @@ async def test_of_two_servers_one_takes_the_events_of_both(world: World, clock: 
     "the clock is set back; times in the future",
     "the times become now",
 )
-async def test_times_in_the_future_become_now(world: World, clock: Clock):
+async def test_times_in_the_future_become_now(world: RegisteredVaults, clock: Clock):
     async with opened(world, clock) as sessions:
         await sessions.take(event(world, "start", 50_000))
         clock.time = NOON + 50  # the clock was set back

@@ -8,8 +8,8 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.product.program import Program
 from tests.support.clocks import PATIENCE
+from tests.support.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

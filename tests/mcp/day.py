@@ -17,9 +17,9 @@ from typing import Any
 
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
-from tests.product.program import PROGRAM
-from tests.product.written import Written
+from tests.support.program import PROGRAM
 from tests.support.waiting import eventually_async
+from tests.support.writable_program import WritableProgram
 
 DAILY = "Journal/2026/A day.md"
 
@@ -150,7 +150,7 @@ def folders(vault: Path) -> set[str]:
     return {path for path in found if not path.startswith(".git")}
 
 
-async def spent(program: Written, git: Git, note: str, heading: str, linked: str) -> Day:
+async def spent(program: WritableProgram, git: Git, note: str, heading: str, linked: str) -> Day:
     """Make all edits and take them back, and return them."""
     parameters = StdioServerParameters(
         command=PROGRAM[0], args=[*PROGRAM[1:], "mcp"], env=program.environment
@@ -171,9 +171,9 @@ async def spent(program: Written, git: Git, note: str, heading: str, linked: str
         return day
 
 
-def server(folder: Path) -> Written:
+def server(folder: Path) -> WritableProgram:
     """Return a program that serves MCP, and whose vault may be changed by it."""
-    made = Written(folder)
+    made = WritableProgram(folder)
     made.variables["VAULT_AGENT_MCP_ENABLED"] = "true"
     return made
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.memory.test_injected import note
-from tests.vaults.world import World, indexed
+from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
@@ -42,15 +42,15 @@ def notes(first: int) -> dict[str, str]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(tmp_path: Path) -> RegisteredVaults:
+    world = RegisteredVaults(tmp_path)
     world.write(world.default, {"A.md": "# A\n"})
     world.project("shop", notes(1))
     world.registered(Role.GLOBAL, "shared", notes(101))
     return world
 
 
-async def test_each_address_opens_its_note(world: World):
+async def test_each_address_opens_its_note(world: RegisteredVaults):
     tools = {each.name: each for each in own_tools(frozenset())}
     async with world.app(memory={"enabled": True}) as app:
         async with app.vaults.open("global") as shared:
@@ -73,7 +73,9 @@ async def test_each_address_opens_its_note(world: World):
                 assert f"# {title}\n" in await call("vault_read", path=address)
 
 
-async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(world: World):
+async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(
+    world: RegisteredVaults,
+):
     async with world.app(memory={"enabled": True}) as app:
         async with app.vaults.open("global") as shared:
             await indexed(shared)

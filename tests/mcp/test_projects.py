@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.mcp.conftest import META, Agent
-from tests.product.program import PROGRAM
+from tests.support.program import PROGRAM
 from tests.support.waiting import eventually
 
 from vault_agent.config.rules import vault_identity

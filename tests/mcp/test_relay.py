@@ -14,8 +14,8 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from tests.mcp.conftest import META, Agent
-from tests.product.program import PROGRAM
 from tests.support.clocks import PATIENCE
+from tests.support.program import PROGRAM
 from tests.support.systems import posix
 from tests.support.waiting import eventually
 

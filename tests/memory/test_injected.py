@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
-from tests.vaults.world import World, indexed
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
@@ -109,14 +109,14 @@ class Agent:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def world(tmp_path: Path) -> RegisteredVaults:
+    world = RegisteredVaults(tmp_path)
     world.shop = world.project("shop", SHOP)
     return world
 
 
 @asynccontextmanager
-async def opened(world: World, **memory: Any) -> AsyncIterator[tuple[App, Agent]]:
+async def opened(world: RegisteredVaults, **memory: Any) -> AsyncIterator[tuple[App, Agent]]:
     """Open the vaults, and yield them with an agent's session."""
     sections = {"journal": memory.pop("journal")} if "journal" in memory else {}
     async with world.app(memory={"enabled": True, **memory}, **sections) as app:
@@ -127,7 +127,9 @@ async def opened(world: World, **memory: Any) -> AsyncIterator[tuple[App, Agent]
         yield app, Agent(app.deliveries, identity)
 
 
-async def test_a_start_brings_the_last_session_and_a_first_prompt_what_it_is_about(world: World):
+async def test_a_start_brings_the_last_session_and_a_first_prompt_what_it_is_about(
+    world: RegisteredVaults,
+):
     async with opened(world) as (app, agent):
         start = await agent.starts()
         assert '"Parsing"' in start
@@ -152,7 +154,9 @@ async def test_a_start_brings_the_last_session_and_a_first_prompt_what_it_is_abo
         del app
 
 
-async def test_a_start_names_the_latest_journals_if_something_is_open_in_them(world: World):
+async def test_a_start_names_the_latest_journals_if_something_is_open_in_them(
+    world: RegisteredVaults,
+):
     left = note("Left", "## Key Decisions\n\n- None\n\n## Open Questions\n\n- Why?", type="journal")
     failed = note(
         "Failed",
@@ -170,13 +174,13 @@ async def test_a_start_names_the_latest_journals_if_something_is_open_in_them(wo
         assert "Done" not in start
 
 
-async def test_the_tokens_of_a_session_are_limited(world: World):
+async def test_the_tokens_of_a_session_are_limited(world: RegisteredVaults):
     async with opened(world, max_tokens=100) as (_, agent):
         texts = [await agent.starts(), *[await agent.prompts() for _ in range(5)]]
         assert 0 < sum(map(tokens_of, texts)) <= 100
 
 
-async def test_nothing_comes_at_a_resume_or_without_auto_inject(world: World):
+async def test_nothing_comes_at_a_resume_or_without_auto_inject(world: RegisteredVaults):
     async with opened(world) as (_, agent):
         assert await agent.does("start", source="resume") == Delivered()
     async with opened(world, auto_inject=False) as (_, agent):
@@ -186,19 +190,19 @@ async def test_nothing_comes_at_a_resume_or_without_auto_inject(world: World):
             await agent.deliveries.details("s1")
 
 
-async def test_a_prompt_without_a_subject_does_not_count_as_the_first(world: World):
+async def test_a_prompt_without_a_subject_does_not_count_as_the_first(world: RegisteredVaults):
     async with opened(world) as (_, agent):
         assert await agent.prompts("continue") == ""
         assert '"Tracker"' in await agent.prompts()
 
 
-async def test_a_prompt_about_other_things_does_not_count_as_the_first(world: World):
+async def test_a_prompt_about_other_things_does_not_count_as_the_first(world: RegisteredVaults):
     async with opened(world) as (_, agent):
         assert await agent.prompts("which soup tastes best in a cold winter evening") == ""
         assert '"Tracker"' in await agent.prompts()
 
 
-async def test_a_note_comes_again_after_a_compaction(world: World):
+async def test_a_note_comes_again_after_a_compaction(world: RegisteredVaults):
     async with opened(world) as (_, agent):
         first = await agent.starts(), await agent.prompts()
         assert await agent.starts("compact") == first[0]
@@ -206,7 +210,7 @@ async def test_a_note_comes_again_after_a_compaction(world: World):
         assert await agent.prompts() == first[1]
 
 
-async def test_each_prompt_gets_notes_that_the_session_did_not_have(world: World):
+async def test_each_prompt_gets_notes_that_the_session_did_not_have(world: RegisteredVaults):
     async with opened(world, max_notes=1) as (_, agent):
         first, second = await agent.prompts(), await agent.prompts()
         assert {'"Tracker"' in first, '"Costs"' in first} == {True, False}
@@ -214,7 +218,7 @@ async def test_each_prompt_gets_notes_that_the_session_did_not_have(world: World
         assert first != second
 
 
-async def test_the_person_is_told_which_notes_if_wanted(world: World):
+async def test_the_person_is_told_which_notes_if_wanted(world: RegisteredVaults):
     async with opened(world, show=True) as (_, agent):
         found = await agent.does("start", source="startup")
         assert found is not None
@@ -222,7 +226,7 @@ async def test_the_person_is_told_which_notes_if_wanted(world: World):
         assert '"Parsing"' in found.message
 
 
-async def test_a_note_that_was_put_first_comes_first_whatever_it_is_about(world: World):
+async def test_a_note_that_was_put_first_comes_first_whatever_it_is_about(world: RegisteredVaults):
     async with opened(world) as (_, agent):
         await agent.starts()
         await agent.prompts()
@@ -233,7 +237,9 @@ async def test_a_note_that_was_put_first_comes_first_whatever_it_is_about(world:
         assert await agent.prompts("thanks") == ""
 
 
-async def test_a_note_that_was_taken_out_is_withdrawn_once_and_never_comes_again(world: World):
+async def test_a_note_that_was_taken_out_is_withdrawn_once_and_never_comes_again(
+    world: RegisteredVaults,
+):
     async with opened(world) as (_, agent):
         await agent.starts()
         await agent.prompts()
@@ -248,7 +254,7 @@ async def test_a_note_that_was_taken_out_is_withdrawn_once_and_never_comes_again
         assert removed == {("project:shop", tracker): "removed"}
 
 
-async def test_a_refresh_brings_what_changed_at_the_next_event(world: World):
+async def test_a_refresh_brings_what_changed_at_the_next_event(world: RegisteredVaults):
     async with opened(world) as (app, agent):
         await agent.starts()
         text = note(
@@ -271,7 +277,7 @@ async def test_a_refresh_brings_what_changed_at_the_next_event(world: World):
         assert await agent.prompts("thanks") == ""
 
 
-async def test_notes_of_other_projects_never_come_and_cannot_be_put_first(world: World):
+async def test_notes_of_other_projects_never_come_and_cannot_be_put_first(world: RegisteredVaults):
     other = world.project(
         "other", {"notes/x.md": note("Other", f"{PROMPT} secret", files="[src/parser.py]")}
     )
@@ -296,7 +302,7 @@ async def test_notes_of_other_projects_never_come_and_cannot_be_put_first(world:
     "canaries in prompts",
     "not in `sessions.db`, no log, no error",
 )
-async def test_what_is_asked_for_in_a_session_is_logged_without_the_prompt(world: World):
+async def test_what_is_asked_for_in_a_session_is_logged_without_the_prompt(world: RegisteredVaults):
     async with opened(world) as (app, agent):
         async with app.vaults.open(agent.vault) as vault:
             seen = vault.events.last_id
@@ -320,7 +326,7 @@ async def test_what_is_asked_for_in_a_session_is_logged_without_the_prompt(world
     assert b"canary" not in whole
 
 
-async def test_the_journal_of_the_session_itself_is_left_out(world: World):
+async def test_the_journal_of_the_session_itself_is_left_out(world: RegisteredVaults):
     own = note(
         "Own", "## Outcome\n\nThe parser.", type="journal", session="s1", files="[src/parser.py]"
     )
@@ -330,7 +336,7 @@ async def test_the_journal_of_the_session_itself_is_left_out(world: World):
         assert '"Own"' in await Agent(agent.deliveries, agent.vault, "s3").starts()
 
 
-async def test_sessions_are_listed_newest_first_page_by_page(world: World):
+async def test_sessions_are_listed_newest_first_page_by_page(world: RegisteredVaults):
     async with opened(world) as (_, agent):
         for number in range(5):
             await Agent(agent.deliveries, agent.vault, f"n{number}").starts()
@@ -347,7 +353,7 @@ async def test_sessions_are_listed_newest_first_page_by_page(world: World):
     "`sessions.db` is damaged",
     "set aside; a new one",
 )
-async def test_a_damaged_record_is_set_aside(world: World):
+async def test_a_damaged_record_is_set_aside(world: RegisteredVaults):
     async with opened(world) as (_, agent):
         await agent.starts()
     (world.data / "sessions.db").write_bytes(b"no database" * 100)
@@ -357,7 +363,7 @@ async def test_a_damaged_record_is_set_aside(world: World):
         assert connection.execute("SELECT count(*) FROM delivery").fetchone() == (1,)
 
 
-async def test_a_start_looks_at_the_last_commit_and_at_the_branch(world: World):
+async def test_a_start_looks_at_the_last_commit_and_at_the_branch(world: RegisteredVaults):
     commit(world.shop.parent.parent, "src/parser.py", branch="streaming-cost-tracker-updates")
     (world.shop / "journals" / "last.md").unlink()
     async with opened(world) as (_, agent):
@@ -370,7 +376,7 @@ async def test_a_start_looks_at_the_last_commit_and_at_the_branch(world: World):
         assert not delivery.signals.prompt
 
 
-async def without_leaks(world: World, deliveries: int) -> None:
+async def without_leaks(world: RegisteredVaults, deliveries: int) -> None:
     """Deliver to sessions of two projects with notes of the same names, files and words."""
     chosen = random.Random(deliveries)
     vocabulary = [f"{a}{b}" for a in ("par", "con", "tel", "mor") for b in ("tic", "nal", "ver")]
@@ -407,12 +413,12 @@ async def without_leaks(world: World, deliveries: int) -> None:
     "another project with the same names, files and words",
     "none of its text is delivered; its notes cannot be put first",
 )
-async def test_no_text_of_another_project_is_delivered(world: World):
+async def test_no_text_of_another_project_is_delivered(world: RegisteredVaults):
     await without_leaks(world, 20)
 
 
 @pytest.mark.long
-async def test_no_text_of_another_project_is_in_ten_thousand_deliveries(world: World):
+async def test_no_text_of_another_project_is_in_ten_thousand_deliveries(world: RegisteredVaults):
     await without_leaks(world, 10_000)
 
 
@@ -421,7 +427,7 @@ async def test_no_text_of_another_project_is_in_ten_thousand_deliveries(world: W
     "the clock is set back between events of a session; dates in the future",
     "the order stays; a note comes once; no negative age",
 )
-async def test_a_clock_that_was_set_back_confuses_nothing(world: World):
+async def test_a_clock_that_was_set_back_confuses_nothing(world: RegisteredVaults):
     async with opened(world) as (_, agent):
         agent.deliveries._now = lambda: 2_000_000.0
         start = await agent.starts()
@@ -439,7 +445,7 @@ async def test_a_clock_that_was_set_back_confuses_nothing(world: World):
     "the project's vault is gone or forgotten",
     "the log stays readable; `changed` is null; nothing is delivered",
 )
-async def test_a_note_whose_vault_is_gone_is_neither_changed_nor_the_same(world: World):
+async def test_a_note_whose_vault_is_gone_is_neither_changed_nor_the_same(world: RegisteredVaults):
     async with opened(world) as (_, agent):
         await agent.starts()
         forget_vault("shop", world.registry)
@@ -449,7 +455,7 @@ async def test_a_note_whose_vault_is_gone_is_neither_changed_nor_the_same(world:
             await agent.starts()
 
 
-async def test_a_listed_session_says_where_its_journal_is(world: World):
+async def test_a_listed_session_says_where_its_journal_is(world: RegisteredVaults):
     async with opened(world, journal={"enabled": True}) as (app, agent):
         await agent.starts()
         assert app.journals is not None
@@ -469,7 +475,7 @@ async def test_a_listed_session_says_where_its_journal_is(world: World):
         assert not found.reply.data.sessions
 
 
-async def test_what_an_agent_was_not_given_is_not_logged_and_comes_again(world: World):
+async def test_what_an_agent_was_not_given_is_not_logged_and_comes_again(world: RegisteredVaults):
     async with opened(world) as (app, agent):
         await agent.starts()
         store = app.deliveries.store
@@ -484,7 +490,7 @@ async def test_what_an_agent_was_not_given_is_not_logged_and_comes_again(world: 
 
 @pytest.mark.parametrize("seconds", [0.0, None])
 async def test_a_slow_log_is_finished_after_the_time_of_the_agent(
-    world: World, seconds: float | None
+    world: RegisteredVaults, seconds: float | None
 ):
     """What is chosen in time is logged whole. What is not chosen in time is not logged."""
     async with opened(world) as (app, agent):
@@ -506,7 +512,7 @@ async def test_a_slow_log_is_finished_after_the_time_of_the_agent(
         assert (bool(offer.brought.text), logged) == ((False, 0) if seconds == 0 else (True, 1))
 
 
-async def test_notes_that_git_brings_are_given_once_they_are_allowed(world: World):
+async def test_notes_that_git_brings_are_given_once_they_are_allowed(world: RegisteredVaults):
     """A branch of somebody else is one checkout away from the prompts of an agent."""
     project = world.shop.parent.parent
     git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
@@ -546,7 +552,7 @@ async def test_notes_that_git_brings_are_given_once_they_are_allowed(world: Worl
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
 async def test_a_template_that_nobody_has_filled_in_is_never_given(tmp_path: Path, name: str):
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     template = with_known(BUILT_IN[name])
     given = dict.fromkeys(variables(template), "x")
     text = fill(template, title="Cost tracker", now=datetime.now(UTC), values=given)
@@ -564,7 +570,7 @@ async def test_a_template_that_nobody_has_filled_in_is_never_given(tmp_path: Pat
 
 
 async def test_a_journal_with_nothing_but_its_goal_is_not_given(tmp_path: Path):
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     goal = "debounce the updates in CostPanel.tsx"
     front = {"files": "[src/cost.py]", "type": "journal"}
     empty = note(goal, f"## Goal\n\n{goal}", **front)
@@ -580,7 +586,7 @@ async def test_a_journal_with_nothing_but_its_goal_is_not_given(tmp_path: Path):
 
 
 async def test_what_was_written_by_hand_is_given_without_being_asked_to_index(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(facts_module, "_LOOK_SECONDS", 0.0)
     async with opened(world) as (app, agent), app.vaults.open(agent.vault) as vault:
@@ -610,7 +616,7 @@ async def test_secrets_of_notes_are_not_given(tmp_path: Path):
     token = "glpat-" + "a1B2c3D4e5F6g7H8i9J0"
     title = f"Tracker costs {token}"
     text = f"{PROMPT}: the tracker of streaming costs sends its updates with {token} now."
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     world.shop = world.project("shop", {**SHOP, "notes/token.md": note(title, text)})
     async with opened(world) as (app, agent):
         prompted = await agent.prompts()

@@ -6,11 +6,11 @@ import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
-from tests.product.program import PROGRAM
 from tests.support.clocks import PATIENCE
+from tests.support.program import PROGRAM
 
 if TYPE_CHECKING:
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 
 def completed(program: Program, *words: str, **variables: str) -> list[str]:

@@ -12,7 +12,7 @@ from tests.support.endpoint import EmbeddingEndpoint
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 
 class Endpoint(EmbeddingEndpoint):

@@ -12,7 +12,7 @@ from tests.support.waiting import eventually
 from tests.warm import TITLE, children, command_line
 
 if TYPE_CHECKING:
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 
 def processes_of(program: Program) -> list[int]:

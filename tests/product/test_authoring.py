@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.program import Program
-from tests.product.written import Written
+from tests.support.program import Program
+from tests.support.writable_program import WritableProgram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,16 +22,16 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
     """Return a program that serves a vault which may be written."""
-    made = Written(tmp_path_factory.mktemp("authoring"), "create,append,edit")
+    made = WritableProgram(tmp_path_factory.mktemp("authoring"), "create,append,edit")
     for path, text in NOTES.items():
         made.write(path, text)
     with made.indexed() as program:
         yield program
 
 
-def refused(served: Written, *arguments: str) -> str:
+def refused(served: WritableProgram, *arguments: str) -> str:
     """Return the code of a command's error."""
     ended = served.run("--json", *arguments)
     assert ended.returncode != 0
@@ -47,7 +47,7 @@ def today() -> str:
     "a line has another task than the list has shown",
     "`TASK_NOT_FOUND`, nothing changed",
 )
-def test_the_task_of_a_listed_line_is_meant_and_no_other(served: Written):
+def test_the_task_of_a_listed_line_is_meant_and_no_other(served: WritableProgram):
     note = served.write("Listed.md", "- [ ] one\n- [ ] two\n")
     served.data("index")
     code, shown = served.at_a_terminal("tasks", "list", "Listed.md", answers=[])
@@ -63,7 +63,7 @@ def test_the_task_of_a_listed_line_is_meant_and_no_other(served: Written):
     assert note.read_text().startswith("- [x] new")
 
 
-def test_a_task_is_completed_by_its_id_after_its_line_has_moved(served: Written):
+def test_a_task_is_completed_by_its_id_after_its_line_has_moved(served: WritableProgram):
     before = served.text(FROST)
     tasks = served.data("tasks", "list", "Garden")["tasks"]
     assert [task["line"] for task in tasks] == [3, 4]
@@ -86,14 +86,14 @@ def test_a_task_is_completed_by_its_id_after_its_line_has_moved(served: Written)
     assert served.data("index")["job"]["state"] == "succeeded"
 
 
-def test_a_task_that_waits_for_another_warns(served: Written):
+def test_a_task_that_waits_for_another_warns(served: WritableProgram):
     ended = served.run("tasks", "done", f"{FROST}:4", "--dry-run")
     assert ended.returncode == 0, ended.stderr
     assert "TASK_BLOCKED" in ended.stderr
     assert refused(served, "tasks", "done", f"{FROST}:8") == "TASK_NOT_FOUND"
 
 
-def test_a_task_is_added_once(served: Written):
+def test_a_task_is_added_once(served: WritableProgram):
     add = ("tasks", "add", FROST, "Water", "--section", "Later", "--due", "2025-06-01")
     served.data(*add)
     assert served.text(FROST).endswith("## Later\n\nText\n- [ ] Water 📅 2025-06-01\n")
@@ -101,7 +101,7 @@ def test_a_task_is_added_once(served: Written):
     assert served.data(*add, "--again")["changed"] is True
 
 
-def test_a_note_is_made_from_a_template(served: Written):
+def test_a_note_is_made_from_a_template(served: WritableProgram):
     names = {each["name"]: each for each in served.data("new")["templates"]}
     assert names["Bed"]["variables"] == ["bed"]
     assert names["decision"]["builtIn"]
@@ -112,7 +112,7 @@ def test_a_note_is_made_from_a_template(served: Written):
     assert refused(served, "new", "bug", "a?b") == "INVALID_NOTE_NAME"
 
 
-def test_the_devlog_keeps_one_line_an_entry(served: Written):
+def test_the_devlog_keeps_one_line_an_entry(served: WritableProgram):
     for _ in range(2):  # the second is the same
         served.data("devlog", "add", "impl", "Late Frost", "covered\nthe beds")
     served.data("devlog", "add", "verify", "Late Frost", "no frost inside")
@@ -125,7 +125,7 @@ def test_the_devlog_keeps_one_line_an_entry(served: Written):
     assert len(served.data("devlog", "tail")["entries"]) == 2
 
 
-def test_decisions_are_numbered(served: Written):
+def test_decisions_are_numbered(served: WritableProgram):
     first = served.data("adr", "new", "Use fleece")
     assert first["path"] == "adr/ADR-001-use-fleece.md"
     (served.vault / first["path"]).unlink()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.conftest import small_vault
-from tests.product.program import Program
-from tests.product.written import KEY, Written
+from tests.support.program import Program
 from tests.support.waiting import eventually
+from tests.support.writable_program import KEY, WritableProgram
 
 from vault_agent.server.routes import ROUTES
 
@@ -21,8 +21,8 @@ HASH = "0" * 64
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
-    made = Written(tmp_path_factory.mktemp("changing"))
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
+    made = WritableProgram(tmp_path_factory.mktemp("changing"))
     small_vault(made)
     made.start()
     made.index()
@@ -37,7 +37,7 @@ def sha(text: str) -> str:
 # --- commands ---------------------------------------------------------------------------------
 
 
-def test_a_new_note_is_found(server: Written):
+def test_a_new_note_is_found(server: WritableProgram):
     shown = server.done("write", "Inbox/Zebra", "-t", "# Zebra\n\nStripes.\n", "--set", "a=[1]")
     assert shown.startswith("created Inbox/Zebra.md  +6 -0  ")
     assert server.text("Inbox/Zebra.md") == "---\na: [1]\n---\n# Zebra\n\nStripes.\n"
@@ -47,7 +47,7 @@ def test_a_new_note_is_found(server: Written):
     assert (again.returncode, again.stderr.split(":")[0]) == (1, "NOTE_EXISTS")
 
 
-def test_text_comes_from_a_file(server: Written, tmp_path):
+def test_text_comes_from_a_file(server: WritableProgram, tmp_path):
     (tmp_path / "text").write_bytes(b"Line\r\n")
     server.done("write", "From file", "--file", str(tmp_path / "text"))
     assert (server.vault / "From file.md").read_bytes() == b"Line\r\n"
@@ -55,7 +55,7 @@ def test_text_comes_from_a_file(server: Written, tmp_path):
     assert missing.returncode == 2
 
 
-def test_a_dry_run_shows_the_difference_and_writes_nothing(server: Written):
+def test_a_dry_run_shows_the_difference_and_writes_nothing(server: WritableProgram):
     server.write("Dry.md", "one\ntwo\n")
     server.index()
     ended = server.run("replace", "Dry", "two", "three", "--dry-run")
@@ -64,7 +64,7 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(server: Written):
     assert server.text("Dry.md") == "one\ntwo\n"
 
 
-def test_each_command_changes_what_it_says(server: Written):
+def test_each_command_changes_what_it_says(server: WritableProgram):
     server.write("Each.md", "# Each\n\nold text\n\n## Log\n\n- one\n")
     server.index()
     server.done("write", "Each", "--mode", "append", "-t", "end\n")
@@ -87,7 +87,7 @@ def test_each_command_changes_what_it_says(server: Written):
     assert "Diary  h:1:" in server.done("section", "Each")
 
 
-def test_a_move_takes_the_links_along_and_undo_brings_all_back(server: Written):
+def test_a_move_takes_the_links_along_and_undo_brings_all_back(server: WritableProgram):
     server.write("Lamp.md", "# Lamp\n")
     server.write("About.md", "See [[Lamp]].\n")
     server.index()
@@ -100,7 +100,7 @@ def test_a_move_takes_the_links_along_and_undo_brings_all_back(server: Written):
     assert not (server.vault / "Things/Old lamp.md").exists()
 
 
-def test_a_deleted_note_is_in_the_trash_until_it_is_undone(server: Written):
+def test_a_deleted_note_is_in_the_trash_until_it_is_undone(server: WritableProgram):
     server.write("Gone/Note.md", "x\n")
     server.index()
     assert "deleted Gone/Note.md -> .trash/Gone/Note.md" in server.done(
@@ -115,7 +115,7 @@ def test_a_deleted_note_is_in_the_trash_until_it_is_undone(server: Written):
     assert not (server.vault / ".trash/Gone/Note.md").exists()
 
 
-def test_forgotten_writes_cannot_be_undone(server: Written):
+def test_forgotten_writes_cannot_be_undone(server: WritableProgram):
     server.done("write", "Forgotten", "-t", "x\n")
     write_id = server.done("writes", "-n", "1").split()[0]
     assert server.done("writes", "forget", write_id) == "The bytes of 1 write are deleted.\n"
@@ -124,7 +124,7 @@ def test_forgotten_writes_cannot_be_undone(server: Written):
     assert "Forgotten.md" in server.done("writes", "show", write_id)
 
 
-def test_a_note_that_is_renamed_by_its_name_stays_in_its_folder(server: Written):
+def test_a_note_that_is_renamed_by_its_name_stays_in_its_folder(server: WritableProgram):
     server.write("Work/Draft.md", "# Draft\n")
     server.write("Archive/Old.md", "# Old\n")
     server.index()
@@ -142,7 +142,7 @@ def test_a_note_that_is_renamed_by_its_name_stays_in_its_folder(server: Written)
     assert "Move it to Archive/Older.md? [y/N]" in shown
 
 
-def test_what_can_hide_text_is_not_done_without_an_answer(server: Written):
+def test_what_can_hide_text_is_not_done_without_an_answer(server: WritableProgram):
     server.write("Asked.md", "one\n")
     server.index()
     for command in (
@@ -156,7 +156,7 @@ def test_what_can_hide_text_is_not_done_without_an_answer(server: Written):
     assert server.text("Asked.md") == "one\n"
 
 
-def test_who_declines_to_uninstall_loses_nothing(server: Written):
+def test_who_declines_to_uninstall_loses_nothing(server: WritableProgram):
     assert server.run("config", "set", "search.recency", "0.5").returncode == 0
     code, shown = server.at_a_terminal("uninstall", "--settings", answers=["n\n"])
     assert code == 1, shown
@@ -164,7 +164,7 @@ def test_who_declines_to_uninstall_loses_nothing(server: Written):
     assert server.run("config", "unset", "search.recency").stdout == "search.recency removed\n"
 
 
-def test_at_a_terminal_the_difference_is_shown_before_the_question(server: Written):
+def test_at_a_terminal_the_difference_is_shown_before_the_question(server: WritableProgram):
     server.write("Shown.md", "one\ntwo\n")
     server.index()
     command = ("write", "Shown", "--mode", "overwrite", "-t", "one\nthree\n")
@@ -183,7 +183,7 @@ def test_at_a_terminal_the_difference_is_shown_before_the_question(server: Writt
     "the note changes between the question at a terminal and the answer",
     "nothing is written, exit 7",
 )
-def test_only_what_was_shown_is_overwritten(server: Written):
+def test_only_what_was_shown_is_overwritten(server: WritableProgram):
     note = server.write("Race.md", "one\ntwo\n")
     server.index()
     code, shown = server.at_a_terminal(
@@ -200,7 +200,7 @@ def test_only_what_was_shown_is_overwritten(server: Written):
 # --- HTTP -------------------------------------------------------------------------------------
 
 
-def test_the_hash_of_a_note_is_its_etag_and_goes_into_if_match(server: Written):
+def test_the_hash_of_a_note_is_its_etag_and_goes_into_if_match(server: WritableProgram):
     server.write("Tag.md", "one\n")
     server.index()
     note = server.send("GET", "/resolve?name=Tag.md").data["notes"][0]["noteId"]
@@ -219,7 +219,7 @@ def test_the_hash_of_a_note_is_its_etag_and_goes_into_if_match(server: Written):
     assert done.data["hashAfter"] == sha("two\n")
 
 
-def test_a_part_of_a_note_has_no_hash_of_the_whole(server: Written):
+def test_a_part_of_a_note_has_no_hash_of_the_whole(server: WritableProgram):
     server.write("Part.md", "# A\n\none\n\n# B\n\ntwo\n")
     server.index()
     note = server.send("GET", "/resolve?name=Part.md").data["notes"][0]["noteId"]
@@ -236,7 +236,7 @@ def test_a_part_of_a_note_has_no_hash_of_the_whole(server: Written):
     assert server.text("Part.md") == "# A\n\nnew\n\n# B\n\ntwo\n"
 
 
-def test_the_same_key_writes_once(server: Written):
+def test_the_same_key_writes_once(server: WritableProgram):
     key = {"Idempotency-Key": "once-1"}
     body = {"path": "Once.md", "mode": "upsert", "content": "line\n", "allowRepeat": True}
     first = server.send("POST", "/write/note", body, key).data
@@ -249,7 +249,7 @@ def test_the_same_key_writes_once(server: Written):
     assert (other.status, other.code) == (422, "IDEMPOTENCY_KEY_REUSED")
 
 
-def test_an_attachment_is_added_once(server: Written):
+def test_an_attachment_is_added_once(server: WritableProgram):
     octets = {"Content-Type": "application/octet-stream"}
     content = bytes(range(256)) * 500  # more than a JSON body may have
     path = "/write/attachment?path=Pictures/a%20b.png"
@@ -261,14 +261,14 @@ def test_an_attachment_is_added_once(server: Written):
     assert note.code == "INVALID_NOTE_NAME"
 
 
-def test_a_write_may_be_larger_than_other_requests(server: Written):
+def test_a_write_may_be_larger_than_other_requests(server: WritableProgram):
     large = server.post("note", path="Large.md", content="x" * 200_000)
     assert large.data["bytesAfter"] == 200_000
     assert server.post("note", path="Larger.md", content="x" * 1_100_000).code == "BODY_TOO_LARGE"
     assert server.send("POST", "/search", {"query": "x" * 70_000}).code == "BODY_TOO_LARGE"
 
 
-def test_the_log_names_who_wrote(server: Written):
+def test_the_log_names_who_wrote(server: WritableProgram):
     server.post("note", path="Earlier.md", content="x")
     server.done("write", "By command", "-t", "x")
     server.post("note", path="By HTTP.md", content="x")
@@ -296,7 +296,7 @@ def test_the_log_names_who_wrote(server: Written):
         ("a.txt", "INVALID_NOTE_NAME"),
     ],
 )
-def test_bad_paths_are_refused_and_leave_nothing(server: Written, path: str, code: str):
+def test_bad_paths_are_refused_and_leave_nothing(server: WritableProgram, path: str, code: str):
     before = set(server.vault.rglob("*"))
     refused = server.post("note", path=path, content="x")
     assert refused.code == code
@@ -329,7 +329,7 @@ def test_while_writing_is_off_nothing_of_it_runs(tmp_path):
 
 
 def test_what_is_not_allowed_is_refused(tmp_path):
-    program = Written(tmp_path, allow="create,append")
+    program = WritableProgram(tmp_path, allow="create,append")
     program.variables["VAULT_AGENT_WRITE_FOLDERS"] = "claude"
     small_vault(program)
     program.start()
@@ -363,7 +363,7 @@ def test_the_first_start_makes_a_key(tmp_path):
         program.close()
 
 
-def test_a_move_of_many_links_is_a_job(server: Written):
+def test_a_move_of_many_links_is_a_job(server: WritableProgram):
     server.write("Hub.md", "# Hub\n")
     for number in range(60):
         server.write(f"spokes/{number}.md", "See [[Hub]].\n")

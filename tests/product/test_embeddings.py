@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.product.conftest import small_vault
 from tests.product.endpoint import running_endpoint
-from tests.product.program import Program, is_served
 from tests.support import endpoint as misbehaviour
+from tests.support.program import Program, is_served
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify

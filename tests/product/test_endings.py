@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
-from tests.product.program import is_served
 from tests.support.clocks import PATIENCE
+from tests.support.program import is_served
 from tests.support.waiting import eventually
 
 from vault_agent.system.address import live_address
@@ -20,7 +20,7 @@ from vault_agent.system.address import live_address
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 
 @pytest.mark.fault(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.written import Written
+from tests.support.writable_program import WritableProgram
 
 from vault_agent.cli.exits import Exit
 
@@ -22,15 +22,15 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
-    made = Written(tmp_path_factory.mktemp("first"))
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
+    made = WritableProgram(tmp_path_factory.mktemp("first"))
     for path, text in NOTES.items():
         made.write(path, text)
     with made.indexed() as program:
         yield program
 
 
-def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served: Written):
+def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served: WritableProgram):
     served.done("move", "Garden", "Beds", "--yes")
     undone = served.done("undo")
     assert undone.startswith("undone Beds -> Garden")
@@ -42,7 +42,7 @@ def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served:
     assert "  Beds -> Garden\n" in shown
 
 
-def test_groups_are_of_several_notes_and_no_link_is_a_whole_number(served: Written):
+def test_groups_are_of_several_notes_and_no_link_is_a_whole_number(served: WritableProgram):
     ended = served.run("graph", "communities")
     assert ended.stdout.startswith("Garden  2 notes\n")
     assert "1 note" not in ended.stdout
@@ -50,7 +50,7 @@ def test_groups_are_of_several_notes_and_no_link_is_a_whole_number(served: Writt
     assert "0  Alone.md  0 in, 0 out" in served.done("graph", "central", "--by", "in").split("\n")
 
 
-def test_broken_links_are_counted_by_their_kind(served: Written):
+def test_broken_links_are_counted_by_their_kind(served: WritableProgram):
     ended = served.run("links", "check")
     assert ended.returncode == Exit.LINKS_FOUND
     assert ended.stderr == "1 finding: 1 unresolved-note.\n"
@@ -69,20 +69,20 @@ def test_broken_links_are_counted_by_their_kind(served: Written):
         (("config", "unset", "search.recency"), ""),
     ],
 )
-def test_an_error_says_what_to_type(served: Written, typed: tuple[str, ...], said: str):
+def test_an_error_says_what_to_type(served: WritableProgram, typed: tuple[str, ...], said: str):
     ended = served.run(*typed)
     assert said in ended.stderr
     if not said:
         assert ended.stdout == "search.recency is not in the config file. Nothing was changed.\n"
 
 
-def test_a_missing_note_may_be_named_as_elsewhere(served: Written):
+def test_a_missing_note_may_be_named_as_elsewhere(served: WritableProgram):
     assert served.done("delete", "No such note", "--missing-ok", "--yes") == (
         "unchanged No such note.md\n"
     )
 
 
-def test_a_second_start_says_that_this_vault_is_served(served: Written):
+def test_a_second_start_says_that_this_vault_is_served(served: WritableProgram):
     address = served.endpoint.rpartition(":")[2]
     ended = served.run("serve", "--port", address)
     assert ended.returncode == Exit.USAGE
@@ -90,20 +90,20 @@ def test_a_second_start_says_that_this_vault_is_served(served: Written):
     assert "serve both" not in ended.stderr
 
 
-def test_what_is_advised_for_another_vault_names_it(served: Written, tmp_path: Path):
+def test_what_is_advised_for_another_vault_names_it(served: WritableProgram, tmp_path: Path):
     address = served.endpoint.rpartition(":")[2]
     ended = served.run("serve", "--port", address, "--vault-root", str(tmp_path))
     assert f"`vault-agent serve --restart --vault-root {tmp_path}`" in ended.stderr
     assert f" --vault-root {tmp_path}`." in ended.stderr.partition("To serve both")[2]
 
 
-def test_the_options_of_headings_have_one_name(served: Written):
+def test_the_options_of_headings_have_one_name(served: WritableProgram):
     for typed in (("tasks", "add", "Alone", "Dig"), ("edit", "section", "Alone", "-t", "x")):
         for option in ("--heading", "--section"):
             served.done(*typed, option, "Alone", "--dry-run")
 
 
-def test_an_attachment_can_be_deleted_and_is_not_edited(served: Written):
+def test_an_attachment_can_be_deleted_and_is_not_edited(served: WritableProgram):
     served.vault.joinpath("data.csv").write_text("a,b\n")
     assert served.done("delete", "data.csv", "--yes").startswith("deleted data.csv -> .trash/")
     served.done("undo")

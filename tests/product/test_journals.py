@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.mcp.conftest import Agent
-from tests.product.program import PROGRAM
 from tests.support.made_sessions import Made, Writer
+from tests.support.program import PROGRAM
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:

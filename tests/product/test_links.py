@@ -12,7 +12,7 @@ import orjson
 import pytest
 from tests.product.completing import completed
 from tests.product.conftest import small_vault
-from tests.product.program import Program
+from tests.support.program import Program
 
 from vault_agent.cli.links import with_whole_addresses
 from vault_agent.model.graph import GraphObjects, WholeGraph

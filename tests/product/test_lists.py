@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import pytest
 from tests.product.completing import completed
-from tests.product.program import PROGRAM, Program
 from tests.support.clocks import PATIENCE
+from tests.support.program import PROGRAM, Program
 from tests.support.systems import NO_TERMINALS
 
 from vault_agent.api.cursors import encode_cursor

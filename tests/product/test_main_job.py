@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.conftest import small_vault
-from tests.product.program import Program
+from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify

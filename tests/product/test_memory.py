@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from benchmarks.pdfs import pdf
-from tests.product.program import Program
-from tests.product.written import Written
+from tests.support.program import Program
+from tests.support.writable_program import WritableProgram
 
 from vault_agent.model.identifiers import identify
 
@@ -171,9 +171,9 @@ def test_off_it_says_how_to_turn_it_on(program: Program):
 
 
 @pytest.fixture
-def several(tmp_path: Path) -> Iterator[Written]:
+def several(tmp_path: Path) -> Iterator[WritableProgram]:
     """Yield a program with several vaults. It needs a key, since it may write journals."""
-    made = Written(tmp_path)
+    made = WritableProgram(tmp_path)
     made.write("journals/Session.md", JOURNAL)
     made.write("decisions/Beds.md", "# Beds\n\n## Decision\n\nFleece at dusk for seedlings.\n")
     for section in ("MEMORY", "VAULTS"):
@@ -182,7 +182,7 @@ def several(tmp_path: Path) -> Iterator[Written]:
     made.close()
 
 
-def test_what_a_session_got_is_logged_and_can_be_changed(several: Written):
+def test_what_a_session_got_is_logged_and_can_be_changed(several: WritableProgram):
     program = several
     program.start()
     program.index()

@@ -12,7 +12,7 @@ from tests.product.endpoint import running_endpoint
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 
 def open_to_others(folder: Path) -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.written import Written
 from tests.support.waiting import eventually
+from tests.support.writable_program import WritableProgram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,9 +15,9 @@ MANY = 60
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
     """Return a program that serves a vault whose files may be moved."""
-    made = Written(tmp_path_factory.mktemp("moves"), "create,edit,move,delete")
+    made = WritableProgram(tmp_path_factory.mktemp("moves"), "create,edit,move,delete")
     made.write("Garden/Frost.md", "# Late frost\n\nSee [the shed](../Shed.md).\n")
     made.write("Shed.md", "[[Frost#Late frost]]\n")
     made.write("Hub.md", "")
@@ -27,7 +27,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
         yield program
 
 
-def test_a_note_moves_and_its_links_follow(served: Written):
+def test_a_note_moves_and_its_links_follow(served: WritableProgram):
     moved = served.data("move", "Garden/Frost.md", "Ice", "--yes")
     assert (moved["movedFrom"], moved["path"]) == ("Garden/Frost.md", "Ice.md")
     assert moved["fileCount"] == 2
@@ -42,7 +42,7 @@ def test_a_note_moves_and_its_links_follow(served: Written):
     assert not (served.vault / "Ice.md").exists()
 
 
-def test_links_follow_a_heading(served: Written):
+def test_links_follow_a_heading(served: WritableProgram):
     arguments = ("--heading", "Late frost", "--action", "rename", "--text", "Ice")
     served.data("section", "Garden/Frost.md", *arguments)
     assert served.text("Shed.md") == "[[Frost#Ice]]\n"
@@ -50,14 +50,14 @@ def test_links_follow_a_heading(served: Written):
     assert served.text("Shed.md") == "[[Frost#Late frost]]\n"
 
 
-def test_a_deleted_note_counts_its_links(served: Written):
+def test_a_deleted_note_counts_its_links(served: WritableProgram):
     deleted = served.data("delete", "Garden/Frost.md", "--yes")
     assert (deleted["trashPath"], deleted["brokenLinks"]) == (".trash/Garden/Frost.md", 1)
     served.data("undo")
     assert (served.vault / "Garden" / "Frost.md").exists()
 
 
-def test_a_large_move_is_a_job(served: Written):
+def test_a_large_move_is_a_job(served: WritableProgram):
     ended = served.run("move", "Hub.md", "many/Center", "--yes")
     assert ended.returncode == 0, ended.stderr
     assert f"{MANY} links in {MANY} notes changed" in ended.stdout

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.written import Written
+from tests.support.writable_program import WritableProgram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
     """Return a program that serves a vault with two files of one name."""
-    made = Written(tmp_path_factory.mktemp("files"), "move,delete")
+    made = WritableProgram(tmp_path_factory.mktemp("files"), "move,delete")
     made.write("Links.md", "![[a/p.png]] ![[only.png]]\n")
     for path in ("a/p.png", "b/c/p.png", "d/only.png"):
         made.write(path, "")
@@ -24,7 +24,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
         yield program
 
 
-def test_a_name_of_two_attachments_is_ambiguous(served: Written):
+def test_a_name_of_two_attachments_is_ambiguous(served: WritableProgram):
     ended = served.run("backlinks", "p.png")
     assert ended.returncode == 4
     assert "NOTE_AMBIGUOUS: 2 attachments have this name. Give its path." in ended.stderr
@@ -34,11 +34,13 @@ def test_a_name_of_two_attachments_is_ambiguous(served: Written):
 
 
 @pytest.mark.parametrize("name", ["only.png", "a/p.png", "d/only.png"])
-def test_backlinks_of_an_attachment_by_its_path_or_the_end_of_it(served: Written, name: str):
+def test_backlinks_of_an_attachment_by_its_path_or_the_end_of_it(
+    served: WritableProgram, name: str
+):
     assert "Links.md" in served.done("backlinks", name)
 
 
-def test_backlinks_of_no_file(served: Written):
+def test_backlinks_of_no_file(served: WritableProgram):
     assert "NOTE_NOT_FOUND" in served.run("backlinks", "none.png").stderr
 
 
@@ -51,7 +53,7 @@ def test_backlinks_of_no_file(served: Written):
     ],
 )
 def test_an_exact_path_comes_before_a_name(tmp_path: Path, source: str, to: str, moved: str):
-    made = Written(tmp_path, "move,delete")
+    made = WritableProgram(tmp_path, "move,delete")
     for path in ("Assets/i.png", "Notes/Assets.md", "onlypng/x.png", "Notes/Onlypng.md"):
         made.write(path, "")
     made.write("data.csv", "a,b\n")
@@ -64,9 +66,9 @@ def test_an_exact_path_comes_before_a_name(tmp_path: Path, source: str, to: str,
 
 
 @pytest.fixture(scope="module")
-def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
+def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
     """Return a program that may change the files in one folder only."""
-    made = Written(tmp_path_factory.mktemp("narrow"), "move,delete")
+    made = WritableProgram(tmp_path_factory.mktemp("narrow"), "move,delete")
     made.variables["VAULT_AGENT_WRITE_FOLDERS"] = "Inbox"
     for path in ("Inbox/Late frost.md", "Inbox/Seeds.md", "Inbox/Seeds/List.md", "Inbox/p.png"):
         made.write(path, "")
@@ -87,13 +89,15 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
     ],
 )
 def test_a_file_is_found_by_its_name_before_its_path_is_judged(
-    narrow: Written, source: str, to: str, moved: str
+    narrow: WritableProgram, source: str, to: str, moved: str
 ):
     assert f"moved {moved}" in narrow.run("move", source, to, "--dry-run").stderr
 
 
 @pytest.mark.parametrize("name", ["nothing", "nothing.png", "p\\q", "Ice: what/why?"])
-def test_a_file_that_is_missing_is_the_same_error_for_move_and_delete(narrow: Written, name: str):
+def test_a_file_that_is_missing_is_the_same_error_for_move_and_delete(
+    narrow: WritableProgram, name: str
+):
     moved = narrow.run("move", name, "Inbox/a", "--dry-run")
     deleted = narrow.run("delete", name, "--dry-run")
     assert moved.stderr == deleted.stderr

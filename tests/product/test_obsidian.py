@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.program import Program
 from tests.support.index_runs import Vault
 from tests.support.obsidian import Expected, ObsidianVault, made_up
+from tests.support.program import Program
 
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver

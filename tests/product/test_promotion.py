@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.program import PROGRAM, Program
+from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:

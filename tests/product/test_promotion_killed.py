@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.product.program import Program
 from tests.product.test_promotion import KEY, NOTE, Projects
+from tests.support.program import Program
 
 from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.model.identifiers import identify

@@ -15,7 +15,7 @@ from tests.support.waiting import eventually
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.product.program import PROGRAM, Program
+from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:

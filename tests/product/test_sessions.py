@@ -13,8 +13,8 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.product.program import PROGRAM, Program
 from tests.support.clocks import PATIENCE
+from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:

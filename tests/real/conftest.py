@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.program import Program
+from tests.support.program import Program
 
 from vault_agent.embedding.client import EndpointSettings
 

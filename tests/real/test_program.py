@@ -12,7 +12,7 @@ from tests.support.waiting import eventually
 from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 pytestmark = pytest.mark.real_embedding
 

@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.program import Program
 from tests.security.wire import Wire
+from tests.support.program import Program
 from tests.vault.spellings import SECRET
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.program import Program
 from tests.product.test_endings import processes_of
 from tests.security.wire import Wire
+from tests.support.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.memory.test_injected import PROMPT, SHOP
 from tests.server.test_vaults import running
+from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
-from tests.vaults.world import World, indexed
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.memory.injected import Deliveries
@@ -26,14 +26,14 @@ SECRET = "ghp_" + "a1B2" * 9
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    made = World(tmp_path)
+def world(tmp_path: Path) -> RegisteredVaults:
+    made = RegisteredVaults(tmp_path)
     made.write(made.default, {"Bread.md": "# Bread\n"})
     made.project("shop", {})
     return made
 
 
-def event(world: World, **fields: Any) -> dict[str, Any]:
+def event(world: RegisteredVaults, **fields: Any) -> dict[str, Any]:
     return {
         "version": 1,
         "agent": "generic",
@@ -48,7 +48,7 @@ def event(world: World, **fields: Any) -> dict[str, Any]:
     }
 
 
-async def test_an_event_is_taken_and_its_secrets_are_not_kept(world: World):
+async def test_an_event_is_taken_and_its_secrets_are_not_kept(world: RegisteredVaults):
     async with running(world, journal={"enabled": True}, server=KEYED) as server:
         server.session.headers["Authorization"] = f"Bearer {KEY}"
         status, found = await server.call("POST", PLACE, event(world))
@@ -64,7 +64,7 @@ async def test_an_event_is_taken_and_its_secrets_are_not_kept(world: World):
             assert SECRET.encode() not in file.read_bytes()
 
 
-async def test_what_is_no_event_of_a_trusted_project_is_refused(world: World):
+async def test_what_is_no_event_of_a_trusted_project_is_refused(world: RegisteredVaults):
     other = world.project("clone", {}, register=False)
     async with running(world, memory={"enabled": True}, server=KEYED) as server:
         server.session.headers["Authorization"] = f"Bearer {KEY}"
@@ -91,7 +91,7 @@ async def test_what_is_no_event_of_a_trusted_project_is_refused(world: World):
 
 
 @pytest.mark.parametrize("several", [False, True])
-async def test_nothing_is_taken_or_written_while_it_is_off(world: World, several: bool):
+async def test_nothing_is_taken_or_written_while_it_is_off(world: RegisteredVaults, several: bool):
     async with running(world, vaults={"enabled": several}) as server:
         assert await server.code("POST", PLACE, event(world)) == (403, "FEATURE_DISABLED")
     assert [each.name for each in world.data.iterdir()] == ["indexes"]
@@ -100,7 +100,7 @@ async def test_nothing_is_taken_or_written_while_it_is_off(world: World, several
 async def test_what_a_hook_that_left_was_not_given_is_not_logged_and_comes_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     world.write(world.default, {"Bread.md": "# Bread\n"})
     world.project("shop", SHOP)
     chosen, left = asyncio.Event(), asyncio.Event()
@@ -139,7 +139,7 @@ async def test_what_a_hook_that_left_was_not_given_is_not_logged_and_comes_again
 
 
 async def test_a_hook_without_time_left_is_given_nothing(tmp_path: Path):
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     world.write(world.default, {"Bread.md": "# Bread\n"})
     world.project("shop", SHOP)
     async with running(world, memory={"enabled": True}, server=KEYED) as server:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
-from tests.vaults.world import World, indexed
+from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.app import open_app
 from vault_agent.config.registry import Role
@@ -51,8 +51,8 @@ class Running:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    made = World(tmp_path)
+def world(tmp_path: Path) -> RegisteredVaults:
+    made = RegisteredVaults(tmp_path)
     made.write(made.default, {"Bread.md": "# Bread\n\nflour\n"})
     root = made.project("shop", {PATH: "# Costs\n\nflour and tokens ![[a b.png]]\n"})
     (root / "a b.png").write_bytes(b"\x89PNG\r\n")
@@ -62,7 +62,7 @@ def world(tmp_path: Path) -> World:
 
 
 @asynccontextmanager
-async def running(world: World, **sections: Any) -> AsyncIterator[Running]:
+async def running(world: RegisteredVaults, **sections: Any) -> AsyncIterator[Running]:
     log = io.StringIO()
     opening = partial(open_app, known=KnownVaults(world.registry))
     async with listening(
@@ -82,7 +82,7 @@ async def ready(server: Running, *names: str) -> None:
             await indexed(vault)
 
 
-async def test_every_route_answers_for_a_named_vault(world: World):
+async def test_every_route_answers_for_a_named_vault(world: RegisteredVaults):
     note = identify(PATH)
     async with running(world) as server:
         await ready(server, "project:shop")
@@ -107,7 +107,7 @@ async def test_every_route_answers_for_a_named_vault(world: World):
         assert await server.code("GET", f"{at}/vaults") == (404, "ROUTE_NOT_FOUND")
 
 
-async def test_all_routes_about_a_vault_have_a_second_place(world: World):
+async def test_all_routes_about_a_vault_have_a_second_place(world: RegisteredVaults):
     async with running(world, vaults={"enabled": False}) as server:
         for route in ROUTES:
             if route.pattern in OF_THE_SERVER or route.http.takes_body or route.operation.needs:
@@ -122,7 +122,7 @@ async def test_all_routes_about_a_vault_have_a_second_place(world: World):
             assert found["error"]["details"]["setting"] == "vaults.enabled"
 
 
-async def test_the_list_of_vaults_has_no_folder(world: World):
+async def test_the_list_of_vaults_has_no_folder(world: RegisteredVaults):
     async with running(world) as server:
         await ready(server, "global")
         status, reply = await server.call("GET", "/vaults")
@@ -137,7 +137,7 @@ async def test_the_list_of_vaults_has_no_folder(world: World):
         assert rows["recipes"]["role"] == "other"
 
 
-async def test_a_search_may_name_several_vaults(world: World):
+async def test_a_search_may_name_several_vaults(world: RegisteredVaults):
     names = ["project:shop", "global"]
     async with running(world) as server:
         await ready(server, *names)
@@ -166,7 +166,7 @@ async def test_a_search_may_name_several_vaults(world: World):
     "a request names a folder",
     "404 `VAULT_UNKNOWN`",
 )
-async def test_no_request_can_name_a_folder(world: World):
+async def test_no_request_can_name_a_folder(world: RegisteredVaults):
     async with running(world) as server:
         for name in (
             "%2Fetc",
@@ -186,7 +186,7 @@ async def test_no_request_can_name_a_folder(world: World):
             }, name
 
 
-async def test_notes_of_other_vaults_are_never_changed(world: World):
+async def test_notes_of_other_vaults_are_never_changed(world: RegisteredVaults):
     write = {"enabled": True, "folders": ["drafts"]}
     async with running(world, write=write, server={"api_key": "k" * 40}) as server:
         server.session.headers["Authorization"] = f"Bearer {'k' * 40}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
-from tests.vaults.world import World, indexed
+from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
@@ -57,8 +57,8 @@ NOTES_OF_APP = {
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    made = World(tmp_path)
+def world(tmp_path: Path) -> RegisteredVaults:
+    made = RegisteredVaults(tmp_path)
     made.write(made.default, NOTES_OF_APP)
     made.project("app", NOTES_OF_APP)
     made.registered(Role.OTHER, "other", {"decisions/a.md": "# A\n", "b.md": "[[decision-a]]"})
@@ -70,7 +70,7 @@ async def targets(vault: OpenVault, path: str) -> list[str | None]:
     return [link.path for link in found.links]
 
 
-async def test_a_note_without_a_type_gets_that_of_its_folder(world: World):
+async def test_a_note_without_a_type_gets_that_of_its_folder(world: RegisteredVaults):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         found = await vault.answer(list_notes, ListQuery(), None)
@@ -96,7 +96,7 @@ async def test_a_note_without_a_type_gets_that_of_its_folder(world: World):
         }
 
 
-async def test_other_vaults_keep_what_is_written(world: World):
+async def test_other_vaults_keep_what_is_written(world: RegisteredVaults):
     async with world.app() as app, app.vaults.open("other") as other:
         await indexed(other)
         for vault, path in (
@@ -109,7 +109,7 @@ async def test_other_vaults_keep_what_is_written(world: World):
         assert await targets(app.vaults.default, "notes/plain.md") == [None, None, None]
 
 
-async def test_links_find_a_note_by_its_id_and_by_type_and_name(world: World):
+async def test_links_find_a_note_by_its_id_and_by_type_and_name(world: RegisteredVaults):
     journal = "journals/2026-02-13-session-abc12345.md"
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
@@ -130,7 +130,7 @@ async def test_links_find_a_note_by_its_id_and_by_type_and_name(world: World):
         assert shown.metadata.aliases == ()
 
 
-async def test_names_and_aliases_come_before_ids_and_types(world: World):
+async def test_names_and_aliases_come_before_ids_and_types(world: RegisteredVaults):
     root = world.project(
         "names",
         {
@@ -156,7 +156,7 @@ async def test_names_and_aliases_come_before_ids_and_types(world: World):
         assert await targets(vault, "links.md") == expected
 
 
-async def test_an_id_stands_for_a_note_id(world: World):
+async def test_an_id_stands_for_a_note_id(world: RegisteredVaults):
     world.project("two", {"a.md": "---\nid: same\n---\n", "b.md": "---\nid: same\n---\n"})
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
@@ -200,7 +200,7 @@ FILTERS: tuple[tuple[dict[str, str | tuple[str, ...]], set[str]], ...] = (
 )
 
 
-async def test_lists_filter_by_the_fields_of_notes(world: World):
+async def test_lists_filter_by_the_fields_of_notes(world: RegisteredVaults):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         for filters, expected in FILTERS:
@@ -210,7 +210,7 @@ async def test_lists_filter_by_the_fields_of_notes(world: World):
             assert data.total == len(expected)
 
 
-async def test_a_row_has_the_fields_of_its_note(world: World):
+async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         asked = parse_strings(NotesRequest, {"type": ("journal",)})
@@ -230,7 +230,7 @@ async def test_a_row_has_the_fields_of_its_note(world: World):
         assert "vault" not in orjson.loads(dump(plain.data.notes[0]))
 
 
-async def test_searches_filter_by_the_fields_of_notes(world: World):
+async def test_searches_filter_by_the_fields_of_notes(world: RegisteredVaults):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         for filters, expected in (

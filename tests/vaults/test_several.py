@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.endpoint import EmbeddingEndpoint
-from tests.vaults.world import World, indexed
+from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
@@ -75,11 +75,11 @@ def shown(hits: tuple[Hit, ...]) -> list[tuple[str, int | None, str]]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
+def world(tmp_path: Path) -> RegisteredVaults:
+    return RegisteredVaults(tmp_path)
 
 
-def halves(world: World) -> dict[str, str]:
+def halves(world: RegisteredVaults) -> dict[str, str]:
     """Register two vaults with a part of the notes each, and all notes as the default vault."""
     every = notes()
     world.write(world.default, every)
@@ -88,7 +88,7 @@ def halves(world: World) -> dict[str, str]:
     return every
 
 
-async def test_two_halves_rank_as_the_whole(world: World):
+async def test_two_halves_rank_as_the_whole(world: RegisteredVaults):
     halves(world)
     async with world.app() as app:
         await ready(app, *HALVES)
@@ -103,7 +103,7 @@ async def test_two_halves_rank_as_the_whole(world: World):
             assert whole.hits, text
 
 
-async def test_two_halves_filter_as_the_whole(world: World):
+async def test_two_halves_filter_as_the_whole(world: RegisteredVaults):
     halves(world)
     many = tuple(f"*{letter}*" for letter in "aeio")
     async with world.app() as app:
@@ -121,7 +121,7 @@ async def test_two_halves_filter_as_the_whole(world: World):
                 assert shown(parts.hits) == shown(whole.hits), (filters, text)
 
 
-async def test_all_words_match_as_in_the_whole(world: World):
+async def test_all_words_match_as_in_the_whole(world: RegisteredVaults):
     halves(world)
     async with world.app() as app:
         await ready(app, *HALVES)
@@ -132,7 +132,7 @@ async def test_all_words_match_as_in_the_whole(world: World):
         assert whole.hits
 
 
-async def test_vectors_of_two_halves_rank_as_the_whole(world: World):
+async def test_vectors_of_two_halves_rank_as_the_whole(world: RegisteredVaults):
     halves(world)
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
@@ -147,7 +147,7 @@ async def test_vectors_of_two_halves_rank_as_the_whole(world: World):
                     assert parts.used_mode is mode
 
 
-async def test_pages_follow_each_other(world: World):
+async def test_pages_follow_each_other(world: RegisteredVaults):
     halves(world)
     async with world.app() as app:
         await ready(app, *HALVES)
@@ -159,7 +159,7 @@ async def test_pages_follow_each_other(world: World):
         assert shown(first.hits + second.hits) == shown(both.hits)
 
 
-async def test_related_notes_are_of_all_vaults(world: World):
+async def test_related_notes_are_of_all_vaults(world: RegisteredVaults):
     world.project("app", {"modules/parser.md": "# Parser\n\ntokens grammar syntax tree lexer\n"})
     world.registered(
         Role.GLOBAL,
@@ -185,7 +185,7 @@ async def test_related_notes_are_of_all_vaults(world: World):
         assert not (await app.several.related(names, only, home=app.vaults.default)).hits
 
 
-async def test_a_note_in_two_vaults_comes_once_with_the_projects_first(world: World):
+async def test_a_note_in_two_vaults_comes_once_with_the_projects_first(world: RegisteredVaults):
     text = "# Retry\n\nexponential backoff with jitter\n"
     world.project(
         "app",
@@ -218,7 +218,7 @@ async def test_a_note_in_two_vaults_comes_once_with_the_projects_first(world: Wo
         }
 
 
-async def test_equal_notes_of_one_vault_all_stay(world: World):
+async def test_equal_notes_of_one_vault_all_stay(world: RegisteredVaults):
     world.project("app", {"a.md": "# Same\n\nquinces\n", "b.md": "# Same\n\nquinces\n"})
     world.registered(Role.GLOBAL, "global", {"c.md": "# Quince\n\nquinces grow\n"})
     async with world.app() as app:
@@ -228,7 +228,7 @@ async def test_equal_notes_of_one_vault_all_stay(world: World):
         assert {hit.path for hit in found.hits} == {"a.md", "b.md", "c.md"}
 
 
-async def test_a_vault_that_fails_is_left_out(world: World):
+async def test_a_vault_that_fails_is_left_out(world: RegisteredVaults):
     gone = world.project("gone", {"a.md": "quinces"})
     world.project("app", {"b.md": "quinces"})
     async with world.app() as app:
@@ -244,7 +244,7 @@ async def test_a_vault_that_fails_is_left_out(world: World):
             await app.several.search(["project:app", "nothing"], SearchQuery("quinces"))
 
 
-async def test_a_search_sees_new_revisions_and_leaves_no_files(world: World):
+async def test_a_search_sees_new_revisions_and_leaves_no_files(world: RegisteredVaults):
     root = world.project("app", {"b.md": "quinces"})
     world.registered(Role.GLOBAL, "global", {"c.md": "more quinces"})
     async with world.app() as app:
@@ -260,7 +260,7 @@ async def test_a_search_sees_new_revisions_and_leaves_no_files(world: World):
         assert not list(app.vaults.default.workplace.glob("combined-*"))
 
 
-async def test_an_agent_knows_one_vault(world: World):
+async def test_an_agent_knows_one_vault(world: RegisteredVaults):
     world.project("app", {"a.md": "quinces"})
     async with world.app() as app:
         await ready(app, "project:app")
@@ -272,7 +272,7 @@ async def test_an_agent_knows_one_vault(world: World):
         assert [each.path for each in found.reply.data.hits] == ["a.md"]
 
 
-async def test_words_of_nearly_all_notes_are_no_content(world: World):
+async def test_words_of_nearly_all_notes_are_no_content(world: RegisteredVaults):
     """The path of each file has the name of the project's package."""
     for number in range(5):
         text = f"# Part {number}\n\nsrc/vault_agent/part{number}.py, a folder of quinces\n"
@@ -289,7 +289,7 @@ async def test_words_of_nearly_all_notes_are_no_content(world: World):
     assert contents["1.md"] == 0
 
 
-async def test_each_vault_learns_which_of_its_notes_are_opened(world: World):
+async def test_each_vault_learns_which_of_its_notes_are_opened(world: RegisteredVaults):
     for name in HALVES:
         notes = {f"{letter}.md": f"frost in {name} {letter}" for letter in "abc"}
         world.registered(Role.OTHER, name, notes)
@@ -312,7 +312,9 @@ async def test_each_vault_learns_which_of_its_notes_are_opened(world: World):
 
 
 @pytest.mark.parametrize("mode", [Mode.EMBEDDING, Mode.HYBRID])
-async def test_what_was_opened_is_raised_in_semantic_searches_too(world: World, mode: Mode):
+async def test_what_was_opened_is_raised_in_semantic_searches_too(
+    world: RegisteredVaults, mode: Mode
+):
     world.write(world.default, notes())
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}

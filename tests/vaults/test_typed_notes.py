@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.vaults.world import World, indexed
+from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api.authoring import NEW_FROM_TEMPLATE, TEMPLATES, TemplateBody
 from vault_agent.api.caller import OWNER
@@ -36,7 +36,7 @@ async def made(app: App, vault: OpenVault, root: Path, **body: Any) -> tuple[str
 
 
 async def test_a_type_and_a_title_are_enough_in_a_project(tmp_path: Path):
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     shop = world.project("shop", {"templates/Bug.md": BUG})
     world.registered(
         Role.GLOBAL,
@@ -80,7 +80,7 @@ async def test_a_type_and_a_title_are_enough_in_a_project(tmp_path: Path):
 
 
 async def test_the_default_vault_keeps_to_templates_and_paths(tmp_path: Path):
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     world.write(world.default, {"Templates/Mine.md": "# {{title}} {{id}}\n"})
     async with world.app(write=WRITE) as app:
         vault = app.vaults.default
@@ -94,7 +94,7 @@ async def test_the_default_vault_keeps_to_templates_and_paths(tmp_path: Path):
 async def test_notes_of_a_project_are_written_while_the_vault_of_a_person_stays_closed(
     tmp_path: Path,
 ):
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     world.write(world.default, {"A.md": "# A\n"})
     shop = world.project("shop", {})
     append = WriteNoteBody(path="A.md", content="More\n", mode="append")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.freshness.test_watch import command_of
 from tests.support.endpoint import EmbeddingEndpoint
+from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
-from tests.vaults.world import World, indexed
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    made = World(tmp_path)
+def world(tmp_path: Path) -> RegisteredVaults:
+    made = RegisteredVaults(tmp_path)
     made.write(made.default, {"Bread.md": "# Bread\n\nflour\n"})
     return made
 
@@ -53,7 +53,7 @@ async def paths(app: App, name: str, text: str) -> list[str]:
         return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
 
 
-async def test_a_vault_is_opened_at_its_first_use_by_any_of_its_names(world: World):
+async def test_a_vault_is_opened_at_its_first_use_by_any_of_its_names(world: RegisteredVaults):
     root = world.project("app", {"modules/a.md": "# A\n\nquinces\n"})
     async with world.app() as app:
         assert [each.open for each in await app.vaults.states()] == [True, False]
@@ -65,7 +65,7 @@ async def test_a_vault_is_opened_at_its_first_use_by_any_of_its_names(world: Wor
         assert entry.root == root
 
 
-async def test_with_several_vaults_off_there_is_only_one(world: World):
+async def test_with_several_vaults_off_there_is_only_one(world: RegisteredVaults):
     world.project("app", {"a.md": "quinces"})
     async with world.app(vaults={"enabled": False}) as app:
         with pytest.raises(Misconfigured, match="FEATURE_DISABLED"):
@@ -73,7 +73,7 @@ async def test_with_several_vaults_off_there_is_only_one(world: World):
                 pass
 
 
-async def test_only_the_list_can_name_a_folder(world: World):
+async def test_only_the_list_can_name_a_folder(world: RegisteredVaults):
     unlisted = world.project("app", {"a.md": "quinces"}, register=False)
     async with world.app() as app:
         for name in (str(unlisted), "../app", "project:app", "/etc", ""):
@@ -82,7 +82,7 @@ async def test_only_the_list_can_name_a_folder(world: World):
                     pass
 
 
-async def test_two_vaults_of_one_name_need_an_identity(world: World):
+async def test_two_vaults_of_one_name_need_an_identity(world: RegisteredVaults):
     first = world.project("app", {"a.md": "quinces"})
     second = world.write(world.folder / "other" / "app", {"b.md": "quinces"})
     add_vault(Registered(second, Role.PROJECT, "app", new_uid()), world.registry)
@@ -99,7 +99,7 @@ async def test_two_vaults_of_one_name_need_an_identity(world: World):
         assert first.is_dir()
 
 
-async def test_a_project_cannot_pass_for_the_global_vault(world: World):
+async def test_a_project_cannot_pass_for_the_global_vault(world: RegisteredVaults):
     folder = world.project("global", {"a.md": "quinces"})
     world.registered(Role.GLOBAL, "shared", {"b.md": "quinces"})
     async with world.app() as app:
@@ -113,7 +113,7 @@ async def test_a_project_cannot_pass_for_the_global_vault(world: World):
     "another project is in a trusted folder",
     "`VAULT_NOT_TRUSTED`; nothing of it is indexed",
 )
-async def test_another_project_in_the_same_folder_is_not_opened(world: World):
+async def test_another_project_in_the_same_folder_is_not_opened(world: RegisteredVaults):
     root = world.project("app", {"a.md": "quinces"})
     path_of(root.parent.parent).write_text(f'[vault]\nuid = "{new_uid()}"\n')
     async with world.app() as app:
@@ -124,7 +124,7 @@ async def test_another_project_in_the_same_folder_is_not_opened(world: World):
     assert len(list((world.data / "indexes").iterdir())) == 1  # of the default vault
 
 
-async def test_the_list_is_read_again_when_it_changes(world: World):
+async def test_the_list_is_read_again_when_it_changes(world: RegisteredVaults):
     async with world.app() as app:
         with pytest.raises(NotFound):
             await paths(app, "project:app", "quinces")
@@ -140,7 +140,7 @@ async def test_the_list_is_read_again_when_it_changes(world: World):
     "the list of vaults is damaged",
     "`CONFIG_INVALID` for named vaults; the default one is served",
 )
-async def test_a_damaged_list_does_not_touch_the_default_vault(world: World):
+async def test_a_damaged_list_does_not_touch_the_default_vault(world: RegisteredVaults):
     async with world.app() as app:
         world.registry.parent.mkdir(exist_ok=True)
         world.registry.write_text("[[")
@@ -150,7 +150,7 @@ async def test_a_damaged_list_does_not_touch_the_default_vault(world: World):
         assert (await app.vaults.default.search(SearchQuery("flour"))).hits
 
 
-async def test_at_most_so_many_vaults_are_open(world: World):
+async def test_at_most_so_many_vaults_are_open(world: RegisteredVaults):
     for name in ("one", "two", "three"):
         world.project(name, {"a.md": name})
     async with world.app(vaults={"max_open": 2}) as app:
@@ -173,7 +173,7 @@ async def test_at_most_so_many_vaults_are_open(world: World):
 
 
 async def test_a_search_is_over_more_vaults_than_may_stay_open(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(module, "_LOOK_SECONDS", 0.05)
     names = [f"v{number}" for number in range(12)]
@@ -194,7 +194,7 @@ async def test_a_search_is_over_more_vaults_than_may_stay_open(
 
 
 async def test_an_idle_vault_is_closed_and_opened_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
 ):
     world.project("app", {"a.md": "quinces"})
     world.project("other", {"a.md": "quinces"})
@@ -212,7 +212,7 @@ async def test_an_idle_vault_is_closed_and_opened_again(
 
 
 async def test_a_vault_is_not_closed_while_its_state_is_read(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
 ):
     world.project("app", {"a.md": "quinces"})
     reading, closing, read = asyncio.Event(), asyncio.Event(), states.count_types
@@ -241,7 +241,7 @@ async def test_a_vault_is_not_closed_while_its_state_is_read(
         assert not (await app.vaults.states())[1].open
 
 
-async def test_requests_at_once_open_a_vault_once(world: World):
+async def test_requests_at_once_open_a_vault_once(world: RegisteredVaults):
     world.project("app", {"a.md": "quinces"})
     async with world.app() as app:
         found = await asyncio.gather(*(paths(app, "project:app", "quinces") for _ in range(8)))
@@ -255,7 +255,7 @@ async def test_requests_at_once_open_a_vault_once(world: World):
     "another server has the index of one registered vault",
     "409 `INDEX_LOCKED` for that vault; searches over several leave it out with `VAULT_SKIPPED`",
 )
-async def test_a_locked_index_fails_its_vault_alone(world: World):
+async def test_a_locked_index_fails_its_vault_alone(world: RegisteredVaults):
     world.project("app", {"a.md": "quinces"})
     root = world.registered(Role.GLOBAL, "global", {"b.md": "quinces"})
     other = Config(vault={"root": root}, index={"dir": world.data})
@@ -271,7 +271,9 @@ async def test_a_locked_index_fails_its_vault_alone(world: World):
         assert await paths(app, "global", "quinces") == ["b.md"]
 
 
-async def test_index_jobs_of_all_vaults_take_turns(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_index_jobs_of_all_vaults_take_turns(
+    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
+):
     for name in ("one", "two"):
         world.project(name, {f"{number}.md": f"note {number}" for number in range(40)})
     at_work: list[int] = [0]
@@ -301,7 +303,7 @@ async def test_index_jobs_of_all_vaults_take_turns(world: World, monkeypatch: py
     assert max(at_work) == 1
 
 
-async def test_a_queued_job_can_be_cancelled(world: World):
+async def test_a_queued_job_can_be_cancelled(world: RegisteredVaults):
     world.project("app", {"a.md": "quinces"})
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
@@ -321,7 +323,7 @@ async def is_stale(vault: OpenVault) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
-async def test_all_vaults_share_one_indexing_process(world: World):
+async def test_all_vaults_share_one_indexing_process(world: RegisteredVaults):
     before = processes()  # of fixtures of other tests
     roots = {}
     for name in ("one", "two", "three"):
@@ -340,7 +342,9 @@ async def test_all_vaults_share_one_indexing_process(world: World):
     "a vault was moved",
     "trusted at its new place, it takes its index along; no text is embedded twice",
 )
-async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(world: World):
+async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(
+    world: RegisteredVaults,
+):
     root = world.project("app", {"a.md": "# Quinces\n\nsour\n"})
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
@@ -403,7 +407,7 @@ def test_an_index_is_taken_over_only_if_its_vault_is_gone(tmp_path: Path):
     ],
 )
 async def test_a_moved_default_vault_takes_its_index_along_if_its_notes_are_there(
-    world: World, change: Callable[[Path], object], adopted: bool
+    world: RegisteredVaults, change: Callable[[Path], object], adopted: bool
 ):
     notes = {f"{number}.md": f"# Note {number}\n\nquinces\n" for number in range(10)}
     world.write(world.default, notes)
@@ -422,7 +426,7 @@ async def test_a_moved_default_vault_takes_its_index_along_if_its_notes_are_ther
     assert (index_folder(world.default, world.data) / "kept").exists() is adopted
 
 
-async def test_a_watched_vault_is_watched_while_it_is_open(world: World):
+async def test_a_watched_vault_is_watched_while_it_is_open(world: RegisteredVaults):
     root = world.project("app", {"a.md": "quinces"})
     watch = {"enabled": True, "quiet_ms": 20}
     async with world.app(watch=watch) as app, app.vaults.open("project:app") as vault:
@@ -435,7 +439,7 @@ async def test_a_watched_vault_is_watched_while_it_is_open(world: World):
 
 
 async def test_a_server_that_stops_does_not_wait_for_a_vault_that_does_not_open(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
 ):
     world.project("app", {"a.md": "quinces"})
     started = asyncio.Event()
@@ -456,7 +460,7 @@ async def test_a_server_that_stops_does_not_wait_for_a_vault_that_does_not_open(
 
 
 async def test_a_closed_vault_keeps_its_counts(tmp_path: Path):
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     world.project("shop", {"bugs/a.md": "# A\n", "notes/b.md": "# B\n"})
     async with world.app() as app:
         assert (await app.vaults.states())[1].notes is None

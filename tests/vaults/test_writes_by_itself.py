@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.vaults.world import World
+from tests.support.registered_vaults import RegisteredVaults
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
@@ -28,8 +28,8 @@ WRITABLE = ("project:shop", "global")
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    made = World(tmp_path)
+def world(tmp_path: Path) -> RegisteredVaults:
+    made = RegisteredVaults(tmp_path)
     made.write(made.default, {"Bread.md": "# Bread\n"})
     made.project("shop", {"notes/Costs.md": "# Costs\n"})
     made.registered(Role.GLOBAL, "global", {"patterns/Retry.md": "# Retry\n"})
@@ -37,7 +37,7 @@ def world(tmp_path: Path) -> World:
     return made
 
 
-def files(world: World) -> set[str]:
+def files(world: RegisteredVaults) -> set[str]:
     return {each.relative_to(world.folder).as_posix() for each in world.folder.rglob("*.md")}
 
 
@@ -52,7 +52,7 @@ async def refused(vault: OpenVault) -> None:
     "the server's own writes while `write.enabled` is false, or in `vault.root`",
     "only project and global vaults, only with their switch; operations stay refused",
 )
-async def test_it_writes_where_writing_operations_stay_refused(world: World):
+async def test_it_writes_where_writing_operations_stay_refused(world: RegisteredVaults):
     request = WriteNoteBody(mode="create", path="notes/Mine.md", content="x\n")
     async with world.app(**ON) as app:
         for name in WRITABLE:
@@ -73,7 +73,7 @@ async def test_it_writes_where_writing_operations_stay_refused(world: World):
     }
 
 
-async def test_it_never_writes_the_default_vault_or_one_without_a_role(world: World):
+async def test_it_never_writes_the_default_vault_or_one_without_a_role(world: RegisteredVaults):
     before = files(world)
     async with world.app(**ON) as app:
         await refused(app.vaults.default)
@@ -83,7 +83,9 @@ async def test_it_never_writes_the_default_vault_or_one_without_a_role(world: Wo
 
 
 @pytest.mark.parametrize("sections", [{}, {**ON, "vaults": {"enabled": False}}])
-async def test_without_its_switches_it_writes_nowhere(world: World, sections: dict[str, Any]):
+async def test_without_its_switches_it_writes_nowhere(
+    world: RegisteredVaults, sections: dict[str, Any]
+):
     async with world.app(**sections) as app:
         await refused(app.vaults.default)
         if app.vaults.has_several:
@@ -92,7 +94,7 @@ async def test_without_its_switches_it_writes_nowhere(world: World, sections: di
                     await refused(vault)
 
 
-async def test_the_folders_and_rights_of_the_default_vault_do_not_limit_it(world: World):
+async def test_the_folders_and_rights_of_the_default_vault_do_not_limit_it(world: RegisteredVaults):
     write = {"enabled": True, "folders": ["Inbox"], "allow": ["append"]}
     async with world.app(**ON, write=write) as app, app.vaults.open("global") as vault:
         await vault.writes.by_itself.ready()
@@ -104,7 +106,7 @@ async def test_the_folders_and_rights_of_the_default_vault_do_not_limit_it(world
         assert caught.value.code == "WRITE_NOT_ALLOWED"
 
 
-def test_its_switches_need_a_key_as_writing_does(world: World, tmp_path: Path):
+def test_its_switches_need_a_key_as_writing_does(world: RegisteredVaults, tmp_path: Path):
     assert not changes_notes(world.config())
     assert not changes_notes(world.config(**ON, vaults={"enabled": False}))
     config = world.config(**ON)

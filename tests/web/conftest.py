@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.conftest import NO_BROWSER
-from tests.product.program import Program
 from tests.support.clocks import PATIENCE
+from tests.support.program import Program
 from tests.web.browsers import find_browser, started_browser
 from tests.web.vault import write_vault
 from tests.web.watched import Places, Watch

@@ -11,14 +11,14 @@ from tests.web.watched import Watch
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
-    from tests.product.written import Written
+    from tests.support.writable_program import WritableProgram
     from tests.web.watched import Places
 
 
 class Desk:
     """A vault that may be written, and pages of it that have a session."""
 
-    def __init__(self, program: Written, browser: Browser, places: Places) -> None:
+    def __init__(self, program: WritableProgram, browser: Browser, places: Places) -> None:
         self.program = program
         self._browser = browser
         self._places = places

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Page
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 
 def test_a_page_of_a_pdf_is_read_and_leads_to_the_file(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Locator, Page
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 KINDS = {
     "Flowchart": "flowchart LR\n  A[Sensor] --> B{Frost?}\n  style B fill:#ffffff\n",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from tests.product.written import Written
 from tests.support.clocks import PATIENCE
+from tests.support.writable_program import WritableProgram
 from tests.web.desk import Desk
 from tests.web.payloads import PAYLOADS
 from tests.web.test_everybody import RULES, settle, violations
@@ -36,9 +36,11 @@ def at_end(page: Page, text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Written]:
+def program(
+    tmp_path_factory: pytest.TempPathFactory, browser: Browser
+) -> Iterator[WritableProgram]:
     """Serve a vault that may be written."""
-    made = Written(tmp_path_factory.mktemp("desk"), allow="create,append,edit")
+    made = WritableProgram(tmp_path_factory.mktemp("desk"), allow="create,append,edit")
     made.variables |= {
         "VAULT_AGENT_WEB_ENABLED": "true",
         "VAULT_AGENT_WEB_DIAGRAMS": "true",
@@ -54,7 +56,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
 
 
 @pytest.fixture
-def desk(program: Written, browser: Browser, places: Places) -> Iterator[Desk]:
+def desk(program: WritableProgram, browser: Browser, places: Places) -> Iterator[Desk]:
     """Open pages of it. The test fails if one misbehaved."""
     made = Desk(program, browser, places)
     yield made

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from tests.product.written import Written
 from tests.support.waiting import eventually
+from tests.support.writable_program import WritableProgram
 from tests.web.browsers import held
 from tests.web.desk import Desk
 from tests.web.test_everybody import RULES, violations
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Written]:
+def program(
+    tmp_path_factory: pytest.TempPathFactory, browser: Browser
+) -> Iterator[WritableProgram]:
     """Serve a vault in which files may be moved and deleted."""
-    made = Written(tmp_path_factory.mktemp("files"), allow="create,append,edit,move,delete")
+    made = WritableProgram(tmp_path_factory.mktemp("files"), allow="create,append,edit,move,delete")
     made.variables |= {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_WATCH_ENABLED": "true"}
     write_vault(made.vault, more=230)
     for name, text in (
@@ -45,7 +47,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
 
 
 @pytest.fixture
-def desk(program: Written, browser: Browser, places: Places) -> Iterator[Desk]:
+def desk(program: WritableProgram, browser: Browser, places: Places) -> Iterator[Desk]:
     """Open pages of it. The test fails if one misbehaved."""
     made = Desk(program, browser, places)
     made.settle()  # what the test before has changed

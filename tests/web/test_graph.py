@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, FloatRect, Page, Route
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 KEY = "a-key-of-the-browser-tests-0123456789"
 
@@ -266,7 +266,7 @@ def test_strange_replies_are_no_frozen_tab(visit: Callable[..., Page], reply: st
 def busy(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve a vault whose next job does not end by itself: the embedding endpoint is too slow."""
     from tests.product.endpoint import running_endpoint
-    from tests.product.program import Program
+    from tests.support.program import Program
 
     program = Program(tmp_path_factory.mktemp("busy"))
     with running_endpoint(program) as endpoint:
@@ -318,7 +318,7 @@ def test_a_job_is_started_and_cancelled_by_keys_alone(visit: Callable[..., Page]
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve a vault whose server has a key."""
-    from tests.product.program import Program
+    from tests.support.program import Program
 
     program = Program(tmp_path_factory.mktemp("locked"))
     program.variables = {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_SERVER_API_KEY": KEY}

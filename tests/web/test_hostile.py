@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Page
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 A_NOTE = 16  # payloads in a note
 

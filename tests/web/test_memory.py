@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
+from tests.web.several_vaults import PROMPT, SeveralVaultsServer
 from tests.web.test_everybody import RULES, violations
-from tests.web.world import PROMPT, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,9 +31,11 @@ LARGE = (
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[World]:
+def world(
+    tmp_path_factory: pytest.TempPathFactory, browser: Browser
+) -> Iterator[SeveralVaultsServer]:
     """Serve several vaults, with a session of an agent. Each test has parts of its own."""
-    world = World(tmp_path_factory.mktemp("world"))
+    world = SeveralVaultsServer(tmp_path_factory.mktemp("world"))
     (world.vault / "Large.md").write_text(LARGE, encoding="utf-8")
     world.open()
     yield world
@@ -41,7 +43,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterato
 
 
 @pytest.fixture
-def enter(visit: Callable[..., Page], world: World) -> Callable[..., Page]:
+def enter(visit: Callable[..., Page], world: SeveralVaultsServer) -> Callable[..., Page]:
     """Return a function that opens the page of the world at an address."""
 
     def opened(place: str, **options: object) -> Page:
@@ -58,7 +60,7 @@ def enter(visit: Callable[..., Page], world: World) -> Callable[..., Page]:
     "a quiet state, then the notes by themselves",
 )
 def test_a_vault_without_an_index_is_shown_as_soon_as_it_has_one(
-    enter: Callable[..., Page], world: World
+    enter: Callable[..., Page], world: SeveralVaultsServer
 ):
     shop = world.identity("project:shop")
     page = enter("/notes")
@@ -99,7 +101,7 @@ def test_a_vault_without_an_index_is_shown_as_soon_as_it_has_one(
     "the address of the web page names a vault that is not on the list",
     "a sentence, and the way to the server's own vault",
 )
-def test_a_vault_that_is_not_on_the_list(visit: Callable[..., Page], world: World):
+def test_a_vault_that_is_not_on_the_list(visit: Callable[..., Page], world: SeveralVaultsServer):
     page = visit(f"ticket={world.ticket()}", program=world)
     page.evaluate("hash => location.hash = hash", f"#/notes?vault={'0' * 32}")
     expect(page.get_by_text("The server does not have this vault")).to_be_visible()
@@ -107,7 +109,7 @@ def test_a_vault_that_is_not_on_the_list(visit: Callable[..., Page], world: Worl
     expect(page.locator(".row h2").first).to_be_visible()
 
 
-def test_a_session_and_what_it_got(enter: Callable[..., Page], world: World):
+def test_a_session_and_what_it_got(enter: Callable[..., Page], world: SeveralVaultsServer):
     world.call("GET", f"/vaults/{world.identity('project:shop')}/health")
     world.call("GET", f"/vaults/{world.identity('global')}/health")
     world.call("POST", "/memory/forget", {"all": True})  # of tests before
@@ -158,7 +160,9 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: World):
     expect(page.locator(".vault")).to_contain_text("shop")
 
 
-def test_a_draft_of_a_journal_is_read_and_accepted(enter: Callable[..., Page], world: World):
+def test_a_draft_of_a_journal_is_read_and_accepted(
+    enter: Callable[..., Page], world: SeveralVaultsServer
+):
     page = enter("/memory")
     world.event("start", "s-journal", source="startup")
     world.event("prompt", "s-journal", prompt="Round the prices in src/costs.py")
@@ -176,7 +180,7 @@ def test_a_draft_of_a_journal_is_read_and_accepted(enter: Callable[..., Page], w
     assert list(world.project.rglob("journal*/*.md"))
 
 
-def test_a_note_is_promoted_and_taken_back(enter: Callable[..., Page], world: World):
+def test_a_note_is_promoted_and_taken_back(enter: Callable[..., Page], world: SeveralVaultsServer):
     page = enter(f"/notes?vault={world.identity('project:shop')}&q=cost tracker")
     page.locator(".row h2", has_text="Cost tracker").click()
     page.get_by_role("button", name="Promote to Global").click()
@@ -191,7 +195,7 @@ def test_a_note_is_promoted_and_taken_back(enter: Callable[..., Page], world: Wo
 
 
 def test_a_similar_note_is_shown_before_anything_is_promoted(
-    enter: Callable[..., Page], world: World
+    enter: Callable[..., Page], world: SeveralVaultsServer
 ):
     text = (world.shared / "patterns" / "Money in integers.md").read_text("utf-8")
     (world.project / "patterns").mkdir(exist_ok=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Page, Request, Route
-    from tests.product.program import Program
+    from tests.support.program import Program
 
 FROST = "Frost alarm fires on two sensors"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from tests.product.written import Written
+from tests.support.writable_program import WritableProgram
 from tests.web.desk import Desk
 from tests.web.vault import write_vault
 
@@ -22,7 +22,9 @@ def desk(
     tmp_path_factory: pytest.TempPathFactory, browser: Browser, places: Places
 ) -> Iterator[Desk]:
     """Serve a vault in which everything may be changed, and open pages of it."""
-    program = Written(tmp_path_factory.mktemp("touch"), allow="create,append,edit,move,delete")
+    program = WritableProgram(
+        tmp_path_factory.mktemp("touch"), allow="create,append,edit,move,delete"
+    )
     program.variables |= {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_WATCH_ENABLED": "true"}
     write_vault(program.vault, more=3)
     program.write("plans/Roof.md", "# Roof\n\nSee [[Beams]].\n")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from playwright.sync_api import Browser, Page
-    from tests.product.program import Program
+    from tests.support.program import Program
     from tests.web.browsers import Elsewhere
 
 # Sent by a page without our policy, which would stop it.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.vaults.world import World, indexed
+from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
@@ -90,7 +90,7 @@ def test_the_rest_of_a_note_is_as_without_it(body: str, more: str):
 
 
 async def test_a_project_keeps_the_date_and_the_vault_of_a_person_is_left_as_it_is(tmp_path: Path):
-    world = World(tmp_path)
+    world = RegisteredVaults(tmp_path)
     world.write(world.default, {"A.md": NOTE.decode()})
     shop = world.project("shop", {"A.md": NOTE.decode()})
     [operation] = [each for each in OPERATIONS if each.name == "write_note"]

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import pytest
-from tests.product.program import PROGRAM, Program, Reply
 from tests.support.clocks import PATIENCE
+from tests.support.program import PROGRAM, Program, Reply
 from tests.support.systems import NO_TERMINALS
 from tests.support.waiting import eventually
 
@@ -28,7 +28,7 @@ KEY = "k" * 40
 ALL = "create,append,edit,overwrite,move,delete,permanent"
 
 
-class Written(Program):
+class WritableProgram(Program):
     """A server that may change the notes of its vault, with a key."""
 
     def __init__(self, folder: Path, allow: str = ALL) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
 
-class World:
+class RegisteredVaults:
     """A folder with a default vault, a list of vaults, and their index folder."""
 
     def __init__(self, folder: Path) -> None:

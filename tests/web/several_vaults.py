@@ -9,8 +9,8 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
-from tests.product.program import PROGRAM, Program, Reply
 from tests.support.clocks import PATIENCE
+from tests.support.program import PROGRAM, Program, Reply
 from tests.web.vault import write_vault
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ GLOBAL = {
 }
 
 
-class World(Program):
+class SeveralVaultsServer(Program):
     """A default vault, the vault of the project `shop`, and the global one."""
 
     def __init__(self, folder: Path) -> None:
