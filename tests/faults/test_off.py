@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product import program as running
+from tests.support import program as running
 from tests.support.program import Program
 
 if TYPE_CHECKING:
