@@ -31,7 +31,6 @@ NAMES = (
     "attachments",
     "versus",
     "exactness",
-    "learn",
     "vault",
 )
 

@@ -148,16 +148,14 @@ async def test_a_named_config_file_that_is_missing_is_the_only_fault(run: Run, t
 
 async def test_what_ranks_results_is_checked(run: Run, notes: Path):
     found = await checks(run)
-    assert {found[name]["ok"] for name in ("learning", "rerank")} == {None}
+    assert found["rerank"]["ok"] is None
     assert "folders" not in found
     (notes / "Archive").mkdir()
     await run("config", "set", "search.folders", "Archive=0.5,/=2")
-    await run("config", "set", "search.learn", "true")
     async with RerankEndpoint() as endpoint:
         await run("config", "set", "rerank.endpoint", endpoint.url)
         await run("config", "set", "rerank.enabled", "true")
         found = await checks(run)
-        assert found["learning"]["ok"], found
         assert found["rerank"] == {
             "name": "rerank",
             "ok": True,
@@ -200,5 +198,5 @@ async def test_a_broken_list_of_vaults_is_named_and_stops_no_other_check(run: Ru
     assert ended.code == 0, ended.err
     found = await checks(run)
     assert "folders" not in found
-    assert {"learning", "rerank", "service"} <= set(found)
+    assert {"rerank", "service"} <= set(found)
     assert notes.is_dir()

@@ -199,7 +199,6 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "search.regex_seconds": "1.5",
         "search.folders": "Archive=0.5, a/b/=2",
         "search.recency": "180",
-        "search.learn": "true",
         "rerank.endpoint": "http://127.0.0.1:4/v1/rerank",
         "rerank.enabled": "true",
         "rerank.model": "r",

@@ -31,7 +31,7 @@ GIVEN: list[dict[str, Any]] = [
     {"mcp.idle_minutes": 0},
     {"mcp.idle_minutes": 1.5},
     {"search.regex_seconds": "nan"},
-    {"search.folders": "Archive = 0.50,a/b/=2", "search.recency": "180", "search.learn": "on"},
+    {"search.folders": "Archive = 0.50,a/b/=2", "search.recency": "180"},
     {"search.folders": ["Archive"]},
     {"rerank.endpoint": "http://127.0.0.1:4/v1/rerank", "rerank.timeout_seconds": "1.50"},
     {"rerank.enabled": "true"},

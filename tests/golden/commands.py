@@ -206,7 +206,6 @@ READING = {
         run("promote", "Round prices", project=True),
         run("promote", "Round prices", "--undo", project=True),
         run("memory forget", "golden-session-3"),
-        run("memory forget", "--searches", what="of searches"),
     ),
 }  # fmt: skip
 HERE = "Drafts/Command.md"

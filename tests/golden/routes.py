@@ -225,8 +225,6 @@ MEMORY = (
     ask("GET /journals", what="of two sessions", until=("reply.data.journals.0.state", "draft")),
     ask("POST /memory/forget", "", {"sessionId": SESSION}),
     ask("POST /memory/forget", "", {}, what="nothing said"),
-    ask("POST /notes/{noteId}/opened", f"{SHOP}/notes/«decisions/Round prices.md»/opened"),
-    ask("POST /search/forget", "", {"olderThanDays": 1}),
     ask("POST /notes/{noteId}/promote", f"{SHOP}/notes/«decisions/Round prices.md»/promote",
         settle=True),
     ask("POST /notes/{noteId}/promote", f"{SHOP}/notes/«decisions/Round prices.md»/promote",

@@ -66,8 +66,6 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
         403,
     ),
     ("POST", "/memory/forget"): ("/memory/forget", b"{}", 403),
-    ("POST", "/notes/{noteId}/opened"): (f"/notes/{FROST}/opened", b"{}", 403),  # switched off
-    ("POST", "/search/forget"): ("/search/forget", b"{}", 200),
     ("GET", "/journals"): ("/journals", None, 403),  # switched off
     ("POST", "/journals"): ("/journals", b"{}", 403),
     ("POST", "/journals/{sessionId}/entries"): ("/journals/x/entries", b"{}", 403),

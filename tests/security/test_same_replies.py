@@ -194,20 +194,7 @@ def host(folder: Path, *, rich: bool) -> Host:
     config.write_text("\n".join(lines))
     made.start("--mcp")
     made.settle()
-    if rich:
-        teach(made)
     return made
-
-
-def teach(made: Host) -> None:
-    """Open results of searches as the owner, also notes inside the folder of agents."""
-    owner = {"Authorization": f"Bearer {KEY}"}
-    for word in INSIDE:
-        for _ in range(3):
-            body = json.dumps({"query": word, "filters": {"paths": ["team/pub"]}}).encode()
-            found = made.ask_route("POST", "/search", body, owner)[1]["data"]["results"]
-            target = f"/notes/{found[-1]['noteId']}/opened"
-            assert made.ask_route("POST", target, b"{}", owner)[1]["data"] == {"learned": True}
 
 
 @pytest.fixture

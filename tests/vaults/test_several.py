@@ -19,11 +19,9 @@ from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Mode
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import (
     UNWEIGHTED,
     Filters,
-    Learning,
     RelatedQuery,
     SearchQuery,
     Weights,
@@ -287,51 +285,3 @@ async def test_words_of_nearly_all_notes_are_no_content(world: RegisteredVaults)
     }
     assert contents["0.md"] == 1
     assert contents["1.md"] == 0
-
-
-async def test_each_vault_learns_which_of_its_notes_are_opened(world: RegisteredVaults):
-    for name in HALVES:
-        notes = {f"{letter}.md": f"frost in {name} {letter}" for letter in "abc"}
-        world.registered(Role.OTHER, name, notes)
-    async with world.app(search={"learn": True}) as app:
-        await ready(app, *HALVES)
-        query = SearchQuery("frost", learning=Learning("me", 2**52))
-        before = [(hit.vault, hit.path) for hit in (await app.several.search(HALVES, query)).hits]
-        vault, path = before[-1]
-        async with app.vaults.open(vault or "") as last:
-            assert await last.openings.opened("me", EVERYTHING, identify(path))
-        after = [(hit.vault, hit.path) for hit in (await app.several.search(HALVES, query)).hits]
-        assert after == [before[-1], *before[:-1]]
-        async with app.vaults.open(vault or "") as last:
-            alone = [hit.path for hit in (await last.search(query)).hits]
-            assert alone[0] == path
-        other = next(name for name, _ in before if name != vault)
-        async with app.vaults.open(other or "") as untaught:
-            alone = [hit.path for hit in (await untaught.search(query)).hits]
-            assert alone == [found for name, found in before if name == other]
-
-
-@pytest.mark.parametrize("mode", [Mode.EMBEDDING, Mode.HYBRID])
-async def test_what_was_opened_is_raised_in_semantic_searches_too(
-    world: RegisteredVaults, mode: Mode
-):
-    world.write(world.default, notes())
-    async with EmbeddingEndpoint() as endpoint:
-        embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
-        async with world.app(search={"learn": True}, embedding=embedding) as app:
-            vault = app.vaults.default
-            query = SearchQuery("frost on the beds", mode=mode, explain=True)
-            plain = (await vault.search(query)).hits
-            taught = replace(query, learning=Learning("me", 2**52))
-            opened = list(dict.fromkeys(hit.path for hit in plain))[2]
-            for _ in range(5):
-                await vault.search(taught)
-                assert await vault.openings.opened("me", EVERYTHING, identify(opened))
-            now = await vault.search(taught)
-            assert now.used_mode is mode
-            [hit] = [hit for hit in now.hits if "learned" in (hit.explanation or {})]
-            assert hit.path == opened
-            before = next(hit for hit in plain if hit.path == opened)
-            assert hit.score > before.score
-            assert now.hits.index(hit) <= plain.index(before)
-            assert {hit.path for hit in now.hits} == {hit.path for hit in plain}

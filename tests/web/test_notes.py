@@ -110,7 +110,6 @@ def test_what_changed_the_order_is_said(visit: Callable[..., Page]):
                 "votes": {"meaning": 0.75, "words": 0.25},
                 "weights": {"folder": 1, "recency": 0.8, "<b>new</b>": 1.5},
                 "reranked": {"relevance": 0.931, "placeBefore": 4},
-                "learned": {"opened": 3, "factor": 1.25, "placeBefore": 7},
                 "later": {"times": 3},
             }
         route.fulfill(json=body)
@@ -130,10 +129,6 @@ def test_what_changed_the_order_is_said(visit: Callable[..., Page]):
             "Its age: counts 0.8 times",
             "<b>new</b>: counts 1.5 times",
             "The reranker gave it a relevance of 0.931. It was at place 4 before.",
-            (
-                "You opened it 3 times after similar searches: counts 1.25 times."
-                " It was at place 7 before."
-            ),
             "later: times 3",
         ]
     )

@@ -16,7 +16,6 @@ from vault_agent.api.journals import JOURNAL_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.memory import MEMORY
-from vault_agent.api.openings import OPENING_OPERATIONS, learning_of
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.promotion import PROMOTION_OPERATIONS
 from vault_agent.api.reading import READING_OPERATIONS
@@ -83,27 +82,20 @@ async def _search(call: CallContext, sent: SearchBody) -> Found:
     weights = call.vault.config.search.weights
     rerank = call.vault.reranker is not None
     query = replace(sent.to_query(call.scope), weights=weights, rerank=rerank)
-    learning = learning_of(call)
     several = several_of(call, sent.vaults)
     if sent.cursor is not None:
-        types = [int, int] if learning is None else [int, int, int]
-        position, revision = decode_cursor(sent, sent.cursor, *types, vault=call.vault.identity)
-        offset, reranked, *until = map(int, position)
+        position, revision = decode_cursor(sent, sent.cursor, int, int, vault=call.vault.identity)
+        offset, reranked = map(int, position)
         if not (revision and 0 < offset <= MAX_RANKED):
             raise invalid_cursor()
-        if learning is not None:
-            learning = learning._replace(until=until[0])
         # In another order than that of the first page, results would be repeated or missing.
         rerank = rerank and reranked == 1
         query = replace(query, offset=offset, revision=revision, rerank=rerank)
-    query = replace(query, learning=learning)
     answer = await (several.search(sent.vaults, query) if several else call.vault.search(query))
     following = None
     if answer.has_more:
         failed = any(each.code == "RERANK_UNAVAILABLE" for each in answer.warnings)
         position = (query.offset + len(answer.hits), int(query.rerank and not failed))
-        if learning is not None:
-            position += (learning.until,)
         following = encode_cursor(
             sent, position, vault=call.vault.identity, revision=answer.revision
         )
@@ -380,7 +372,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     MEMORY,
     *PROMOTION_OPERATIONS,
     *DELIVERY_OPERATIONS,
-    *OPENING_OPERATIONS,
     *JOURNAL_OPERATIONS,
     SESSION_EVENT,
     *WEB_OPERATIONS,

@@ -9,7 +9,6 @@ from pydantic import Field, StringConstraints
 
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
-from vault_agent.api.openings import read_after_search
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, PartQuery, ReadingView
@@ -67,8 +66,6 @@ async def _read(call: CallContext, sent: PartRequest) -> Found:
     cursor = None
     if page.next_offset is not None:
         cursor = encode_cursor(sent, (page.next_offset,), vault=call.vault.identity, revision=state)
-    if sent.cursor is None:
-        await read_after_search(call, sent.note_id)
     return Found(replace(page, next_cursor=cursor), page.warnings)
 
 

@@ -268,10 +268,6 @@ def _ranking(config: Config) -> Iterator[Check]:
     if unknown:
         what = f"search.folders names what no vault has: {', '.join(unknown)}"
         yield Check("folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT")
-    if config.search.learn:
-        yield Check("learning", True, "notes that you open after a search are raised in the next")
-    else:
-        yield Check("learning", None, "off: searches do not learn from what you open")
 
 
 async def _embedding(config: Config) -> Check:

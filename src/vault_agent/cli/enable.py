@@ -77,7 +77,7 @@ async def command(
 ) -> None:
     """Turn on a feature, with all that it needs.
 
-    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding, rerank, learn or chat.
+    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding, rerank or chat.
     Without one, it shows which are on.
 
     At a terminal it asks for what is missing. It writes your config file, restarts a server in the

@@ -116,14 +116,6 @@ FEATURES: dict[str, Feature] = {
         "The reranker at {reranker} sorts the best results of each search.",
         "Results keep the order of the search.",
     ),
-    "learn": Feature(
-        "searches learn what you open",
-        ("search.learn",),
-        ("search.learn",),
-        "A note that you open after a search is raised in similar searches.",
-        "Searches learn nothing. To delete what they have learned: vault-agent memory forget"
-        " --searches",
-    ),
     "chat": Feature(
         "a model writes the text of journals",
         ("chat.enabled",),

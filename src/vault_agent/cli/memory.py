@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
-from vault_agent.cli.here import client_here, scope
+from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
 from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell, tell_prose, warn
 from vault_agent.cli.times import ago
 from vault_agent.client import calls
-from vault_agent.config.registry import DEFAULT
 from vault_agent.model.memory import RecallWeights
 
 if TYPE_CHECKING:
@@ -118,32 +117,20 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
     help="Sessions without an event for so many days.",
 )
 @click.option("--all", "every", is_flag=True, help="All sessions.")
-@click.option(
-    "--searches", is_flag=True, help="Instead of sessions, what was opened after searches."
-)
 @click.pass_obj
 async def forget(
     invocation: Invocation,
     session: str | None,
     older_than: int | None,
     every: bool,
-    searches: bool,
 ) -> None:
     """Delete what is logged about sessions: what they got, and when. Notes stay.
 
-    SESSION is an ID, or the beginning of one. With --searches, it deletes what searches have
-    learned: everything, or with --older-than what is older. Inside a project it is what the
-    searches of the project have learned.
+    SESSION is an ID, or the beginning of one.
 
     \b
     vault-agent memory forget --older-than 90
-    vault-agent memory forget --searches
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    if searches:
-        if session is not None or every:
-            raise click.UsageError("--searches takes --older-than alone")
-        await _forget_searches(invocation, older_than)
-        return
     body: dict[str, Any] = {
         "sessionId": session,
         "olderThanDays": older_than,
@@ -151,7 +138,7 @@ async def forget(
     }
     body = {name: value for name, value in body.items() if value is not None}
     if len(body) != 1:
-        raise click.UsageError("give a SESSION, --older-than, --all or --searches")
+        raise click.UsageError("give a SESSION, --older-than or --all")
     async with invocation.client() as client:
         if session is not None:
             body["sessionId"] = await _whole(client, session)
@@ -159,19 +146,6 @@ async def forget(
     if invocation.passed_on(reply):
         return
     say(f"{counted(reply.envelope['data']['forgotten'], 'session')} forgotten.")
-
-
-async def _forget_searches(invocation: Invocation, older_than: int | None) -> None:
-    forgotten = 0
-    async with invocation.client() as client:
-        for vault in scope(invocation):
-            client.vault_name = None if vault == DEFAULT else vault
-            reply = await client.call(calls.FORGET_SEARCHES, older_than_days=older_than)
-            forgotten += reply.envelope["data"]["forgotten"]
-    if invocation.json:
-        envelope({"forgotten": forgotten})
-        return
-    say(f"{counted(forgotten, 'opened note')} forgotten.")
 
 
 @command.command("hook", cls=Command)

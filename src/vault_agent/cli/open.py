@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +21,9 @@ from vault_agent.cli.names import find, look_up, whole_text
 from vault_agent.cli.terminal import clean, envelope, tell
 from vault_agent.client import calls
 from vault_agent.codes import FILE_GONE_REMEDY
-from vault_agent.config.connection import learns, open_in
+from vault_agent.config.connection import open_in
 from vault_agent.config.keys import OPENERS
-from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
+from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
@@ -78,9 +77,6 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
             way = "ui"
         page = place_of("notes", place._replace(line=line))
         address = await new_address(client, page) if way == "ui" else ""
-        if learns(layers):
-            with suppress(VaultAgentError):  # the note opens all the same
-                await client.call(calls.OPENED, note_id=place.note_id)
     if way == "ui":
         editor = "" if chosen or _editor() else "Set $EDITOR to open notes in an editor. "
         open_in_browser(address, editor + way_to_print(name))

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         FolderContents,
         NoteContent,
     )
-    from vault_agent.model.search import Answer, CompactAnswer, NoteOpened, SearchesForgotten
+    from vault_agent.model.search import Answer, CompactAnswer
     from vault_agent.model.sessions import Delivered
     from vault_agent.model.suggestions import Stats, Suggestions
     from vault_agent.model.vaults import VaultList
@@ -110,12 +110,6 @@ MEMORY_TAKE_OUT: Call[OneSession] = Call(
 )
 MEMORY_FORGET: Call[SessionsForgotten] = Call(
     "POST", "/memory/forget", ("deliveries.SessionsForgotten",), has_body=True
-)
-OPENED: Call[NoteOpened] = Call(
-    "POST", "/notes/{noteId}/opened", ("search.NoteOpened",), has_body=True
-)
-FORGET_SEARCHES: Call[SearchesForgotten] = Call(
-    "POST", "/search/forget", ("search.SearchesForgotten",), has_body=True
 )
 JOURNALS: Call[JournalList] = Call("GET", "/journals", ("journals.JournalList",))
 JOURNAL_MAKE: Call[OneJournal] = Call("POST", "/journals", ("journals.OneJournal",), has_body=True)

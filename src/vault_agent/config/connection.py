@@ -78,11 +78,6 @@ def several_vaults(layers: Iterable[Layer]) -> bool:
     return bool(_first(tuple(layers), "vaults.enabled", rules.switch))
 
 
-def learns(layers: Iterable[Layer]) -> bool:
-    """Return `search.learn`."""
-    return bool(_first(tuple(layers), "search.learn", rules.switch))
-
-
 def recalls(layers: Iterable[Layer]) -> bool:
     """Return `memory.enabled`."""
     return bool(_first(tuple(layers), "memory.enabled", rules.switch))

@@ -289,15 +289,6 @@ class SearchSettings(Section):
         ge=0,
         le=36_500,
     )
-    learn: Switch = setting(
-        False,
-        "whether notes that you open after a search are raised in similar searches",
-        help=(
-            "The words of those searches and the notes are kept beside the index. "
-            "`memory forget --searches` deletes them."
-        ),
-        live=True,
-    )
 
     @property
     def weights(self) -> Weights:

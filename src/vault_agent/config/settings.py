@@ -209,13 +209,9 @@ def rerank_settings(chosen: RerankSettings) -> dict[str, Any]:
     }
 
 
-_OTHER_SWITCHES = ("search.learn",)
-"""Switches of features that have no section of their own."""
-
-
 def switched_on(config: Config) -> tuple[str, ...]:
     """Return the switches that are on, such as `embedding.enabled`."""
-    switches = (n for n, key in KEYS.items() if key.option == "enabled" or n in _OTHER_SWITCHES)
+    switches = (name for name, key in KEYS.items() if key.option == "enabled")
     return tuple(name for name in switches if value_of(config, name) is True)
 
 

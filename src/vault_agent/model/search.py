@@ -39,41 +39,11 @@ class Weights(NamedTuple):
 UNWEIGHTED = Weights()
 
 
-class Learning(NamedTuple):
-    """Who searches where it is learned what is opened, and until when openings count.
-
-    `until` is in milliseconds since 1970, so that all pages of a search have the same order.
-    """
-
-    searcher: str
-    until: int
-
-
-class Opening(NamedTuple):
-    """A note that was opened after a search."""
-
-    at: int  # milliseconds since 1970
-    scope: str  # what the searcher may see
-    terms: frozenset[str]  # of the search
-    path: str
-    weight: float  # 1 for the first note that was opened after the search, less for the next ones
-
-
-class Opened(NamedTuple):
-    """How often a note was opened after similar searches, and how much that says, 0 to 1."""
-
-    times: int
-    strength: float
-
-
 MAX_RANKED = 200
 """Results of a search in all pages together."""
 
 RERANKED = 30
 """The best results, which a reranker reorders. text-embeddings-inference takes 32 texts."""
-
-RAISED = 50
-"""The best results, among which those that were opened after similar searches are raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +59,6 @@ class SearchQuery:
     coverage: bool = False  # whether the answer says how much of the query one passage has
     weights: Weights = UNWEIGHTED
     rerank: bool = False  # whether the best results are reordered, if there is a reranker
-    learning: Learning | None = None  # None while nothing is learned
-    learned: Mapping[tuple[str | None, str], Opened] = field(default_factory=dict)
-    """Notes that were opened after similar searches, by their vault as in hits, and their path."""
     offset: int = 0  # results of earlier pages
     revision: str | None = None  # of the index that they are from
 
@@ -104,13 +71,12 @@ class SearchQuery:
     def ranked(self) -> int:
         """The number of results to rank. One more than the page shows whether another follows.
 
-        Weights change the order of all that are ranked, a reranker and what was learned that of the
-        best, so these must be the same for each page.
+        Weights change the order of all that are ranked, a reranker that of the best, so these must
+        be the same for each page.
         """
         if any(self.weights):
             return MAX_RANKED
-        least = max(RERANKED + 1 if self.rerank else 0, RAISED + 1 if self.learned else 0)
-        return max(min(self.end + 1, MAX_RANKED), least)
+        return max(min(self.end + 1, MAX_RANKED), RERANKED + 1 if self.rerank else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,22 +198,6 @@ class Answer:
     ] = ()
     revision: Unsent[str] = ""  # of the index
     coverage: Unsent[Coverage | None] = None  # of a lexical search that was asked for it
-
-
-@dataclass(frozen=True, slots=True)
-class NoteOpened:
-    """Whether searches learn from a note that was opened."""
-
-    learned: Annotated[
-        bool, Doc("Whether one of the last searches of this client had shown the note.")
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class SearchesForgotten:
-    """How many openings after searches were forgotten."""
-
-    forgotten: int
 
 
 @dataclass(frozen=True, slots=True)

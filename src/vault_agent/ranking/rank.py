@@ -70,8 +70,6 @@ class Ranked(NamedTuple):
     """Its relevance, and its place before, if a reranker has given it another one."""
     fit: int = 0
     """2 if a name of the note is the query, 1 if the chunk has all words of the query, else 0."""
-    learned: Mapping[str, float] = {}
-    """Why it is raised, if it was opened after similar searches."""
 
 
 _Votes = tuple[float, ...]

@@ -218,7 +218,7 @@ def _hit(
 
 
 def _explanation(place: Ranked) -> dict[str, Any]:
-    parts = {"weights": place.weights, "reranked": place.reranked, "learned": place.learned}
+    parts = {"weights": place.weights, "reranked": place.reranked}
     return {"votes": place.votes, **{name: dict(part) for name, part in parts.items() if part}}
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.modes import Mode, Reason
-from vault_agent.model.search import MAX_RANKED, RAISED, Answer, Filters
-from vault_agent.ranking.learned import raised
+from vault_agent.model.search import MAX_RANKED, Answer, Filters
 from vault_agent.ranking.query import compile_query, literals
 from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.ranking.weigh import weigh
@@ -234,7 +233,6 @@ def _page(
     warnings: tuple[Warning, ...],
 ) -> Answer:
     ranked = _weighed(snapshot, query, found.places, found.notes)
-    ranked = _learned(snapshot, query, ranked, found.notes)
     places = ranked[query.offset : query.end]
     hits = lexical.hits(
         snapshot,
@@ -275,28 +273,6 @@ def _weighed(
         for each in ranked
     ]
     return sorted(weighed, key=lambda place: -place.score)  # equal ones stay in their order
-
-
-def _learned(
-    snapshot: AnySnapshot,
-    query: SearchQuery,
-    ranked: list[Ranked],
-    notes: Mapping[int, StoredNote],
-) -> list[Ranked]:
-    """Return the results in their order after those that were opened before are raised."""
-    if not query.learned:
-        return ranked
-    best = ranked[:RAISED]
-    opened = {
-        place.rowid: learned
-        for place in best
-        if (learned := query.learned.get(_address(snapshot, notes[place.rowid])))
-    }
-    return [*raised(best, opened), *ranked[RAISED:]]
-
-
-def _address(snapshot: AnySnapshot, note: StoredNote) -> tuple[str | None, str]:
-    return snapshot.vault_of(note.rowid), note.path
 
 
 def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:

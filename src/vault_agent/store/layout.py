@@ -19,7 +19,6 @@
         damaged-6/                 a damaged generation, renamed
         vectors.db  vectors/       vectors by their exact input, shared by all generations
         texts/                     texts of attachments by the hash of their content
-        openings.db                which notes were opened after which searches
         writes.db  writes/before/  the log of writes, and bytes of files by their hash
         write.lock                 held by the server that may change notes
 
@@ -209,11 +208,6 @@ class IndexDirectory:
     def texts(self) -> Path:
         """The texts of attachments, by the hash of their content."""
         return self.path / "texts"
-
-    @property
-    def openings(self) -> Path:
-        """The record of notes that were opened after searches."""
-        return self.path / "openings.db"
 
     @property
     def jobs(self) -> Path:

@@ -21,14 +21,12 @@ from vault_agent.indexing.protocol import Cluster, LayOut
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.related import related
 from vault_agent.search.search import search
-from vault_agent.store.openings.record import OpeningStore
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
 from vault_agent.vaults.files import LinksOfVault
 from vault_agent.vaults.graph_layout import GraphLayout
 from vault_agent.vaults.health import health
 from vault_agent.vaults.links import Links
-from vault_agent.vaults.openings import Openings
 from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.reading import Reading
 from vault_agent.vaults.secret import Secret
@@ -103,9 +101,6 @@ class OpenVault:
         self.read, self.answer, self.snapshot = reading.read, reading.answer, reading.snapshot
         self.warnings = reading.warnings
         links = LinksOfVault(self.runs, reading)
-        store_of_openings = OpeningStore(vault.directory.openings)
-        excludes = vault.exclusions.excludes
-        self.openings = Openings(store_of_openings, reading, config, excludes)
         self.writes = Writes(
             vault, following, links, shared.texts, config.write, on_written=self._announce_write
         )
@@ -197,9 +192,6 @@ class OpenVault:
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
-        if query.learning is not None:
-            opened = await self.openings.similar(query)
-            query = replace(query, learned={(None, path): opened[path] for path in opened})
         answer = await self.read(
             search,
             query,
@@ -208,7 +200,6 @@ class OpenVault:
             warnings=self.warnings(),
             indexing=self.jobs.is_indexing,
         )
-        self.openings.searched(query, (hit.path for hit in answer.hits))
         if answer.hits or self.watch.is_live:
             return answer
         return replace(answer, indexed_at=self.runs.indexed_at)
@@ -269,7 +260,6 @@ class OpenVault:
 
     def _announce_write(self, logged: LoggedWrite) -> None:
         self._vault.events.add(logged)
-        self._vault.background.spawn(self.openings.follow, logged)
 
     def _forget_older(self) -> None:
         """Drop what is kept of other revisions than the one that is served."""

@@ -25,9 +25,9 @@ from vault_agent.store.fulltext.union import PREFIX
 from vault_agent.store.index import documents
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from vault_agent.model.search import Answer, Opened, RelatedQuery, SearchQuery
+    from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
 
@@ -60,9 +60,7 @@ class Several:
             snapshot: CombinedSnapshot, vaults: Sequence[OpenVault], notes: tuple[Warning, ...]
         ) -> Answer:
             end = query.offset + query.limit
-            names = {self._vaults.address_of(vault): vault for vault in vaults}
-            learned = await _learned(names, query)
-            asked = replace(query, offset=0, limit=2 * end + _SPARE, learned=learned)
+            asked = replace(query, offset=0, limit=2 * end + _SPARE)
             found = await search(
                 snapshot,
                 asked,
@@ -73,8 +71,6 @@ class Several:
             )
             hits = await without_doubles(snapshot, found.hits)
             shown = hits[query.offset : end]
-            for name, vault in names.items():
-                vault.openings.searched(query, (hit.path for hit in shown if hit.vault == name))
             return replace(found, limit=query.limit, hits=shown, has_more=len(hits) > end)
 
         return await self._ask(names, ask)
@@ -192,19 +188,6 @@ class Several:
         """Close the full text of combinations with this vault."""
         for identities in [each for each in self._texts if identity in each]:
             del self._texts[identities]
-
-
-async def _learned(
-    vaults: Mapping[str, OpenVault], query: SearchQuery
-) -> dict[tuple[str | None, str], Opened]:
-    """Return what each vault has learned for a query, by its name and the note's path."""
-    if query.learning is None:
-        return {}
-    return {
-        (name, path): opened
-        for name, vault in vaults.items()
-        for path, opened in (await vault.openings.similar(query)).items()
-    }
 
 
 def _preference(vault: OpenVault) -> int:

@@ -332,14 +332,6 @@ export const enLater = {
     weights: { folder: "Its folder", recency: "Its age" },
     reranked: (/** @type {string} */ relevance, /** @type {string} */ place) =>
       `The reranker gave it a relevance of ${relevance}. It was at place ${place} before.`,
-    learned: (
-      /** @type {number} */ n,
-      /** @type {string} */ times,
-      /** @type {string} */ factor,
-      /** @type {string} */ place,
-    ) =>
-      `You opened it ${times} ${some(n, "time", "times")} after similar searches: counts ${factor} times. ` +
-      `It was at place ${place} before.`,
     gone: "The results have changed since. Search again to see why.",
   },
   pdf: (/** @type {string} */ name) => `PDF ${name}`,

@@ -7,7 +7,7 @@ import { address } from "./address.js";
 import { withoutEnding } from "./query.js";
 import { results } from "./results.js";
 import { rememberNote } from "./settings.js";
-import { health, revision, switchedOn, touched } from "./vault.js";
+import { health, revision, touched } from "./vault.js";
 
 /**
  * @typedef {{
@@ -144,8 +144,6 @@ effect(() => {
   shown = id;
   if (id) {
     void open(id);
-    // Whether a search has shown it is known to the server.
-    if (switchedOn("search.learn")) ask("POST", `/notes/${id}/opened`, { body: {} }).catch(() => {});
   } else {
     open.stop();
     note.value = null;

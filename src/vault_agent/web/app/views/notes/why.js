@@ -66,15 +66,13 @@ function Votes({ votes, known }) {
 
 /** What changed the order after that: weights of the owner, a reranker, and whatever else the server names.
  * @param {Record<string, Part | number | string>} explanation @returns {string[]} */
-function changes({ weights = {}, learned, reranked, ...others }) {
+function changes({ weights = {}, reranked, ...others }) {
   const t = later.why;
   const lines = Object.entries(weights)
     .filter(([, weight]) => weight !== 1)
     .map(([name, weight]) => t.weight(t.weights[/** @type {"folder"} */ (name)] ?? plain(name, 40), shown(weight)));
   if (reranked && typeof reranked === "object")
     lines.push(t.reranked(shown(reranked.relevance), count(reranked.placeBefore)));
-  if (learned && typeof learned === "object")
-    lines.push(t.learned(learned.opened, count(learned.opened), shown(learned.factor), count(learned.placeBefore)));
   for (const [name, part] of Object.entries(others)) {
     const list =
       typeof part === "object" ? Object.entries(part).map((each) => each.map(shown).join(" ")) : [shown(part)];

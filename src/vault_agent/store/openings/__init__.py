@@ -1,1 +1,0 @@
-"""Which notes were opened after which searches."""
