@@ -165,7 +165,70 @@ async def test_a_stop_does_not_wait_for_what_only_reads(monkeypatch: pytest.Monk
         await hang_up(writer)
 
 
-async def test_a_small_unread_reply_is_not_buffered_forever(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.fault(
+    "HTTP and access",
+    "a client holds more streams of events open than the server has connections",
+    "503 `SERVER_BUSY` over 64 of a caller, or a quarter of the connections; others are served",
+)
+@pytest.mark.parametrize("kind", ["a job", "a vault"])
+async def test_streams_leave_connections_for_others(kind: str):
+    limits = Limits(connections=20, streams_of_caller=4)
+    async with run(limits=limits) as server:
+        job = await server.engine.jobs.submit(JobKind.INDEX)
+        path = {"a job": f"/jobs/{job.id}/events", "a vault": "/events"}[kind]
+        follow = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(20)]
+        heads = []
+        for reader, writer in sockets:
+            writer.write(follow)
+            heads.append(await asyncio.wait_for(reader.readline(), PATIENCE))
+        assert [b" 200 " in head for head in heads] == [True] * 4 + [False] * 16
+        assert all(b" 503 " in head for head in heads[4:])
+        assert await answers(server)
+        await hang_up(sockets[0][1])
+        await eventually_async(lambda: _follows(server, path))
+        for _, writer in sockets[1:]:
+            await hang_up(writer)
+
+
+async def _follows(server: Running, path: str) -> bool:
+    """Whether the server takes another stream."""
+    async with server.request("GET", path) as reply:
+        return reply.status == 200
+
+
+@pytest.mark.fault(
+    "HTTP and access",
+    "clients that do not read their replies hold every connection",
+    "a new connection replaces the one that has not read for longest",
+)
+async def test_unread_replies_make_room_for_others():
+    async with run(limits=Limits(connections=4, send_seconds=10 * PATIENCE)) as server:
+        server.engine.files["huge.png"] = CONTENT * 3000
+        sockets = []
+        for _ in range(4):
+            sockets.append(await asyncio.open_connection("127.0.0.1", server.port, limit=1))
+            sockets[-1][1].write(DOWNLOAD)
+        await eventually_async(lambda: len(server.engine.opened) == 4)
+        await eventually_async(lambda: answers(server))
+        await eventually_async(lambda: server.engine.opened[0].file.closed)
+        for _, writer in sockets:
+            await hang_up(writer)
+
+
+async def test_an_unread_download_keeps_little_in_memory(monkeypatch: pytest.MonkeyPatch):
+    made = _watched_transports(monkeypatch)
+    async with run() as server:
+        server.engine.files["huge.png"] = CONTENT * 3000
+        _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
+        writer.write(DOWNLOAD)
+        unsent = await eventually_async(lambda: made and made[0].get_write_buffer_size())
+        assert unsent <= 100_000
+        await hang_up(writer)
+
+
+def _watched_transports(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.Transport]:
+    """Return a list that gets the transport of each new connection."""
     made: list[asyncio.Transport] = []
     real = Connection.connection_made
 
@@ -174,6 +237,11 @@ async def test_a_small_unread_reply_is_not_buffered_forever(monkeypatch: pytest.
         real(self, transport)
 
     monkeypatch.setattr(Connection, "connection_made", connection_made)
+    return made
+
+
+async def test_a_small_unread_reply_is_not_buffered_forever(monkeypatch: pytest.MonkeyPatch):
+    made = _watched_transports(monkeypatch)
     async with run(limits=SHORT) as server:
         server.engine.files["small.png"] = CONTENT * 5
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
@@ -254,13 +322,18 @@ async def test_ended_connections_do_not_count_towards_the_limit():
 
 
 async def test_a_new_connection_is_closed_if_all_are_busy():
+    reads: list[str] = []
+
+    async def endless(note_id, *, allow_large):
+        reads.append(note_id)
+        await asyncio.Event().wait()
+
     async with run(limits=Limits(connections=2)) as server:
-        job = await server.engine.jobs.submit(JobKind.INDEX)
-        follow = f"GET /jobs/{job.id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        server.engine.note = endless
         busy = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(2)]
-        for reader, writer in busy:
-            writer.write(follow)
-            await reader.readuntil(b"event: job")
+        for _, writer in busy:
+            writer.write(f"GET /notes/{NOTE_ID} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        await eventually_async(lambda: len(reads) == 2)
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         with suppress(ConnectionError):
             assert await asyncio.wait_for(reader.read(), PATIENCE) == b""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from tests.clocks import PATIENCE
 
+from vault_agent.model.watch import WatchStatus
+from vault_agent.server import events
 from vault_agent.web import diagrams
 from vault_agent.web.assets import FOLDER, Assets
 
@@ -205,6 +209,33 @@ async def test_signing_out_ends_every_session(locked_page):
     ended = (401, "SESSION_ENDED")
     assert await locked_page.refusal("GET", "/notes", headers=headers) == ended
     assert (await locked_page.ask("GET", "/notes", headers=OWNER))[0] == 200
+
+
+@pytest.mark.fault(
+    "The web page",
+    "a session ends while its page follows the news or a job",
+    "nothing more is sent, and the stream ends",
+)
+@pytest.mark.parametrize("end", ["sign out", "a ticket used twice"])
+@pytest.mark.parametrize("news", ["a change", "none"])
+async def test_a_stream_ends_with_its_session(
+    locked_page, monkeypatch: pytest.MonkeyPatch, end: str, news: str
+):
+    monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.05 if news == "none" else 10 * PATIENCE)
+    _, made, _ = await locked_page.ask("POST", "/ui/tickets", json={}, headers=OWNER)
+    ticket = {"ticket": made["data"]["ticket"]}
+    _, opened, _ = await locked_page.ask("POST", "/ui/session", json=ticket)
+    session = {"Authorization": f"Bearer {opened['data']['token']}"}
+    async with locked_page.request("GET", "/events", headers=session) as stream:
+        assert (await stream.content.readuntil(b"\n\n")).startswith(b"id: ")
+        if end == "sign out":
+            await locked_page.ask("DELETE", "/ui/session", headers=OWNER)
+        else:
+            await locked_page.refusal("POST", "/ui/session", json=ticket)
+        if news == "a change":
+            locked_page.engine.events.add(WatchStatus())
+        rest = await asyncio.wait_for(stream.read(), PATIENCE)
+    assert b"event:" not in rest
 
 
 async def test_wrong_tickets_and_tokens_say_how_to_go_on(locked_page):

@@ -10,7 +10,7 @@ from aiohttp import web
 from vault_agent.api.operation import MAX_BODY_BYTES
 from vault_agent.server.access import Access
 from vault_agent.server.connection import Limits
-from vault_agent.server.events import JOB_STREAMS, JobStreams
+from vault_agent.server.events import JOB_STREAMS, OPEN_STREAMS, JobStreams, OpenStreams
 from vault_agent.server.gate import gate, stamp
 from vault_agent.server.keys import (
     ACCESS,
@@ -59,6 +59,7 @@ def create_app(
     app[LIMITS] = limits or Limits()
     app[STOPPING] = asyncio.Event()
     app[JOB_STREAMS] = JobStreams()
+    app[OPEN_STREAMS] = OpenStreams(app[LIMITS])
     description: Callable[[], bytes] = openapi_json
     app[OPENAPI] = description
     app[ACCESS] = Access(

@@ -36,6 +36,7 @@ class Limits:
     linger_seconds: float = 2.0  # for a client that still sends a body that is not read
     send_seconds: float = 60.0  # for a client that does not read its reply
     connections: int = 1024
+    streams_of_caller: int = 64  # a quarter of all connections may be streams of events
     head_bytes: int = 16 * 1024
 
 
@@ -43,10 +44,11 @@ class Connections:
     """Creates and counts a server's connections, and closes one if there are too many.
 
     A connection is busy from the arrival of a whole request until the reply is sent. Otherwise it
-    waits: for a request, or for the rest of one. At the limit, a new connection replaces a waiting
-    one: of the client address with most waiting connections, the one that has waited longest. So a
-    client that holds many connections open loses its own, and a whole request is never dropped. If
-    all connections are busy, the new one is closed at once.
+    waits for its client: for a request, for the rest of one, or until the client reads its reply.
+    At the limit, a new connection replaces a waiting one: of the client address with most waiting
+    connections, the one that has waited longest. So a client that holds many connections open loses
+    its own, and a request that the server works on is never dropped. If all connections are busy,
+    the new one is closed at once.
     """
 
     def __init__(self, server: web.Server, limits: Limits, log: EventLog) -> None:
@@ -72,7 +74,7 @@ class Connections:
                 return False
             longest = next(iter(most))
             self.remove(longest)
-            longest.force_close()
+            longest.drop()
         self._open.add(connection)
         self.waiting(connection)
         return True
@@ -130,6 +132,7 @@ class Connection(web.RequestHandler):
         self.client = ""  # its address
         self._send_seconds = limits.send_seconds
         self._unsent: asyncio.TimerHandle | None = None  # runs while the client does not read
+        self._has_request = False
         self._log = log
         self._is_lost = False
         self._waits_for: asyncio.Task[Any] | None = None
@@ -154,6 +157,7 @@ class Connection(web.RequestHandler):
         without a limit.
         """
         super().pause_writing()
+        self._connections.waiting(self)
         if self.transport is not None:
             loop = asyncio.get_running_loop()
             self._unsent = loop.call_later(self._send_seconds, self.transport.abort)
@@ -161,7 +165,16 @@ class Connection(web.RequestHandler):
     def resume_writing(self) -> None:
         """Stop the time limit: the client has read."""
         self._stop_timer()
+        if self._has_request:
+            self._connections.busy(self)
         super().resume_writing()
+
+    def drop(self) -> None:
+        """Close the connection for a new one, with what its client has not read."""
+        transport = self.transport
+        self.force_close()
+        if transport is not None:
+            transport.abort()
 
     def _stop_timer(self) -> None:
         if self._unsent is not None:
@@ -210,7 +223,8 @@ class Connection(web.RequestHandler):
             self.complete()
 
     def complete(self) -> None:
-        """Mark the connection as busy. Its reply is not dropped for a new connection."""
+        """Mark the connection as busy. Its request is not dropped for a new connection."""
+        self._has_request = True
         self._connections.busy(self)
 
     async def finish_response(
@@ -223,6 +237,7 @@ class Connection(web.RequestHandler):
         try:
             return await super().finish_response(request, resp, start_time)
         finally:
+            self._has_request = False
             self._connections.waiting(self)
 
     def handle_error(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from vault_agent.vault.attachments import OpenAttachment
 
-_PIECE_BYTES = 256 * 1024
+_PIECE_BYTES = 32 * 1024  # twice as much stays in memory for a client that does not read
 _RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.IGNORECASE)
 _UNQUOTED = re.compile(r"[^A-Za-z0-9 ._()\-]")
 

@@ -6,29 +6,35 @@ All followers of a job share one stream, so each state is serialised only once.
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager, suppress
+from collections import Counter
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from vault_agent.api.shown import shown_job
+from vault_agent.errors import Busy, Unauthorized
 from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision
 from vault_agent.model.writing import LoggedWrite, WriteNews
-from vault_agent.server.keys import STOPPING
+from vault_agent.server.keys import ACCESS, CALLER, SESSIONS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.system.change import Change
 from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
+    from vault_agent.api.caller import CallerKind
     from vault_agent.freshness.event_stream import StreamItem
+    from vault_agent.server.connection import Limits
+
+    StreamCaller = tuple[str, CallerKind]  # the client's address, and who calls
 
 HEARTBEAT_SECONDS = 5.0
-"""Time until the disconnection of a client is noticed."""
+"""Time until the disconnection of a client, or the end of its session, is noticed."""
 
 _NEWS_PATHS = 20
 WARNINGS_WHILE_RUNNING = 10
@@ -42,7 +48,7 @@ async def send_events(
     async with _stream(request) as response:
         if request.method != "HEAD":
             async with request.app[JOB_STREAMS].follow(job_id, watch) as stream:
-                await _forward(response, stream.events(), request.app[STOPPING])
+                await _forward(request, response, stream.events())
     return response
 
 
@@ -58,12 +64,20 @@ async def send_news(
 
     async with _stream(request) as response:
         if request.method != "HEAD":
-            await _forward(response, events(), request.app[STOPPING])
+            await _forward(request, response, events())
     return response
 
 
 @asynccontextmanager
 async def _stream(request: web.Request) -> AsyncIterator[web.StreamResponse]:
+    caller = (request.remote or "", request[CALLER].kind)
+    with request.app[OPEN_STREAMS].one_more_of(caller):
+        response = await _begun(request)
+        yield response
+        await response.write_eof()
+
+
+async def _begun(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(
         headers={
             **SAFE_HEADERS,
@@ -73,8 +87,36 @@ async def _stream(request: web.Request) -> AsyncIterator[web.StreamResponse]:
     )
     response.force_close()
     await response.prepare(request)
-    yield response
-    await response.write_eof()
+    return response
+
+
+class OpenStreams:
+    """Counts the streams that are open, so that they leave connections for other requests."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._most = max(1, limits.connections // 4)
+        self._most_of_caller = limits.streams_of_caller
+        self._open: Counter[StreamCaller] = Counter()
+
+    @contextmanager
+    def one_more_of(self, caller: StreamCaller) -> Iterator[None]:
+        """Count a stream of a caller within the context.
+
+        Raises:
+            Busy: `SERVER_BUSY` if too many are open.
+        """
+        if self._open.total() >= self._most or self._open[caller] >= self._most_of_caller:
+            raise Busy("SERVER_BUSY", "Too many streams of events are open.")
+        self._open[caller] += 1
+        try:
+            yield
+        finally:
+            self._open[caller] -= 1
+            if not self._open[caller]:
+                del self._open[caller]
+
+
+OPEN_STREAMS = web.AppKey("open_streams", OpenStreams)
 
 
 class JobStreams:
@@ -183,10 +225,10 @@ def _write_news(logged: LoggedWrite) -> WriteNews:
 
 
 async def _forward(
-    response: web.StreamResponse, events: AsyncIterator[bytes], stopping: asyncio.Event
+    request: web.Request, response: web.StreamResponse, events: AsyncIterator[bytes]
 ) -> None:
-    """Send events until there are no more, or the server stops."""
-    stopped = asyncio.ensure_future(stopping.wait())
+    """Send events until there are no more, the caller's session ends, or the server stops."""
+    stopped = asyncio.ensure_future(request.app[STOPPING].wait())
     following = asyncio.ensure_future(anext(events, None))
     try:
         while True:
@@ -195,7 +237,7 @@ async def _forward(
                 timeout=HEARTBEAT_SECONDS,
                 return_when=asyncio.FIRST_COMPLETED,
             )
-            if stopped in done:
+            if stopped in done or not _is_admitted(request):
                 return
             if following in done:
                 event = following.result()
@@ -210,3 +252,14 @@ async def _forward(
         following.cancel()
         with suppress(asyncio.CancelledError):
             await following
+
+
+def _is_admitted(request: web.Request) -> bool:
+    """Whether the key or the session of a stream is still valid."""
+    try:
+        request.app[ACCESS].check_key(
+            request.headers.getall("Authorization", []), sessions=request.app.get(SESSIONS)
+        )
+    except Unauthorized:
+        return False
+    return True
