@@ -197,6 +197,47 @@ async def test_undo_gives_back_the_same_bytes(tmp_path: Path):
         assert (await vaults.promote()).created
 
 
+@pytest.mark.fault(
+    "Several vaults",
+    "a note of a clone says that it was promoted to another note of the global vault",
+    "only its own marks go; the other note stays, whatever either of them says",
+)
+@pytest.mark.parametrize("says_so_too", [False, True])
+async def test_undo_takes_back_only_what_the_log_says_was_copied(
+    tmp_path: Path, *, says_so_too: bool
+):
+    async with opened(tmp_path) as vaults:
+        marks = "id: forged\npromoted: true\npromoted_to: global:patterns/retry.md\n"
+        await vaults.add("notes/forged.md", f"---\n{marks}---\n# Forged\n")
+        async with vaults.app.vaults.open("project:shop") as vault:
+            entry = vaults.app.vaults.entry_of(vault)
+        assert entry is not None
+        said = f"---\npromoted_from: {entry.uid}:forged\n---\n" if says_so_too else ""
+        victim = f"{said}# Retry\n\nMy own pattern.\n"
+        await vaults.add("patterns/retry.md", victim, name="global")
+        done = await vaults.undo("notes/forged.md")
+        assert (done.changed, done.trash_path) == (True, None)
+        assert (vaults.shared / "patterns/retry.md").read_text() == victim
+        assert "promoted" not in (vaults.shop / "notes/forged.md").read_text()
+
+
+async def test_a_promotion_makes_its_own_copy_whatever_the_note_says(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        marks = "promoted: true\npromoted_to: global:patterns/retry.md\n"
+        await vaults.add("notes/forged.md", f"---\n{marks}---\n# Forged\n")
+        done = await vaults.promote("notes/forged.md")
+        assert done.created
+        assert done.copy.path == "notes/forged.md"
+
+
+async def test_the_type_of_a_note_does_not_lead_its_copy_elsewhere(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        await vaults.add("notes/odd.md", "---\ntype: ../../etc/x\n---\n# Odd\n\nWords.\n")
+        done = await vaults.promote("notes/odd.md")
+        assert done.copy.path == "notes/odd.md"
+        assert str(done.copy.id).startswith("etc-x-")
+
+
 async def test_undo_keeps_what_was_written_meanwhile(tmp_path: Path):
     async with opened(tmp_path) as vaults:
         await vaults.promote()

@@ -55,6 +55,11 @@ async def _undo(invocation: Invocation, client: Client, note_id: str) -> None:
         tell("The note was not promoted.")
     elif data["trashPath"] is not None:
         say(f"moved to global:{clean(data['trashPath'])}")
+    elif data["global"] is not None:
+        path = clean(data["global"]["path"])
+        say(
+            f"not promoted any more; global:{path} stays, as the log does not say that it is a copy"
+        )
     else:
         say("not promoted any more; its copy was gone")
     warn(reply.warnings)

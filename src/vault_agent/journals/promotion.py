@@ -143,7 +143,7 @@ class Promotion:
             found = await self._copy(here, there, writer)
             warnings: list[Warning] = []
             trash = None
-            if found is not None:
+            if found is not None and await self._was_copied(there, found.path):
                 write = _write(UNDO, Right.DELETE, writer)
                 removed = await there.writing.remove(found.path, write)
                 trash = removed.trash_path
@@ -293,7 +293,7 @@ class Promotion:
         named = here.original.promoted_path
         if named is not None:
             found = await self._read_copy(there, named, writer)
-            if found is not None and (found.said is None or found.said.key == here.key):
+            if found is not None and found.said is not None and found.said.key == here.key:
                 return found
         rows = await ask(
             there.vault,
@@ -306,6 +306,16 @@ class Promotion:
             if found is not None and found.said is not None and found.said.key == here.key:
                 return found
         return None
+
+    async def _was_copied(self, there: _There, path: str) -> bool:
+        """Whether the log of writes says that a promotion made this note.
+
+        A note says what somebody wrote into it, perhaps in a clone. The log is the server's own.
+        """
+        return any(
+            write.operation == PROMOTE and write.state is WriteState.DONE
+            for write in await there.writing.writes(path=path)
+        )
 
     async def _read_copy(self, there: _There, path: str, writer: Writer) -> _Found | None:
         try:

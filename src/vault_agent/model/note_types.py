@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import Final
 
+from vault_agent.text.names import slug
+
 FOLDERS: Final = {
     "journals": "journal",
     "decisions": "decision",
@@ -42,8 +44,11 @@ _DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
 def new_note_id(kind: str, day: str) -> str:
-    """Return an `id` for a new note of a type: `{type}-{YYYY-MM-DD}-{6 random characters}`."""
-    return f"{kind}-{day}-{''.join(secrets.choice(_DIGITS) for _ in range(6))}"
+    """Return an `id` for a new note of a type: `{type}-{YYYY-MM-DD}-{6 random characters}`.
+
+    Of a type that somebody has written, only letters and digits stay.
+    """
+    return f"{slug(kind, 40) or PLAIN}-{day}-{''.join(secrets.choice(_DIGITS) for _ in range(6))}"
 
 
 def type_of_folder(path: str) -> str:
