@@ -35,7 +35,8 @@ def project(home: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyP
     (folder / ".git").mkdir(parents=True)
     (folder / "src").mkdir()
     monkeypatch.chdir(folder / "src")
-    del environment
+    (home / "notes").mkdir()
+    environment["VAULT_AGENT_VAULT_ROOT"] = str(home / "notes")
     return folder
 
 
@@ -65,9 +66,11 @@ def searched(server: FakeServer) -> tuple[str, tuple[str, ...]]:
 
 
 async def listed(run: Run) -> list[dict[str, str]]:
+    """Return the vaults of the list, without the user's own notes."""
     ended = await run("vaults", "list", "--json")
     assert ended.code == 0, ended.err
-    return orjson.loads(ended.out)["data"]["vaults"]
+    vaults = orjson.loads(ended.out)["data"]["vaults"]
+    return [vault for vault in vaults if vault["role"] != "default"]
 
 
 async def test_init_makes_what_a_project_needs_and_says_how_to_undo_it(

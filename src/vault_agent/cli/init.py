@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SECONDS_FOR_INDEXES = 5.0
+_UNSET_ROOT = "vault-agent config unset vault.root"
 _PRIVATE = "*"
 _PRIVATE_JOURNALS = f"{VAULT}/journals/"
 
@@ -80,6 +81,7 @@ async def command(invocation: Invocation, private: bool, private_journals: bool,
         _make_global(invocation, report)
     except OSError as error:
         raise unwritable(error) from None
+    await _set_default(invocation, report)
     switched = await _switch_on(invocation, report, yes=yes)
     await _wait_for_indexes(invocation)
     _offer_hooks(invocation, report)
@@ -166,6 +168,18 @@ def _make_global(invocation: Invocation, report: Report) -> None:
         report.add(f"made the global vault {root}", f"delete {root}")
     add_vault(Registered(root, Role.GLOBAL, "global", new_uid()))
     report.add("registered the global vault", "vault-agent vaults forget global")
+
+
+async def _set_default(invocation: Invocation, report: Report) -> None:
+    """Let the server serve the global vault if the user has no notes: it cannot start otherwise."""
+    from vault_agent.config import build_config
+
+    config = build_config(invocation.layers())
+    if config.vault.root is not None:
+        return
+    root = global_vault(config.vaults.global_root)
+    await apply(invocation, [("vault.root", str(root))])
+    report.add(f"set vault.root to {root}, as no notes of yours were set", _UNSET_ROOT)
 
 
 async def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str]:

@@ -229,10 +229,22 @@ async def open_vaults(config: Config, shared: Shared) -> AsyncIterator[Vaults]:
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
     async with AsyncExitStack() as stack:
-        default = await stack.enter_async_context(open_vault(_config_of_default(config), shared))
+        entry = _global_entry(config, shared)
+        chosen = _config_of_default(config) if entry is None else config_of(config, entry)
+        default = await stack.enter_async_context(open_vault(chosen, shared, entry=entry))
         vaults = Vaults(config, shared, default)
         stack.push_async_callback(vaults.close)
         yield vaults
+
+
+def _global_entry(config: Config, shared: Shared) -> Registered | None:
+    """Return the entry of the global vault if it is the default vault too."""
+    root = config.vault.root
+    if root is None or not config.vaults.enabled:
+        return None
+    identity = rules.vault_identity(root)
+    entries = (entry for entry in shared.known.entries() if entry.role is Role.GLOBAL)
+    return next((entry for entry in entries if entry.identity == identity), None)
 
 
 def _config_of_default(config: Config) -> Config:
