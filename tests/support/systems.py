@@ -27,7 +27,6 @@ def linux(reason: str) -> pytest.MarkDecorator:
 
 
 STRATEGIES = [
-    pytest.param(Strategy.KERNEL, marks=linux("openat2 is a call of Linux")),
     pytest.param(Strategy.DESCRIPTOR, marks=posix("folders have no descriptors there")),
     Strategy.PORTABLE,
 ]

@@ -13,7 +13,6 @@ from tests.support.clocks import PATIENCE, patiently
 from tests.support.systems import posix
 from tests.vault.spellings import SECRET
 
-from vault_agent.vault import opening
 from vault_agent.vault.opening import CannotOpen, Cause
 
 if TYPE_CHECKING:
@@ -40,8 +39,8 @@ class LastMoment:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], None]):
         self.left = number
         self.act = act
-        for module, name in ((opening, "openat2"), (os, "open"), (os, "scandir")):
-            monkeypatch.setattr(module, name, self.after(getattr(module, name)))
+        for name in ("open", "scandir"):
+            monkeypatch.setattr(os, name, self.after(getattr(os, name)))
 
     def after(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def opened(*args: Any, **options: Any) -> Any:

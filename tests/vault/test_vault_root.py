@@ -389,35 +389,6 @@ def test_the_file_system_root_can_be_a_vault() -> None:
     assert platform.relative_to("/", "/") == ""
 
 
-@linux("openat2 is a call of Linux")
-def test_openat2_stays_below_the_root_and_follows_no_links(folder: Path) -> None:
-    (folder / "d").mkdir()
-    (folder / "link").symlink_to("d")
-    here = os.open(folder, os.O_RDONLY)
-    try:
-        if not platform.has_openat2(here):
-            pytest.skip("no openat2 here")
-        for path, number in (
-            ("..", errno.EXDEV),
-            ("d/../../secret.txt", errno.EXDEV),
-            (str(folder / "d"), errno.EXDEV),
-            ("link", errno.ELOOP),
-            ("link/none", errno.ELOOP),
-        ):
-            with pytest.raises(OSError, match=os.strerror(number)):
-                os.close(platform.openat2(here, path, os.O_RDONLY))
-    finally:
-        os.close(here)
-
-
-def test_without_openat2_the_descriptor_walk_is_used(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(platform, "_OPENAT2", 100_000)  # a call no kernel has: ENOSYS
-    with VaultRoot.open(folder) as root:
-        assert root.strategy is Strategy.DESCRIPTOR
-
-
 def test_without_descriptor_relative_calls_the_portable_way_is_used(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

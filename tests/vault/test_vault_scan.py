@@ -16,7 +16,6 @@ from tests.support.clocks import assert_linear
 from tests.support.systems import posix
 
 from vault_agent.model.identifiers import identify
-from vault_agent.vault import opening, platform
 from vault_agent.vault import scan as scanning
 from vault_agent.vault.diff import diff
 from vault_agent.vault.entry import file_entry
@@ -377,31 +376,6 @@ def test_a_deep_walk_keeps_one_folder_open(chain: Callable[[int], Path]) -> None
 
 def open_descriptors() -> int:
     return len(list(Path("/dev/fd").iterdir()))
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="counts calls of Linux")
-def test_opening_a_long_path_takes_few_calls(
-    chain: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vault = chain(300)
-    calls = 0
-
-    def counted(folder: int, path: str, flags: int) -> int:
-        nonlocal calls
-        calls += 1
-        return platform.openat2(folder, path, flags)
-
-    with VaultRoot.open(vault) as root:
-        if root.strategy is not Strategy.KERNEL:
-            pytest.skip("no openat2 here")
-        monkeypatch.setattr(opening, "openat2", counted)
-        path = f"{LONG_NAME}/" * 299 + "note.md"
-        root.open_file(path).close()
-        assert 0 < calls <= 2 + len(path) // 4_000
-        with pytest.raises(CannotOpen):
-            root.open_file(f"{LONG_NAME}/" * 299 + "none.md")
-        (vault / "link").symlink_to(LONG_NAME)  # a link in the path: followed in our own code
-        root.open_file("link/" + f"{LONG_NAME}/" * 298 + "note.md").close()
 
 
 def test_a_walk_lists_a_folder_like_a_single_listing(root: VaultRoot, folder: Path) -> None:

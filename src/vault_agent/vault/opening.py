@@ -1,4 +1,4 @@
-"""Open files below a folder, and only there. There are three implementations.
+"""Open files below a folder, and only there. There are two implementations.
 
 An opener turns a vault-relative path into a descriptor, or raises CannotOpen. It never returns a
 descriptor of anything outside the root, even if files are renamed or linked meanwhile. It follows a
@@ -6,8 +6,6 @@ link only to a target that is inside the root and not excluded.
 
 - `DescriptorOpener` opens one segment at a time, relative to the descriptor of the folder before,
   and never through a link. It reads links and follows them itself. For POSIX.
-- `KernelOpener` opens a path without links in one call of openat2(2). Paths with links go to
-  `DescriptorOpener`. For Linux.
 - `PortableOpener` opens by name, then asks the system for the path of the descriptor. It needs no
   descriptor-relative calls. For Windows.
 """
@@ -23,7 +21,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from vault_agent.errors import Failed
-from vault_agent.vault.platform import descriptor_path, flag, openat2, relative_to
+from vault_agent.vault.platform import descriptor_path, flag, relative_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,8 +46,6 @@ _READ = (
     | flag("O_NOINHERIT")
 )
 _LIST = _READ | flag("O_DIRECTORY")
-# Only names the file: opening a device for reading can have effects.
-_NAME = flag("O_PATH") | flag("O_CLOEXEC")
 # A folder on the way needs search permission only, not read permission.
 _PASS = flag("O_PATH") | flag("O_DIRECTORY") | flag("O_CLOEXEC")
 _NO_FOLLOW = flag("O_NOFOLLOW")
@@ -265,91 +261,6 @@ class DescriptorOpener:
         return inside.split("/")[::-1] if inside else ["."]
 
 
-class KernelOpener:
-    """Opens with openat2(2), or with a `DescriptorOpener` if a path has links."""
-
-    def __init__(self, root: int, fallback: DescriptorOpener) -> None:
-        self._root = root
-        self._fallback = fallback
-
-    def open(self, path: str) -> tuple[int, str]:
-        """See Opener.open."""
-        try:
-            with self._parent(path) as (folder, rest):
-                handle = openat2(folder, rest, _NAME)
-                try:
-                    mode = os.fstat(handle).st_mode
-                finally:
-                    os.close(handle)
-                check_regular(mode)
-                return openat2(folder, rest, _READ), path
-        except OSError as error:
-            if error.errno not in _FALL_BACK:
-                raise cannot_open(error) from None
-        return self._fallback.open(path)
-
-    def resolve(self, path: str) -> Resolved:
-        """See Opener.resolve. Only paths with links need it."""
-        return self._fallback.resolve(path)
-
-    @contextmanager
-    def listing(self, path: str) -> Iterator[Entries]:
-        """See Opener.listing."""
-        with _listing(self.folder(path)) as entries:
-            yield entries
-
-    def folder(self, path: str) -> int:
-        """Return a descriptor of a folder, to list it. Raises CannotOpen."""
-        try:
-            with self._parent(path) as (folder, rest):
-                return openat2(folder, rest or ".", _LIST)
-        except OSError as error:
-            if error.errno not in _FALL_BACK:
-                raise cannot_open(error) from None
-        return self._fallback.folder(path)
-
-    def real_folder(self, path: str) -> int:
-        """See Opener.real_folder."""
-        try:
-            with self._parent(path) as (folder, rest):
-                return openat2(folder, rest or ".", _LIST)
-        except OSError as error:
-            if error.errno in (errno.ELOOP, errno.EXDEV):  # a link: another folder by now
-                raise CannotOpen(Cause.VANISHED) from None
-            if error.errno not in (errno.EAGAIN, errno.ENAMETOOLONG):
-                raise cannot_open(error) from None
-        return self._fallback.real_folder(path)
-
-    @contextmanager
-    def _parent(self, path: str) -> Iterator[tuple[int, str]]:
-        """Yield an open folder on the way and the rest of the path, short enough for one call.
-
-        A long path is opened in steps of at most `_CALL_BYTES`, each below the folder before and
-        through no link.
-
-        Raises:
-            OSError: if a folder on the way cannot be opened.
-        """
-        rest = os.fsencode(path)
-        folder = self._root
-        try:
-            while len(rest) > _CALL_BYTES and (end := rest.rfind(b"/", 0, _CALL_BYTES)) > 0:
-                step = openat2(folder, os.fsdecode(rest[:end]), _PASS)
-                if folder != self._root:
-                    os.close(folder)
-                folder, rest = step, rest[end + 1 :]
-            yield folder, os.fsdecode(rest)
-        finally:
-            if folder != self._root:
-                os.close(folder)
-
-
-# The longest path of one call: Linux' PATH_MAX without the final NUL.
-_CALL_BYTES = 4095
-# A link in the path; a name too long for one call; a race with a rename or a mount.
-_FALL_BACK = (errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.ENAMETOOLONG)
-
-
 class Descent:
     """Lists folders in the order of a walk.
 
@@ -358,7 +269,7 @@ class Descent:
     links are not checked.
     """
 
-    def __init__(self, opener: DescriptorOpener | KernelOpener) -> None:
+    def __init__(self, opener: DescriptorOpener) -> None:
         self._opener = opener
         self._path = ""
         self._fd = -1

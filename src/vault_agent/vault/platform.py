@@ -3,82 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
-import platform
 import sys
-from functools import cache
-
-_OPENAT2 = 437  # the same number on every 64-bit Linux named here; see syscalls(2)
-_OPENAT2_MACHINES = frozenset({"x86_64", "aarch64", "riscv64", "ppc64le", "s390x"})
-_RESOLVE_NO_MAGICLINKS = 0x02
-_RESOLVE_NO_SYMLINKS = 0x04
-_RESOLVE_BENEATH = 0x08
 
 _MOUNT_POINT_TAG = 0xA0000003  # IO_REPARSE_TAG_MOUNT_POINT: a junction
-
-
-class _OpenHow(ctypes.Structure):
-    """`struct open_how` of openat2(2)."""
-
-    _fields_ = (
-        ("flags", ctypes.c_uint64),
-        ("mode", ctypes.c_uint64),
-        ("resolve", ctypes.c_uint64),
-    )
 
 
 def flag(name: str) -> int:
     """Return an open flag by its name in `os`, or 0 if the system does not have it."""
     value: int = getattr(os, name, 0)
     return value
-
-
-@cache
-def _libc() -> ctypes.CDLL:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.syscall.restype = ctypes.c_long
-    return libc
-
-
-@cache
-def _how(flags: int) -> _OpenHow:
-    resolve = _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS | _RESOLVE_NO_MAGICLINKS
-    return _OpenHow(flags, 0, resolve)
-
-
-def openat2(folder: int, path: str, flags: int) -> int:
-    """Open `path` below the descriptor `folder`, through no link at all (Linux).
-
-    Raises:
-        OSError: ELOOP if the path contains a link, EXDEV if it leads out of `folder`, and others.
-    """
-    how = _how(flags)
-    libc = _libc()
-    while True:
-        fd: int = libc.syscall(
-            ctypes.c_long(_OPENAT2),
-            ctypes.c_int(folder),
-            ctypes.c_char_p(os.fsencode(path)),
-            ctypes.byref(how),
-            ctypes.c_size_t(ctypes.sizeof(how)),
-        )
-        if fd >= 0:
-            return fd
-        error = ctypes.get_errno()
-        if error != errno.EINTR:
-            raise OSError(error, os.strerror(error))
-
-
-def has_openat2(folder: int) -> bool:
-    """Whether openat2 works. An old kernel lacks it, and a sandbox may forbid it."""
-    if sys.platform != "linux" or platform.machine() not in _OPENAT2_MACHINES:
-        return False
-    try:
-        os.close(openat2(folder, ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-    except OSError:
-        return False
-    return True
 
 
 def has_descriptor_relative_calls() -> bool:

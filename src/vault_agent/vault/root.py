@@ -18,7 +18,6 @@ from vault_agent.vault.opening import (
     Cause,
     Descent,
     DescriptorOpener,
-    KernelOpener,
     Opener,
     PortableOpener,
     cannot_open,
@@ -35,18 +34,10 @@ if TYPE_CHECKING:
 
 
 class Strategy(StrEnum):
-    """How files are kept inside the root. `detect` chooses the strongest available strategy."""
+    """How files are kept inside the root: by descriptors, where the system can, or by paths."""
 
-    KERNEL = "kernel"
     DESCRIPTOR = "descriptor"
     PORTABLE = "portable"
-
-    @classmethod
-    def detect(cls, root: int | None) -> Strategy:
-        """Return the strategy for a root by its descriptor, or None without one."""
-        if root is None:
-            return cls.PORTABLE
-        return cls.KERNEL if platform.has_openat2(root) else cls.DESCRIPTOR
 
 
 class OpenedFile:
@@ -128,7 +119,9 @@ class VaultRoot:
             raise _not_found(error) from None
         except ValueError:  # a NUL in the path
             raise _not_found(FileNotFoundError()) from None
-        root = cls(resolved, fd, exclusions or Exclusions(), strategy or Strategy.detect(fd))
+        if strategy is None:
+            strategy = Strategy.PORTABLE if fd is None else Strategy.DESCRIPTOR
+        root = cls(resolved, fd, exclusions or Exclusions(), strategy)
         if identity is not None and root.identity != identity:
             root.close()
             raise Misconfigured(
@@ -266,7 +259,7 @@ class VaultRoot:
 
         Pass it only paths that come from its own listings. It does not check them.
         """
-        if not isinstance(self._opener, DescriptorOpener | KernelOpener):
+        if not isinstance(self._opener, DescriptorOpener):
             yield self.listing
             return
         descent = Descent(self._opener)
@@ -281,10 +274,7 @@ class VaultRoot:
 
         if self._fd is None or self.strategy is Strategy.PORTABLE:
             return PortableOpener(self.path, admits)
-        opener = DescriptorOpener(self._fd, self.path, admits)
-        if self.strategy is Strategy.DESCRIPTOR:
-            return opener
-        return KernelOpener(self._fd, opener)
+        return DescriptorOpener(self._fd, self.path, admits)
 
     def _check(self, path: str) -> None:
         _check_segments(path)
