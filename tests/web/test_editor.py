@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 from tests.support.clocks import PATIENCE
 from tests.support.writable_program import WritableProgram
+from tests.web.browsers import held
 from tests.web.desk import Desk
 from tests.web.payloads import PAYLOADS
 from tests.web.test_everybody import RULES, settle, violations
@@ -27,6 +29,15 @@ def field(page: Page) -> Locator:
 
 def state(page: Page) -> Locator:
     return page.locator(".saved")
+
+
+@contextmanager
+def read_again(page: Page) -> Iterator[None]:
+    """Leave the context when the form of the properties has read them again."""
+    with page.expect_response(
+        lambda reply: reply.request.method == "GET" and reply.url.endswith("/frontmatter")
+    ):
+        yield
 
 
 def at_end(page: Page, text: str) -> None:
@@ -418,6 +429,95 @@ def test_properties_that_are_changed_one_after_another_are_all_saved(desk: Desk)
     assert "frost" in desk.read("Quick.md").decode()
     assert "status: done" in desk.read("Quick.md").decode()
     expect(page.locator(".pills .tag")).to_have_text(["a", "frost"])
+
+
+def test_a_property_keeps_what_is_typed_while_another_one_is_saved(desk: Desk):
+    desk.note("Typed.md", '---\nstatus: open\ncity: Paris\nrelated: "[[A]]"\n---\n# Typed\n')
+    page = desk.edit("Typed")
+    page.get_by_label("Value of status").fill("done")
+    with read_again(page), held(page, "**/write/frontmatter"):
+        page.get_by_label("Value of city").select_text()
+        page.keyboard.type("Ber")
+    page.keyboard.type("lin40")
+    with read_again(page):
+        page.get_by_label("Value of related").select_text()
+        page.keyboard.type("[[Ma")
+    page.keyboard.type("in]]")
+    page.keyboard.press("Enter")
+    desk.until("Typed.md", "[[Main]]")
+    text = desk.read("Typed.md").decode()
+    assert text == '---\nstatus: done\ncity: Berlin40\nrelated: "[[Main]]"\n---\n# Typed\n'
+
+
+def test_items_that_are_added_while_others_are_saved_are_all_kept(desk: Desk):
+    desk.note("Items.md", "---\ntags: [a]\n---\n# Items\n")
+    page = desk.edit("Items")
+    waiting: list[Route] = []
+    page.route("**/write/frontmatter", lambda route: waiting.append(route))  # noqa: PLW0108
+    tags = page.get_by_role("combobox", name="Add to tags")
+    for tag in ("b", "c"):
+        tags.fill(tag)
+        tags.press("Enter")
+    with page.expect_request("**/write/frontmatter"):
+        waiting[0].continue_()
+    expect(page.locator(".pills .tag")).to_have_text(["a", "b", "c"])
+    tags.fill("d")
+    tags.press("Enter")
+    waiting[1].continue_()
+    page.unroute("**/write/frontmatter")  # sends on what waits
+    desk.until("Items.md", "d")
+    expect(page.locator(".pills .tag")).to_have_text(["a", "b", "c", "d"])
+    assert all(f"{tag}" in desk.read("Items.md").decode() for tag in "abcd")
+
+
+def test_escape_takes_back_what_is_typed_in_a_property(desk: Desk):
+    desk.note("Escaped.md", "---\nstatus: open\ndate: 2026-03-01\ntype: bug\n---\n# Escaped\n")
+    before = desk.read("Escaped.md")
+    page = desk.edit("Escaped")
+    status = page.get_by_label("Value of status")
+    kind = page.get_by_role("combobox", name="Value of type")
+    for value in (status, kind):
+        value.fill("wrong")
+        page.keyboard.press("Escape")
+    expect(status).to_have_value("open")
+    expect(kind).to_have_value("bug")
+    date = page.get_by_label("Value of date")
+    date.click()
+    page.keyboard.press("Delete")  # half a date is none
+    date.blur()
+    expect(date).to_have_value("2026-03-01")
+    page.get_by_role("button", name="Done").click()
+    expect(page.locator("article.read")).to_be_visible()
+    assert desk.read("Escaped.md") == before
+
+
+def test_properties_are_saved_that_were_changed_just_before_done(desk: Desk):
+    desk.note("Leaving.md", "---\nstatus: open\nplace: here\n---\n# Leaving\n")
+    page = desk.edit("Leaving")
+    with held(page, "**/write/frontmatter"):
+        page.get_by_label("Value of status").fill("done")
+        page.get_by_label("Value of place").fill("there")
+        page.get_by_role("button", name="Done").click()
+        expect(page.locator("article.read")).to_be_visible()
+    desk.until("Leaving.md", "place: there")
+    assert "status: done" in desk.read("Leaving.md").decode()
+
+
+@pytest.mark.parametrize("template", ["Empty note", "Decision", "Meeting"])
+def test_the_first_key_in_a_new_note_stands_below_its_heading(desk: Desk, template: str):
+    page = desk.open("/notes")
+    page.keyboard.press("Alt+n")
+    page.get_by_role("dialog").get_by_role("radio", name=template).check()
+    page.get_by_label("Title").fill(f"New {template}")
+    page.get_by_role("button", name="Create").click()
+    expect(field(page)).to_be_focused()
+    page.keyboard.insert_text("typed at once")
+    page.keyboard.press("Control+s")
+    path = f"New {template}.md"
+    desk.until(path, "typed at once")
+    lines = desk.read(path).decode().splitlines()
+    [typed] = [number for number, line in enumerate(lines) if line.startswith("typed at once")]
+    assert typed > lines.index(f"# New {template}")
 
 
 def test_properties_that_cannot_be_read_are_shown_as_text(desk: Desk):

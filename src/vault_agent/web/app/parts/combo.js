@@ -38,23 +38,21 @@ export function Combo({
   const at = useSignal(-1);
   const open = useSignal(false);
   const ask = useRef(newestOnly((abort, /** @type {string} */ sought) => look(sought, abort)));
-  const before = useRef(value);
-  if (before.current !== value) {
-    before.current = value;
-    text.value = value;
-  }
+  const edited = useRef(false); // a text that is being typed stays, whatever value comes
+  if (keep && !edited.current && text.peek() !== value) text.value = value;
   const sought = (/** @type {string} */ typed) =>
     ask.current(typed).then(
       (found) => {
         if (!found) return;
         choices.value = found;
-        at.value = keep ? -1 : found.length && typed ? 0 : -1;
+        at.value = -1; // Enter takes what was typed, whenever these come
         open.value = found.length > 0;
       },
       () => (choices.value = []),
     );
   const typed = (/** @type {Typed & InputEvent} */ event) => {
     text.value = event.target.value;
+    edited.current = true;
     onText?.(text.peek());
     if (!event.isComposing) void sought(text.peek());
   };
@@ -66,6 +64,7 @@ export function Combo({
   const take = (/** @type {string} */ taken) => {
     shut();
     if (!taken.trim() && !keep) return;
+    edited.current = false;
     text.value = keep ? taken : "";
     onTake(taken.trim());
   };
@@ -83,6 +82,10 @@ export function Combo({
       event.preventDefault();
       event.stopPropagation();
       shut();
+    } else if (event.key === "Escape" && keep && text.peek() !== value) {
+      event.stopPropagation();
+      edited.current = false;
+      text.value = value;
     } else if (event.key === "Backspace" && !text.value) onBack?.();
     else if (event.key === "," && !keep) {
       event.preventDefault();
@@ -112,6 +115,7 @@ export function Combo({
       onBlur=${() => {
         const last = text.peek();
         shut();
+        edited.current = false;
         if (!keep && last.trim()) take(last);
         else if (keep && last !== value) onTake(last.trim());
       }}

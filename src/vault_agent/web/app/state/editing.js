@@ -37,8 +37,8 @@ export const draftless = signal(false);
 
 const DRAFT_AFTER = 250; // ms after a key
 
-/** What is being edited. A session that was left still ends its last save.
- * @typedef {{ open: Open, surface: Surface | null, read: () => string, saver: Saver }} Session */
+/** What is being edited. A session that was left still ends its last save. `head` is empty where it is text.
+ * @typedef {{ open: Open, head: string, surface: Surface, read: () => string, saver: Saver }} Session */
 /** @type {Session | null} */
 let session = null;
 /** @type {Promise<void>} */
@@ -49,14 +49,24 @@ let opened = 0;
 let headTurn = /** @type {Promise<unknown>} */ (Promise.resolve());
 let headTurns = 0; // changes of the frontmatter that wait or are on their way
 
+/** A surface that nobody sees. @param {string} text @returns {Surface} */
+const still = (text) => ({ body: () => text, show: () => {} });
+
+/** @param {Session} mine @param {string} text */
+function setHead(mine, text) {
+  mine.head = text;
+  if (session === mine) head.value = text;
+}
+
 /** @param {Open} open @param {OnDisk} disk */
 function begin(open, disk) {
   const parts = split(disk.text);
   /** @type {Session} */
   const mine = {
     open,
-    surface: { body: () => parts.body, show: () => {} }, // until there is one
-    read: () => joined(head.peek(), mine.surface?.body() ?? ""),
+    head: parts.head,
+    surface: still(parts.body), // until there is one
+    read: () => joined(mine.head, mine.surface.body()),
     saver: new Saver({
       read: () => mine.read(),
       key: newKey,
@@ -106,7 +116,7 @@ export function attach(given) {
   if (mine) mine.surface = given;
   return () => {
     const text = given.body();
-    if (mine?.surface === given) mine.surface = { body: () => text, show: () => {} };
+    if (mine?.surface === given) mine.surface = still(text);
   };
 }
 
@@ -153,8 +163,8 @@ export async function draft() {
 function show(mine, text, marks = [], own = false) {
   const parts = split(text, headAsText.peek());
   const above = parts.head ? parts.head.split("\n").length - 1 : 0;
-  if (head.peek() !== parts.head) head.value = parts.head;
-  mine.surface?.show(
+  setHead(mine, parts.head);
+  mine.surface.show(
     parts.body,
     marks.map(([from, to]) => [from - above, to - above]),
     own,
@@ -229,31 +239,31 @@ export function showHead(is) {
  * @param {(hash: string) => Promise<string | null>} write returns the new hash, or null if nothing was to be changed
  * @returns {Promise<boolean>} whether the text was saved before, without which nothing is written */
 export function changeHead(write) {
+  const mine = session;
+  if (!mine) return Promise.resolve(false);
   headTurns += 1;
   const turn = headTurn.then(async () => {
-    await save();
-    if (!session || saveState.peek() !== "saved" || clash.peek()) return false;
-    const hash = await write(session.saver.base.hash).catch(async (error) => {
-      if (error.code === "HASH_MISMATCH") await headChanged("");
+    await mine.saver.flush();
+    if (mine.saver.dirty || mine.saver.held) return false;
+    const hash = await write(mine.saver.base.hash).catch(async (error) => {
+      if (error.code === "HASH_MISMATCH") await headChanged(mine, "");
       throw error;
     });
-    if (hash !== null) await headChanged(hash);
+    if (hash !== null) await headChanged(mine, hash);
     return true;
   });
   headTurn = turn.catch(() => {}).then(() => void (headTurns -= 1));
   return turn;
 }
 
-/** The frontmatter was changed on disk by the form. @param {string} hash */
-async function headChanged(hash) {
-  const mine = session;
-  if (!mine) return;
+/** The frontmatter was changed on disk by the form. @param {Session} mine @param {string} hash */
+async function headChanged(mine, hash) {
   const before = mine.saver.base.text;
   const disk = await readDisk(mine.open.id);
-  if (!disk || session !== mine) return;
+  if (!disk) return;
   const [old, now] = [split(before), split(disk.text)];
-  if (disk.hash !== hash || old.body !== now.body) return bring(mine, before, disk);
-  head.value = now.head;
+  if (disk.hash !== hash || old.body !== now.body) return session === mine ? bring(mine, before, disk) : undefined;
+  setHead(mine, now.head);
   mine.saver.rebase(disk.text, disk.hash);
 }
 
@@ -298,14 +308,12 @@ export function goOn(place, hash, text) {
 export function closeEditor() {
   const mine = session;
   if (!mine) return closing;
-  const text = mine.read();
+  mine.surface = still(mine.surface.body());
   void draft();
-  mine.read = () => text;
   session = null;
   editing.value = null;
-  closing = Promise.race([mine.saver.flush(), new Promise((done) => setTimeout(done, 1500))]).then(() =>
-    mine.saver.close(),
-  );
+  const saved = headTurn.then(() => mine.saver.flush());
+  closing = Promise.race([saved, new Promise((done) => setTimeout(done, 1500))]).then(() => mine.saver.close());
   return closing;
 }
 

@@ -8,7 +8,7 @@ import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changeHead, editing, head, headAsText, showHead } from "../../state/editing.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
-import { ask } from "../../wire.js";
+import { ask, newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
 
 const KNOWN = /** @type {const} */ ([
@@ -56,31 +56,33 @@ export function Properties() {
   const id = editing.value?.id ?? "";
   const shown = head.value;
 
-  useEffect(() => {
-    if (headAsText.peek() && !fault.peek()) return;
-    const abort = new AbortController();
-    ask("GET", `/notes/${id}/frontmatter`, { signal: abort.signal }).then(
-      ({ data }) => {
-        values.value = data.frontmatter;
+  const changes = useRef(0); // that are on their way: until the last is saved, what they make is shown
+  const read = useRef(newestOnly((abort) => ask("GET", `/notes/${id}/frontmatter`, { signal: abort })));
+  const load = () =>
+    read.current().then(
+      (reply) => {
+        if (!reply || changes.current) return;
+        values.value = reply.data.frontmatter;
         fault.value = null;
       },
       (error) => {
-        if (abort.signal.aborted) return;
         if (error.code !== "FRONTMATTER_INVALID") return;
         fault.value = error;
         values.value = null;
         if (!headAsText.peek()) showHead(true);
       },
     );
-    return () => abort.abort();
+  useEffect(() => {
+    if (!changes.current && (!headAsText.peek() || fault.peek())) void load();
+    return () => read.current.stop();
   }, [id, shown]);
 
   /** @param {{ set?: Record<string, unknown>, delete?: string[] }} change */
   const write = async (change) => {
-    const before = values.peek();
-    const next = { ...before, ...change.set };
+    const next = { ...values.peek(), ...change.set };
     for (const name of change.delete ?? []) delete next[name];
     values.value = next;
+    changes.current += 1;
     try {
       const saved = await changeHead(async (expectedHash) => {
         const { data } = await ask("POST", "/write/frontmatter", {
@@ -88,12 +90,14 @@ export function Properties() {
         });
         return data.changed ? data.hashAfter : null;
       });
-      if (saved) return announce(later.edit.state.saved);
-      toast(later.edit.properties.first);
+      if (saved) announce(later.edit.state.saved);
+      else toast(later.edit.properties.first);
     } catch (error) {
       toast(sentence(error));
+    } finally {
+      changes.current -= 1;
+      if (!changes.current && editing.peek()?.id === id) void load();
     }
-    values.value = { ...before };
   };
 
   const t = later.edit.properties;
@@ -237,10 +241,14 @@ function Value({ name, value, onChange }) {
 /** @param {{ name: string, value: unknown, onChange: (value: unknown) => void }} given */
 function One({ name, value, onChange }) {
   const shown = value === null || value === undefined ? "" : String(value);
+  const draft = useSignal(/** @type {string | null} */ (null)); // what is typed, until the field is left
   const date = DATE.test(shown) || ((name === "date" || name === "created" || name === "updated") && !shown);
-  const changed = (/** @type {Typed} */ event) => {
-    const text = event.target.value;
-    if (text === shown) return;
+  const left = (/** @type {Typed} */ { target }) => {
+    const text = draft.peek();
+    const half = target.validity.badInput; // of a date
+    draft.value = null;
+    if (half) target.value = shown;
+    if (half || text === null || text === shown) return;
     const number = typeof value === "number" && text.trim() !== "" && Number.isFinite(Number(text));
     onChange(number ? Number(text) : text);
   };
@@ -248,10 +256,16 @@ function One({ name, value, onChange }) {
     type=${date ? "date" : "text"}
     aria-label=${later.edit.properties.value(name)}
     dir="auto"
-    value=${shown}
-    onChange=${changed}
-    onKeyDown=${(/** @type {KeyboardEvent} */ event) =>
-      event.key === "Enter" && !composing(event) && /** @type {HTMLElement} */ (event.target).blur()}
+    value=${draft.value ?? shown}
+    onInput=${(/** @type {Typed} */ { target }) => (draft.value = target.validity.badInput ? null : target.value)}
+    onBlur=${left}
+    onKeyDown=${(/** @type {KeyboardEvent & { target: HTMLInputElement }} */ event) => {
+      if (composing(event)) return;
+      if (event.key === "Escape" && draft.peek() !== null) {
+        event.stopPropagation();
+        draft.value = null;
+      } else if (event.key === "Enter") event.target.blur();
+    }}
   />`;
 }
 
