@@ -36,7 +36,7 @@ import { overlay } from "../frame/overlay.js";
 import { put } from "./format.js";
 import { Notices, State } from "./notices.js";
 import { Properties } from "./properties.js";
-import { makeSurface, showText, TOOLS } from "./surface.js";
+import { firstPlace, makeSurface, showText, TOOLS } from "./surface.js";
 import { showCursor, together } from "./sync.js";
 import { Toolbar } from "./toolbar.js";
 
@@ -176,7 +176,7 @@ function Page({ reading }) {
         Math.max(1, Math.min(made.state.doc.lines, Number(address.peek().line) - above)),
       );
       made.dispatch({ selection: { anchor: line.from }, scrollIntoView: true });
-    }
+    } else made.dispatch({ selection: { anchor: firstPlace(made.state.doc.toString()) } });
     made.focus();
     const hidden = () => {
       if (document.visibilityState !== "hidden") return;

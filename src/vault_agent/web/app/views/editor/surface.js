@@ -218,6 +218,12 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
   return view;
 }
 
+// A title, the heading of a first part, and an empty line if no heading follows it.
+const TITLE = /^\s*#{1,6}[ \t].*(?:\n\s*##{1,5}[ \t].*)?\n?(?:[ \t]*\n(?![ \t]*#))?/;
+
+/** Where the cursor of a text stands first: below its headings, so that the first key changes none. @param {string} text */
+export const firstPlace = (text) => TITLE.exec(text)?.[0].length ?? 0;
+
 /**
  * Show another text: only what differs is changed, so that the cursor stays. `own`: the person chose it, and can undo
  * it.
