@@ -48,7 +48,10 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 @pytest.mark.real_start
-@pytest.mark.parametrize(("embeddings", "expected"), [("off", "never imported"), ("on", "1")])
+@pytest.mark.parametrize(
+    ("embeddings", "expected"),
+    [("off", "never imported"), pytest.param("on", "1", marks=pytest.mark.long)],
+)
 def test_numpy_is_imported_only_for_embeddings_and_with_one_thread(
     tmp_path: Path, embeddings: str, expected: str
 ):

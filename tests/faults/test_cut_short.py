@@ -19,15 +19,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut there")
 
-MAPPED = (
-    "generation-*/fulltext-*/notes/*.term",
+WITNESSES = ("generation-*/fulltext-*/notes/*.term", "generation-*/index.db")
+OTHERS = (
     "generation-*/fulltext-*/chunks/*.idx",
     "generation-*/index.db-shm",
-    "generation-*/index.db",
     "vectors/*.rows",
     "vectors/*.planes",
-)
-OTHERS = (
     *(f"generation-*/fulltext-*/notes/*.{kind}" for kind in ("idx", "pos", "fieldnorm", "store")),
     *(f"generation-*/fulltext-*/chunks/*.{kind}" for kind in ("term", "pos", "fast", "fieldnorm")),
     "generation-*/index.db-wal",
@@ -80,7 +77,7 @@ def repaired(program: Program) -> set[int]:
     "lives; vectors and `-shm` are repaired, else `reindex` cures. Not covered: a "
     "truncation between the check of the size and the read ends the process",
 )
-@pytest.mark.parametrize("patterns", [MAPPED, pytest.param(OTHERS, marks=pytest.mark.long)])
+@pytest.mark.parametrize("patterns", [WITNESSES, pytest.param(OTHERS, marks=pytest.mark.long)])
 def test_a_server_survives_truncation_of_any_index_file(
     program: Program, patterns: tuple[str, ...]
 ):

@@ -63,6 +63,7 @@ def test_only_sqlite_opens_or_replaces_a_database_in_use(program: Program):
     assert_only_sqlite_used_databases(program)
 
 
+@pytest.mark.long
 def test_only_sqlite_opens_damaged_databases(program: Program):
     """Covers damage and a second start."""
     program.stop()

@@ -88,6 +88,7 @@ def test_no_system_call_of_any_process_changes_the_vault(
 
 
 @LINUX
+@pytest.mark.long
 def test_the_hook_notes_what_changes_the_vault(program: Program, tmp_path: Path):
     """With writing on, the same test would fail."""
     notes = tmp_path / "notes"

@@ -31,7 +31,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "the power fails",
     "a published index and the vectors in its map were synced to disk before publication",
 )
-@pytest.mark.parametrize(("scenario", "number"), [("first", 1), ("reindex", 2)])
+@pytest.mark.parametrize(
+    ("scenario", "number"), [("first", 1), pytest.param("reindex", 2, marks=pytest.mark.long)]
+)
 def test_a_generation_is_synced_before_it_becomes_current(
     library: Path, tmp_path: Path, scenario: str, number: int
 ):
@@ -88,7 +90,13 @@ def test_vectors_are_synced_before_their_map(library: Path, tmp_path: Path):
     "the power fails in a write",
     "text, old text and log were synced before the note changed, its name before the reply",
 )
-@pytest.mark.parametrize("operation", sorted(OPERATIONS))
+@pytest.mark.parametrize(
+    "operation",
+    [
+        name if name in ("linked", "move") else pytest.param(name, marks=pytest.mark.long)
+        for name in sorted(OPERATIONS)
+    ],
+)
 def test_a_write_is_synced_before_a_note_changes_and_before_its_reply(
     library: Path, tmp_path: Path, operation: str
 ):

@@ -316,6 +316,7 @@ def search_while_indexing(program: Program, runs: int) -> int:
     return largest
 
 
+@pytest.mark.long
 def test_the_write_ahead_log_stays_bounded_during_constant_searches(program: Program):
     assert search_while_indexing(program, 3) < 2 * LOG_PAGES * PAGE_BYTES
 

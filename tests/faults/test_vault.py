@@ -204,6 +204,7 @@ async def test_a_full_disk_is_reported_as_disk_full(vault: Vault, monkeypatch: p
         await vault.index()
 
 
+@pytest.mark.long
 async def test_the_write_ahead_log_stays_bounded_with_a_constant_reader(vault: Vault):
     await vault.index()
     log = vault.directory.database(1).with_name("index.db-wal")

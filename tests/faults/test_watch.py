@@ -97,13 +97,10 @@ def check_a_checkout(program: Program, *, notes: int) -> None:
     "a checkout rewrites, moves and removes many notes",
     "a few runs; a scan afterwards finds nothing",
 )
-def test_a_checkout_is_a_few_runs_and_loses_nothing(program: Program):
-    check_a_checkout(program, notes=200)
-
-
 @pytest.mark.long
-def test_a_checkout_of_thousands_of_notes_loses_nothing(program: Program):
-    check_a_checkout(program, notes=5_000)
+@pytest.mark.parametrize("notes", [200, 5_000])
+def test_a_checkout_is_a_few_runs_and_loses_nothing(program: Program, notes: int):
+    check_a_checkout(program, notes=notes)
 
 
 def processes(program: Program, name: str) -> list[int]:
@@ -238,16 +235,13 @@ def check_events_that_do_not_matter(program: Program, *, events: int) -> None:
     assert watch(program)["state"] == "watching"
 
 
-def test_events_of_excluded_paths_start_no_run(program: Program):
-    check_events_that_do_not_matter(program, events=2_000)
-
-
 @pytest.mark.long
 def test_a_million_events_of_excluded_paths_start_no_run(program: Program):
     check_events_that_do_not_matter(program, events=1_000_000)
 
 
 @NEEDS_COMPILER
+@pytest.mark.long
 def test_a_full_disk_pauses_the_watch_until_there_is_room(program: Program, tmp_path: Path):
     switch = preload(program, tmp_path, errno.ENOSPC)
     program.write("Frost.md", "late frost")

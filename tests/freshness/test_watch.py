@@ -6,13 +6,12 @@ import asyncio
 import os
 import signal
 import sys
-import time
-import unicodedata
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.freshness.watching import hits, linked_notes, shorter_pauses, until_found, watched
 from tests.support import endpoint as misbehaviour
 from tests.support.clocks import PATIENCE
 from tests.support.endpoint import EmbeddingEndpoint
@@ -26,94 +25,28 @@ from vault_agent.freshness import debounce as waiting
 from vault_agent.freshness import indexer
 from vault_agent.freshness import watch as module
 from vault_agent.model.identifiers import identify
-from vault_agent.model.jobs import JobKind, JobState, Trigger
+from vault_agent.model.jobs import JobState, Trigger
 from vault_agent.model.search import SearchQuery
-from vault_agent.model.watch import Revision, WatchState
+from vault_agent.model.watch import WatchState
 from vault_agent.search import fetch
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Iterator
 
     from vault_agent.vaults.open_vault import OpenVault
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
-QUICK = {"enabled": True, "removal_grace_ms": 300, "quiet_ms": 50}
 
 
 @pytest.fixture(autouse=True)
-def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pause less between runs and after failures. `test_debounce.py` has the times."""
-    monkeypatch.setattr(waiting, "SECONDS_BETWEEN_RUNS", 0.05)
-    monkeypatch.setattr(waiting, "WAITS_AFTER_FAILURES", (0.3, 1.0))
+def shorter() -> Iterator[None]:
+    with shorter_pauses():
+        yield
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    made = tmp_path / "vault"
-    made.mkdir()
-    for number in range(20):
-        (made / f"{number}.md").write_text(f"# Note {number}\n\n[[{number + 1}]]\n")
-    return made
-
-
-@asynccontextmanager
-async def watched(
-    root: Path, *, embedding: Any = None, **settings: Any
-) -> AsyncIterator[OpenVault]:
-    """Open a watched vault and wait until it has looked at everything and has no job."""
-    config = Config(
-        vault={"root": root},
-        index={"dir": root.parent / "data"},
-        watch={**QUICK, **settings},
-        **({"embedding": embedding} if embedding else {}),
-    )
-    async with open_app(config) as app:
-        vault = app.vaults.default
-        await eventually_async(lambda: vault.watch.status().last_scan_at is not None)
-        await eventually_async(lambda: vault.jobs.running is None)
-        yield vault
-
-
-async def hits(vault: OpenVault, text: str) -> list[str]:
-    return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
-
-
-async def found(vault: OpenVault, text: str, *paths: str) -> None:
-    """Wait until a search finds a text in these notes only."""
-
-    async def finds() -> bool:
-        return await hits(vault, text) == list(paths)
-
-    await eventually_async(finds)
-
-
-async def test_edits_are_searched_without_a_command_and_are_no_jobs(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(module, "SECONDS_UNTIL_JOB", PATIENCE)
-    async with watched(root) as vault:
-        jobs = {job.id for job in await vault.jobs.list()}
-        (root / "New.md").write_text("quinces")
-        await found(vault, "quinces", "New.md")
-        (root / "New.md").rename(root / "Newer.md")
-        await found(vault, "quinces", "Newer.md")
-        (root / "folder").mkdir()
-        (root / "Newer.md").rename(root / "folder" / "Newer.md")
-        await found(vault, "quinces", "folder/Newer.md")
-        (root / "folder").rename(root / "moved")
-        await found(vault, "quinces", "moved/Newer.md")
-        (root / "moved" / "Newer.md").unlink()
-        await found(vault, "quinces")
-        await eventually_async(lambda: vault.watch.batches[0].removed)
-        kinds = [(each.added, each.renamed, each.removed) for each in vault.watch.batches]
-        assert kinds.count((0, 1, 0)) == 3
-        assert kinds.count((0, 0, 1)) == 1
-        assert all(each.trigger is Trigger.WATCH for each in vault.watch.batches[:-1])
-        assert {job.id for job in await vault.jobs.list()} == jobs
-        status = vault.watch.status()
-        assert (status.state, status.mode, status.pending) == (WatchState.WATCHING, "events", 0)
-        assert status.save_to_hit_ms is not None
-        assert vault.watch.warnings() == ()
+    return linked_notes(tmp_path)
 
 
 @pytest.mark.fault(
@@ -124,7 +57,7 @@ async def test_edits_are_searched_without_a_command_and_are_no_jobs(
 async def test_a_note_that_is_replaced_is_never_missing(root: Path):
     async with watched(root, removal_grace_ms=2_000) as vault:
         (root / "3.md").write_text("quinces")
-        await found(vault, "quinces", "3.md")
+        await until_found(vault, "quinces", "3.md")
         for turn in range(8):
             (root / "3.md").unlink()
             assert await hits(vault, "quinces") == ["3.md"]
@@ -132,45 +65,10 @@ async def test_a_note_that_is_replaced_is_never_missing(root: Path):
             (root / "3.md").write_text(f"quinces pears{turn}")
             assert await hits(vault, "quinces") == ["3.md"]
             await asyncio.sleep(0.1)
-        await found(vault, "pears7", "3.md")
+        await until_found(vault, "pears7", "3.md")
         assert all(each.removed == 0 for each in vault.watch.batches)
         with pytest.raises(NotFound):
             await vault.read(fetch.chunk, identify("none.md"), 0)
-
-
-@pytest.mark.fault(
-    "Watching",
-    "a name changes its letter case or normal form",
-    "one note under the new name, reported as a rename",
-)
-async def test_a_name_in_another_spelling_is_one_note(root: Path):
-    (root / "Caf\u00e9.md").write_text("quinces")
-    async with watched(root) as vault:
-        names = ["caf\u00e9.md", unicodedata.normalize("NFD", "caf\u00e9.md")]
-        before = root / "Caf\u00e9.md"
-        for name in names:
-            before.rename(root / name)
-            before = root / name
-            await found(vault, "quinces", name)
-        assert all(each.removed == 0 for each in vault.watch.batches)
-
-
-async def test_files_of_other_programs_start_no_run(root: Path):
-    async with watched(root) as vault:
-        before = len(vault.watch.batches)
-        for name in (".git", "node_modules"):
-            (root / name).mkdir()
-        for number in range(200):
-            (root / ".git" / f"{number}.md").write_text("x")
-            (root / "node_modules" / f"{number}.md").write_text("x")
-            (root / f".syncthing.{number}.md.tmp").write_text("x")
-        (root / "note.md~").write_text("x")
-        (root / "3.md").write_text("quinces")
-        await found(vault, "quinces", "3.md")
-        (root / "4.md").write_text("pears")  # a run that had begun before has ended by then
-        await found(vault, "pears", "4.md")
-        await eventually_async(lambda: len(vault.watch.batches) >= before + 2)
-        assert len(vault.watch.batches) == before + 2
 
 
 async def test_changes_made_before_the_start_are_found(root: Path):
@@ -179,7 +77,7 @@ async def test_changes_made_before_the_start_are_found(root: Path):
     (root / "New.md").write_text("quinces")
     (root / "3.md").unlink()
     async with watched(root) as vault:
-        await found(vault, "quinces", "New.md")
+        await until_found(vault, "quinces", "New.md")
         started, *_ = [job for job in await vault.jobs.list() if job.trigger is Trigger.START]
         *_, ended = [job async for job in vault.jobs.watch(started.id)]
         assert ended.summary is not None
@@ -191,9 +89,9 @@ async def test_polling_finds_changes_too(root: Path, monkeypatch: pytest.MonkeyP
     async with watched(root, mode="poll") as vault:
         assert vault.watch.state is WatchState.POLLING
         (root / "New.md").write_text("quinces")
-        await found(vault, "quinces", "New.md")
+        await until_found(vault, "quinces", "New.md")
         (root / "New.md").unlink()
-        await found(vault, "quinces")
+        await until_found(vault, "quinces")
         assert {job.trigger for job in await vault.jobs.list()} >= {Trigger.SCAN}
         await eventually_async(lambda: any(each.removed for each in vault.watch.batches))
         scans = vault.watch.status().everything["scan"]
@@ -213,7 +111,7 @@ async def test_a_killed_watcher_is_replaced_and_nothing_is_lost(root: Path):
         [pid] = [pid for pid in processes() if "watcher" in command_of(pid)]
         os.kill(pid, signal.SIGKILL)
         (root / "New.md").write_text("quinces")
-        await found(vault, "quinces", "New.md")
+        await until_found(vault, "quinces", "New.md")
         assert vault.watch.status().restarts == 1
         assert vault.watch.state is WatchState.WATCHING
 
@@ -224,6 +122,7 @@ async def test_a_killed_watcher_is_replaced_and_nothing_is_lost(root: Path):
     "`WATCH_STOPPED` after 15 s, and a new one starts",
 )
 @LINUX
+@pytest.mark.long
 async def test_a_stopped_watcher_is_announced_and_replaced(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -233,7 +132,7 @@ async def test_a_stopped_watcher_is_announced_and_replaced(
         os.kill(pid, signal.SIGSTOP)
         (root / "New.md").write_text("quinces")
         await eventually_async(lambda: vault.watch.state is not WatchState.WATCHING)
-        await found(vault, "quinces", "New.md")
+        await until_found(vault, "quinces", "New.md")
         assert processes() & {pid} == set()
 
 
@@ -243,6 +142,7 @@ async def test_a_stopped_watcher_is_announced_and_replaced(
     "the run is done again",
 )
 @LINUX
+@pytest.mark.long
 async def test_a_killed_indexing_process_loses_nothing(root: Path):
     async with watched(root) as vault:
         for turn in range(4):
@@ -250,7 +150,7 @@ async def test_a_killed_indexing_process_loses_nothing(root: Path):
                 if "keeper" in command_of(pid):
                     os.kill(pid, signal.SIGKILL)
             (root / "New.md").write_text(f"quinces{turn}")
-            await found(vault, f"quinces{turn}", "New.md")
+            await until_found(vault, f"quinces{turn}", "New.md")
 
 
 def command_of(pid: int) -> str:
@@ -277,10 +177,11 @@ async def test_a_vault_that_goes_and_comes_back_loses_nothing(root: Path):
         assert (health.status, health.index.notes) == ("degraded", notes)
         (root.with_name("unmounted") / "New.md").write_text("quinces")
         root.with_name("unmounted").rename(root)
-        await found(vault, "quinces", "New.md")
+        await until_found(vault, "quinces", "New.md")
         assert (await vault.health()).index.notes == notes + 1
 
 
+@pytest.mark.long
 async def test_a_copy_of_the_vault_in_its_place_is_accepted_and_another_folder_is_not(
     root: Path,
 ):
@@ -296,21 +197,9 @@ async def test_a_copy_of_the_vault_in_its_place_is_accepted_and_another_folder_i
             (root / f"{number}.md").write_text(f"# Note {number}\n\npears")
         await eventually_async(lambda: vault.watch.state is WatchState.WATCHING)
         await eventually_async(lambda: len(vault.watch.batches) > 1)
-        await found(vault, "quinces")
+        await until_found(vault, "quinces")
         (root / "20.md").write_text("apricots")
-        await found(vault, "apricots", "20.md")
-
-
-async def test_a_user_job_runs_beside_the_watch_and_its_trigger_is_kept(root: Path):
-    async with watched(root) as vault:
-        (root / "New.md").write_text("quinces")
-        job = await vault.submit(JobKind.REINDEX)
-        async for state in vault.jobs.watch(job.id):
-            last = state
-        assert (last.state, last.trigger) == (JobState.SUCCEEDED, Trigger.USER)
-        (root / "Newer.md").write_text("pears")
-        await found(vault, "pears", "Newer.md")
-        await found(vault, "quinces", "New.md")
+        await until_found(vault, "apricots", "20.md")
 
 
 @pytest.mark.fault(
@@ -319,6 +208,7 @@ async def test_a_user_job_runs_beside_the_watch_and_its_trigger_is_kept(root: Pa
     "a failed job; the whole vault is looked at after 1, 5, 30, 300 s, and nothing by "
     "paths before that succeeds",
 )
+@pytest.mark.long
 async def test_a_failing_run_is_a_job_and_is_tried_again(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -333,21 +223,10 @@ async def test_a_failing_run_is_a_job_and_is_tried_again(
             await eventually_async(lambda: any(each.error for each in vault.watch.batches))
             assert vault.watch.batches[0].error == "INDEX_LOCKED"
             assert vault.watch.status().pending == 1
-        await found(vault, "quinces", "New.md")
+        await until_found(vault, "quinces", "New.md")
         failed = [job for job in await vault.jobs.list() if job.state is JobState.FAILED]
         assert [job.trigger for job in failed[:1]] == [Trigger.WATCH]
         assert vault.watch.status().everything["failure"] >= 1
-
-
-async def test_new_revisions_are_news_once_they_are_searched(root: Path):
-    async with watched(root) as vault:
-        news = vault.events.follow(vault.events.last_id)
-        (root / "New.md").write_text("quinces")
-        item = None
-        while not isinstance(item, Revision):  # the first job may end only now
-            item = (await asyncio.wait_for(anext(news), PATIENCE)).item
-        assert (item.added, item.note_ids, item.complete) == (1, (identify("New.md"),), True)
-        assert await hits(vault, "quinces") == ["New.md"]
 
 
 @pytest.mark.fault(
@@ -363,7 +242,7 @@ async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
             before = len(endpoint.texts)
             for turn in range(5):
                 (root / "New.md").write_text(f"quinces {turn}")
-                await found(vault, f'"quinces {turn}"', "New.md")
+                await until_found(vault, f'"quinces {turn}"', "New.md")
             await eventually_async(lambda: "New\n\nquinces 4" in endpoint.texts[before:])
             await eventually_async(lambda: complete(vault))
             sent = [text for text in endpoint.texts[before:] if text.startswith("New\n")]
@@ -376,6 +255,7 @@ async def complete(vault: OpenVault) -> bool:
     return (await vault.health()).embeddings.share == 1
 
 
+@pytest.mark.long
 async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
     async with EmbeddingEndpoint() as endpoint:
         endpoint.poison["pears"] = misbehaviour.slow(PATIENCE)
@@ -394,6 +274,7 @@ async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
     "the endpoint is down or slow while notes of a watched vault change",
     "text is fresh; each text is sent once when the endpoint is back",
 )
+@pytest.mark.long
 async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -405,7 +286,7 @@ async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
             endpoint.always = misbehaviour.status(500)
             for turn in range(3):
                 (root / "New.md").write_text(f"quinces pears{turn}")
-                await found(vault, f"pears{turn}", "New.md")
+                await until_found(vault, f"pears{turn}", "New.md")
             endpoint.always = None
             before = len(endpoint.requests)
             last = "New\n\nquinces pears2"
@@ -416,6 +297,7 @@ async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
             assert len(set(saved)) == len(saved)
 
 
+@pytest.mark.long
 async def test_a_run_ends_with_a_job_that_is_cancelled_while_it_is_queued(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -456,7 +338,7 @@ async def test_a_run_that_takes_long_is_a_job_that_can_be_cancelled(
                 lambda: "JOB_CANCELLED" in [batch.error for batch in vault.watch.batches]
             )
             assert vault.watch.status().pending == 1
-        await found(vault, "quinces", "New.md")
+        await until_found(vault, "quinces", "New.md")
 
 
 @pytest.mark.fault(
@@ -464,6 +346,7 @@ async def test_a_run_that_takes_long_is_a_job_that_can_be_cancelled(
     "events stop though files change",
     "the next scan finds the changes; after two such scans the vault is polled (`WATCH_DEAF`)",
 )
+@pytest.mark.long
 async def test_a_watch_that_misses_events_polls_and_warns(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -477,7 +360,7 @@ async def test_a_watch_that_misses_events_polls_and_warns(
                 await asyncio.sleep(0.05)
                 vault.watch._scan_at = 0.0
                 vault.watch._wake.set()
-                await found(vault, f"quinces{turn}", "New.md")
+                await until_found(vault, f"quinces{turn}", "New.md")
                 with suppress(TimeoutError):
                     async with asyncio.timeout(2.0):
                         await eventually_async(lambda: vault.watch.status().missed > missed)  # noqa: B023
@@ -501,17 +384,8 @@ async def test_a_change_that_waits_too_long_is_a_warning_of_searches(
         [warning] = [each for each in answer.warnings if each.code == "INDEX_BEHIND"]
         assert warning.details["pending"] == 1
         assert (await vault.health()).status == "ok"
-        await found(vault, "quinces", "New.md")
+        await until_found(vault, "quinces", "New.md")
         await eventually_async(lambda: not vault.watch.warnings())
-
-
-async def test_a_watched_vault_stops_quickly(root: Path):
-    async with watched(root) as vault:
-        (root / "New.md").write_text("quinces")
-        await asyncio.sleep(0.2)
-        began = time.monotonic()
-        assert vault.watch.is_live
-    assert time.monotonic() - began < PATIENCE / 4
 
 
 async def test_a_vault_that_is_not_watched_starts_no_watcher(root: Path):

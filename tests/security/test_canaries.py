@@ -203,6 +203,7 @@ def test_the_program_writes_no_private_text(program: Fortress):
     "500 until they can; nothing is treated as damaged or missing",
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes by /proc")
+@pytest.mark.long
 def test_crash_output_contains_no_private_text(program: Fortress):
     import resource
 

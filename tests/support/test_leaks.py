@@ -21,11 +21,15 @@ pytestmark = [
     ("body", "named"),
     [
         ("kept.append(socket.socket())", "socket:["),
-        ("kept.append(open(__file__))", "test_leaving.py"),
-        ("kept.append(subprocess.Popen(['sleep', '30']))", "process"),
-        ("threading.Thread(target=threading.Event().wait, name='idle', daemon=True).start()",
-         "thread idle"),
-        ("asyncio.get_running_loop().create_task(asyncio.sleep(60), name='late')", "task late"),
+        pytest.param("kept.append(open(__file__))", "test_leaving.py", marks=pytest.mark.long),
+        pytest.param("kept.append(subprocess.Popen(['sleep', '30']))", "process",
+                     marks=pytest.mark.long),
+        pytest.param(
+            "threading.Thread(target=threading.Event().wait, name='idle', daemon=True).start()",
+            "thread idle", marks=pytest.mark.long),
+        pytest.param(
+            "asyncio.get_running_loop().create_task(asyncio.sleep(60), name='late')", "task late",
+            marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_what_a_test_leaves_open_fails_it_and_no_other(tmp_path: Path, body: str, named: str):

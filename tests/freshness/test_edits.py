@@ -1,0 +1,136 @@
+"""One watched vault that is edited and searched. Each test has its own words and notes."""
+
+from __future__ import annotations
+
+import asyncio
+import unicodedata
+from contextlib import aclosing
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+import pytest_asyncio
+from tests.freshness.watching import hits, linked_notes, shorter_pauses, until_found, watched
+from tests.support.clocks import PATIENCE
+from tests.support.one_task import in_one_task
+from tests.support.waiting import eventually_async
+
+from vault_agent.freshness import watch as module
+from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import JobKind, JobState, Trigger
+from vault_agent.model.watch import Revision, WatchBatch, WatchState
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.vaults.open_vault import OpenVault
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `edited`
+
+
+class Edited(NamedTuple):
+    """A watched vault and its folder."""
+
+    root: Path
+    vault: OpenVault
+
+    def batches_since(self, earlier: tuple[WatchBatch, ...]) -> list[WatchBatch]:
+        """Return the runs that earlier ones do not have, newest first."""
+        return [batch for batch in self.vault.watch.batches if batch not in earlier]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def edited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edited]:
+    root = linked_notes(tmp_path_factory.mktemp("edited"))
+    with pytest.MonkeyPatch.context() as patch, shorter_pauses():
+        patch.setattr(module, "SECONDS_UNTIL_JOB", PATIENCE)
+        async with in_one_task(watched(root)) as vault:
+            yield Edited(root, vault)
+
+
+async def test_edits_are_searched_without_a_command_and_are_no_jobs(edited: Edited):
+    root, vault = edited
+    jobs = {job.id for job in await vault.jobs.list()}
+    earlier = vault.watch.batches
+    (root / "New.md").write_text("quinces")
+    await until_found(vault, "quinces", "New.md")
+    (root / "New.md").rename(root / "Newer.md")
+    await until_found(vault, "quinces", "Newer.md")
+    (root / "folder").mkdir()
+    (root / "Newer.md").rename(root / "folder" / "Newer.md")
+    await until_found(vault, "quinces", "folder/Newer.md")
+    (root / "folder").rename(root / "moved")
+    await until_found(vault, "quinces", "moved/Newer.md")
+    (root / "moved" / "Newer.md").unlink()
+    await until_found(vault, "quinces")
+    await eventually_async(lambda: vault.watch.batches[0].removed)
+    batches = edited.batches_since(earlier)
+    kinds = [(batch.added, batch.renamed, batch.removed) for batch in batches]
+    assert kinds.count((0, 1, 0)) == 3
+    assert kinds.count((0, 0, 1)) == 1
+    assert {batch.trigger for batch in batches} == {Trigger.WATCH}
+    assert {job.id for job in await vault.jobs.list()} == jobs
+    status = vault.watch.status()
+    assert (status.state, status.mode, status.pending) == (WatchState.WATCHING, "events", 0)
+    assert status.save_to_hit_ms is not None
+    assert vault.watch.warnings() == ()
+
+
+async def test_files_of_other_programs_start_no_run(edited: Edited):
+    root, vault = edited
+    await eventually_async(lambda: not vault.watch.status().pending)
+    earlier = vault.watch.batches
+    for name in (".git", "node_modules"):
+        (root / name).mkdir()
+    for number in range(200):
+        (root / ".git" / f"{number}.md").write_text("x")
+        (root / "node_modules" / f"{number}.md").write_text("x")
+        (root / f".syncthing.{number}.md.tmp").write_text("x")
+    (root / "note.md~").write_text("x")
+    (root / "3.md").write_text("plums")
+    await until_found(vault, "plums", "3.md")
+    (root / "4.md").write_text("pears")  # a run that had begun before has ended by then
+    await until_found(vault, "pears", "4.md")
+    await eventually_async(lambda: len(edited.batches_since(earlier)) >= 2)
+    assert len(edited.batches_since(earlier)) == 2
+
+
+@pytest.mark.fault(
+    "Watching",
+    "a name changes its letter case or normal form",
+    "one note under the new name, reported as a rename",
+)
+async def test_a_name_in_another_spelling_is_one_note(edited: Edited):
+    root, vault = edited
+    before = root / "Caf\u00e9.md"
+    before.write_text("medlars")
+    await until_found(vault, "medlars", "Caf\u00e9.md")
+    earlier = vault.watch.batches
+    for name in ("caf\u00e9.md", unicodedata.normalize("NFD", "caf\u00e9.md")):
+        before.rename(root / name)
+        before = root / name
+        await until_found(vault, "medlars", name)
+    assert all(batch.removed == 0 for batch in edited.batches_since(earlier))
+
+
+async def test_a_user_job_runs_beside_the_watch_and_its_trigger_is_kept(edited: Edited):
+    root, vault = edited
+    (root / "Before.md").write_text("apricots")
+    job = await vault.submit(JobKind.REINDEX)
+    async for state in vault.jobs.watch(job.id):
+        last = state
+    assert (last.state, last.trigger) == (JobState.SUCCEEDED, Trigger.USER)
+    (root / "After.md").write_text("damsons")
+    await until_found(vault, "damsons", "After.md")
+    await until_found(vault, "apricots", "Before.md")
+
+
+async def test_new_revisions_are_news_once_they_are_searched(edited: Edited):
+    root, vault = edited
+    async with aclosing(vault.events.follow(vault.events.last_id)) as news:
+        (root / "News.md").write_text("cherries")
+        item = None
+        while not isinstance(item, Revision):
+            item = (await asyncio.wait_for(anext(news), PATIENCE)).item
+    assert (item.added, item.note_ids, item.complete) == (1, (identify("News.md"),), True)
+    assert await hits(vault, "cherries") == ["News.md"]

@@ -1,0 +1,73 @@
+"""Watched vaults in this process, with a real watcher and a real indexing process."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.support.waiting import eventually_async
+
+from vault_agent.app import open_app
+from vault_agent.config import Config
+from vault_agent.freshness import debounce as waiting
+from vault_agent.model.search import SearchQuery
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from vault_agent.vaults.open_vault import OpenVault
+
+QUICK = {"enabled": True, "removal_grace_ms": 300, "quiet_ms": 50}
+NOTES = 20
+
+
+@contextmanager
+def shorter_pauses() -> Iterator[None]:
+    """Pause less between runs and after failures. `test_debounce.py` has the times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(waiting, "SECONDS_BETWEEN_RUNS", 0.05)
+        patch.setattr(waiting, "WAITS_AFTER_FAILURES", (0.3, 1.0))
+        yield
+
+
+def linked_notes(folder: Path) -> Path:
+    """Make a vault of notes that link to each other, and return its folder."""
+    root = folder / "vault"
+    root.mkdir()
+    for number in range(NOTES):
+        (root / f"{number}.md").write_text(f"# Note {number}\n\n[[{number + 1}]]\n")
+    return root
+
+
+@asynccontextmanager
+async def watched(
+    root: Path, *, embedding: Any = None, **settings: Any
+) -> AsyncIterator[OpenVault]:
+    """Open a watched vault and wait until it has looked at everything and has no job."""
+    config = Config(
+        vault={"root": root},
+        index={"dir": root.parent / "data"},
+        watch={**QUICK, **settings},
+        **({"embedding": embedding} if embedding else {}),
+    )
+    async with open_app(config) as app:
+        vault = app.vaults.default
+        await eventually_async(lambda: vault.watch.status().last_scan_at is not None)
+        await eventually_async(lambda: vault.jobs.running is None)
+        yield vault
+
+
+async def hits(vault: OpenVault, text: str) -> list[str]:
+    """Return the paths of the notes that a search finds."""
+    return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
+
+
+async def until_found(vault: OpenVault, text: str, *paths: str) -> None:
+    """Wait until a search finds a text in these notes only."""
+
+    async def finds() -> bool:
+        return await hits(vault, text) == list(paths)
+
+    await eventually_async(finds)
