@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, NotFound
 from vault_agent.freshness.jobs import Jobs
-from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
+from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
 from vault_agent.store.jobs.record import HISTORY, HISTORY_OF_OTHERS, open_jobs
 
@@ -437,3 +438,21 @@ async def test_stopping_during_submit_ends_the_job(store: JobStore, work: Work):
     await jobs.close()
     job = await submitting
     assert (await store.get(job.id)).state is JobState.INTERRUPTED
+
+
+async def test_a_job_that_no_insert_accepts_fails_instead_of_being_tried_for_ever(
+    store: JobStore, tmp_path: Path
+):
+    job = Job("one", JobKind.INDEX, JobState.SUCCEEDED, "2026-01-01T00:00:00.000Z")
+    await store.insert(job)
+
+    with pytest.raises(Failed) as same_id:
+        await asyncio.wait_for(store.insert(job), PATIENCE)
+    assert same_id.value.code == "JOBS_DAMAGED"
+
+    with closing(sqlite3.connect(tmp_path / "jobs.db")) as record, record:
+        record.execute("CREATE UNIQUE INDEX one_of_a_kind ON job (kind)")
+    with pytest.raises(Failed) as other_constraint:
+        await asyncio.wait_for(store.insert(replace(job, id="two")), PATIENCE)
+    assert other_constraint.value.code == "JOBS_DAMAGED"
+    assert [job.id for job in await store.list()] == ["one"]

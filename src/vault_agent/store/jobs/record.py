@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 HISTORY = 100
 HISTORY_OF_OTHERS = 50
 """How many of the kept jobs may have been started by something else than a user."""
+_ATTEMPTS = 3
+"""Inserts of one job. The active job that refused one may have ended before it is looked up."""
 
 
 @asynccontextmanager
@@ -68,8 +70,11 @@ class JobStore:
             Busy: `INDEX_BUSY` with `details.jobId` while another job is active.
         """
         with _translated():
-            while not await self._inserted(job):
-                pass  # the active job has ended meanwhile
+            for _ in range(_ATTEMPTS):
+                if await self._inserted(job):
+                    break
+            else:
+                raise damaged()
             # Only the newest hundred jobs are kept.
             await self._connection.execute_fetchall(
                 "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
