@@ -16,9 +16,10 @@ from tests.warm import children, command_line
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
-from vault_agent.errors import Failed, IndexUnavailable
+from vault_agent.errors import Failed, IndexUnavailable, Unavailable
 from vault_agent.freshness.background import Background
 from vault_agent.freshness.indexer import Indexer
+from vault_agent.freshness.jobs import JobOptions
 from vault_agent.freshness.sweeping import sweep
 from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
@@ -320,3 +321,29 @@ async def test_a_refused_index_keeps_no_tracebacks(root: Path):
         assert vault._vault.index.refusal is not None
         assert vault._vault.index.refusal.__traceback__ is None
         assert refused.value is not vault._vault.index.refusal
+
+
+@pytest.mark.parametrize("option", ["require_embeddings", "fresh_embeddings"])
+@pytest.mark.parametrize("kind", [JobKind.INDEX, JobKind.REINDEX])
+async def test_a_job_that_requires_embeddings_is_refused_while_they_are_off(
+    root: Path, kind: JobKind, option: str
+):
+    async with opened(root) as vault:
+        jobs = await vault.jobs.list()
+        with pytest.raises(Unavailable) as refusal:
+            await vault.submit(kind, JobOptions(**{option: True}))
+        assert refusal.value.code == "EMBEDDING_UNAVAILABLE"
+        assert await vault.jobs.list() == jobs
+
+
+async def test_required_embeddings_that_are_off_fail_a_job_after_its_index_is_complete(root: Path):
+    config = Config(
+        vault={"root": root}, index={"dir": root.parent / "data"}, embedding={"require": True}
+    )
+    async with open_app(config) as app:
+        vault = app.vaults.default
+        assert vault.jobs.running is not None
+        async for job in vault.jobs.watch(vault.jobs.running.id):
+            last = job
+        assert (last.state, last.error.code) == (JobState.FAILED, "EMBEDDING_UNAVAILABLE")
+        assert (await vault.health()).index.notes == 1

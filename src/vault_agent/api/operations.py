@@ -303,7 +303,7 @@ INDEX = Operation(
     IndexBody,
     _index,
     (OneJob,),
-    _SUBMIT_CODES,
+    (*_SUBMIT_CODES, "EMBEDDING_UNAVAILABLE"),
     writes=True,
     http=Http("POST", "/index", body=None, status=202),
 )
@@ -312,7 +312,7 @@ REINDEX = Operation(
     IndexBody,
     _reindex,
     (OneJob,),
-    _SUBMIT_CODES,
+    (*_SUBMIT_CODES, "EMBEDDING_UNAVAILABLE"),
     writes=True,
     http=Http("POST", "/reindex", body=None, status=202),
 )

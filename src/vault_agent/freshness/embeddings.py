@@ -41,6 +41,16 @@ class Embeddings:
         """Whether they are on."""
         return self._endpoint is not None
 
+    def require_on(self) -> None:
+        """Raise `Unavailable` (`EMBEDDING_UNAVAILABLE`) if they are off."""
+        if not self.enabled:
+            raise Unavailable(
+                "EMBEDDING_UNAVAILABLE",
+                "Embeddings are off, and the job requires them. Set embedding.enabled and "
+                "embedding.model first.",
+                remedy="",
+            )
+
     def warnings(self, *, indexing: bool) -> tuple[Warning, ...]:
         """Return why semantic search is unavailable or incomplete, if it is."""
         embedder, snapshot = self.embedder, self._index.latest
@@ -65,8 +75,11 @@ class Embeddings:
         """Embed the chunks without a vector. Return None if embeddings are off.
 
         Raises:
+            Unavailable: `EMBEDDING_UNAVAILABLE` if they are off and `require` or `fresh` is set.
             VaultAgentError: what ended it.
         """
+        if require or fresh:
+            self.require_on()
         if self._endpoint is None:
             return None
         request = Embed(

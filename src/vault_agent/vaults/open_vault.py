@@ -248,8 +248,11 @@ class OpenVault:
         Raises:
             Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` if it cannot be recorded.
+            Unavailable: `EMBEDDING_UNAVAILABLE` if the options ask for embeddings that are off.
         """
         chosen = options or JobOptions()
+        if chosen.require_embeddings or chosen.fresh_embeddings:
+            self.runs.embeddings.require_on()
         chosen = replace(
             chosen, require_embeddings=chosen.require_embeddings or self.config.embedding.require
         )
