@@ -269,7 +269,7 @@ async def test_cancelling_a_publication_completes_it(vault: Embedded, endpoint, 
         write_map(*args, **kwargs)
 
     monkeypatch.setattr(vectors, "write_map", slow)
-    endpoint.next(*[None] * 7, misbehaviour.slow(5))
+    endpoint.next(*[None] * 4, misbehaviour.slow(5))
     run = asyncio.create_task(vault.embed())
     assert await asyncio.to_thread(begun.wait, 10)
     run.cancel()
@@ -285,8 +285,8 @@ async def test_saved_vectors_are_published_even_if_no_more_arrive(
     vault: Embedded, endpoint, monkeypatch
 ):
     monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.1)
-    # Two probes, three checks of consistency, two texts; then it hangs.
-    endpoint.next(*[None] * 7, misbehaviour.slow(600))
+    # Two probes, two texts; then it hangs.
+    endpoint.next(*[None] * 4, misbehaviour.slow(600))
     run = asyncio.create_task(vault.embed())
     await eventually_async(lambda: vault.matrix is not None and vault.matrix.count >= 2)
     run.cancel()

@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support import endpoint as misbehaviour
+from tests.support.endpoint import EmbeddingEndpoint
 from tests.support.waiting import eventually_async, nothing_happens
 from tests.warm import children, command_line
 
@@ -21,7 +23,7 @@ from vault_agent.freshness.background import Background
 from vault_agent.freshness.indexer import Indexer
 from vault_agent.freshness.jobs import JobOptions
 from vault_agent.freshness.sweeping import sweep
-from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Index, WarmUp
+from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Embedded, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
@@ -347,3 +349,61 @@ async def test_required_embeddings_that_are_off_fail_a_job_after_its_index_is_co
             last = job
         assert (last.state, last.error.code) == (JobState.FAILED, "EMBEDDING_UNAVAILABLE")
         assert (await vault.health()).index.notes == 1
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[EmbeddingEndpoint]:
+    async with EmbeddingEndpoint() as serving:
+        yield serving
+
+
+@asynccontextmanager
+async def opened_with(root: Path, endpoint: EmbeddingEndpoint) -> AsyncIterator[OpenVault]:
+    """Open a vault whose notes are embedded."""
+    embedding = {"enabled": True, "model": endpoint.model, "endpoint": endpoint.url}
+    config = Config(vault={"root": root}, index={"dir": root.parent / "data"}, embedding=embedding)
+    async with open_app(config) as app:
+        await settled(app.vaults.default)
+        yield app.vaults.default
+
+
+async def embed(vault: OpenVault) -> tuple[Embedded | None, list[str]]:
+    """Embed what has no vector. Return the result and the types of the events."""
+    events: list[str] = []
+    made = await vault.runs.embeddings.make(lambda event: events.append(type(event).__name__))
+    return made, events
+
+
+async def test_a_saved_note_takes_one_request_and_publishes_once(
+    root: Path, endpoint: EmbeddingEndpoint
+):
+    async with opened_with(root, endpoint) as vault:
+        for text in ("# Rye\n\nsour\n", "# Rye\n\nsourer\n"):
+            before = len(endpoint.requests)
+            (root / "Rye.md").write_text(text)
+            await vault.runs.index_paths(["Rye.md"])
+            made, events = await embed(vault)
+            assert made == Embedded(1, 1, 0)
+            assert [len(texts) for texts in endpoint.requests[before:]] == [1]
+            assert events.count("Published") == 1
+
+        before = len(endpoint.requests)
+        (root / "Rye.md").unlink()
+        await vault.runs.index_paths(["Rye.md"])
+        made, events = await embed(vault)
+        assert made == Embedded(0, 1, 0)
+        assert len(endpoint.requests) == before
+        assert events.count("Published") == 1
+
+
+async def test_the_model_is_checked_again_after_a_failure(root: Path, endpoint: EmbeddingEndpoint):
+    async with opened_with(root, endpoint) as vault:
+        endpoint.always = misbehaviour.status(401)
+        (root / "Rye.md").write_text("# Rye\n\nsour\n")
+        await vault.runs.index_paths(["Rye.md"])
+        made, _ = await embed(vault)
+        assert made == Embedded(0, 1, 1)
+
+        endpoint.always, endpoint.salt = None, "retrained"
+        made, _ = await embed(vault)
+        assert made == Embedded(2, 0, 0)

@@ -21,7 +21,7 @@ from vault_agent.embedding.unavailable import EMBEDDING
 from vault_agent.endpoint.address import check_model
 from vault_agent.endpoint.breaker import Breaker
 from vault_agent.endpoint.faults import Fault, Kind
-from vault_agent.errors import Misconfigured
+from vault_agent.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ class HttpEmbedder:
         if not model:
             raise Misconfigured("CONFIG_INVALID", "embedding.model must name a model.")
         check_model("embedding", model, sends="the notes' text")
-        self._settings = settings
+        self.settings = settings
         self._on_query = on_query
         self._prefixes = settings.prefixes
         self._endpoint = Endpoint(settings.url, model, allow_private=settings.allow_private)
@@ -107,15 +107,25 @@ class HttpEmbedder:
         """Hold documents back for a query that another process is about to send."""
         self._gate.query()
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the space was checked, and no document has failed since by the endpoint."""
+        return self._prepared
+
     async def prepare(self) -> VectorSpace:
-        """Return the space for a run. Waits for the model to load, and checks the endpoint.
+        """Return the space for a run.
+
+        The first call, and the first after a failure, waits for the model to load and checks it.
 
         Raises:
             Unavailable: if the endpoint does not work.
         """
-        space = await self._documents.prepare()
-        self._prepared = True
-        return space
+        async with self._preparing:
+            if self._prepared and self.space is not None:
+                return self.space
+            space = await self._documents.prepare()
+            self._prepared = True
+            return space
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Outcome]:
         """Return one outcome a text, in order.
@@ -123,10 +133,12 @@ class HttpEmbedder:
         Raises:
             Unavailable: if the endpoint fails, not single texts.
         """
-        async with self._preparing:
-            if not self._prepared:
-                await self.prepare()
-        return await self._documents.embed(texts)
+        await self.prepare()
+        try:
+            return await self._documents.embed(texts)
+        except Unavailable:
+            self._prepared = False
+            raise
 
     async def embed_query(self, text: str) -> Vector:
         """Return the query's vector within the query deadline. Afterwards `space` is known.
@@ -145,7 +157,7 @@ class HttpEmbedder:
         try:
             vector = await self._ask(text)
         except Fault as fault:
-            error = EMBEDDING.unavailable(fault, self._settings.model)
+            error = EMBEDDING.unavailable(fault, self.settings.model)
             if fault.kind not in _OF_THE_QUERY:
                 self._breaker.trip(error)
             raise error from None
@@ -158,7 +170,7 @@ class HttpEmbedder:
         self._gate.query()
         if self._on_query is not None:
             self._on_query()
-        timeout = self._settings.query_timeout
+        timeout = self.settings.query_timeout
         with anyio.move_on_after(timeout):
             if self._probe.space is None:
                 await self._probe.ask(timeout)
@@ -182,8 +194,8 @@ class HttpEmbedder:
     async def _recover(self) -> None:
         """Ask for the probe text, with a timeout long enough to load the model."""
         try:
-            same = await self._probe.ask(self._settings.timeout)
+            same = await self._probe.ask(self.settings.timeout)
         except Fault as fault:
-            raise EMBEDDING.unavailable(fault, self._settings.model) from None
+            raise EMBEDDING.unavailable(fault, self.settings.model) from None
         if not same:
             self._queries.clear()

@@ -18,7 +18,7 @@ import anyio.lowlevel
 
 from vault_agent.embedding.embedder import Embedded, Failure, Outcome, Reason
 from vault_agent.embedding.replies import vectors_of
-from vault_agent.embedding.unavailable import EMBEDDING, changed, inconsistent
+from vault_agent.embedding.unavailable import EMBEDDING, changed
 from vault_agent.endpoint.faults import FATAL, Fault, Kind
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Documents:
         self._failed_in_a_row = 0
 
     async def prepare(self) -> VectorSpace:
-        """Return the space, after checking that the endpoint answers and does so consistently.
+        """Return the space, after checking that the endpoint answers.
 
         Waits for a model to load, but not for a server that is not running.
 
@@ -103,11 +103,6 @@ class Documents:
         while True:
             try:
                 await self._probe.ask(max(self._timeout, _COLD))
-                if not await self._probe.consistent(self._timeout, self._gate):
-                    # Some endpoints mix up concurrent requests only.
-                    self._gate.bind(1)
-                    if not await self._probe.consistent(self._timeout, self._gate):
-                        raise inconsistent()
             except Fault as fault:
                 refusals += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
                 if fault.kind in FATAL or refusals >= 3:
@@ -116,8 +111,7 @@ class Documents:
                 await self._wait(fault, attempts)
             else:
                 self._succeeded()
-                if self._probe.space is None:  # pragma: no cover - `ask` has set it
-                    raise inconsistent()
+                assert self._probe.space is not None  # noqa: S101 - `ask` has set it
                 return self._probe.space
 
     @property

@@ -79,12 +79,6 @@ class Gate:
         """Send no new documents for a time; requests in flight continue."""
         self._closed_until = max(self._closed_until, time.monotonic() + seconds)
 
-    def bind(self, bound: int) -> None:
-        """Lower the bound permanently."""
-        self._bound = min(self._bound, bound)
-        self._limit = min(self._limit, self._bound)
-        self._apply()
-
     def overloaded(self) -> None:
         """Halve the limit, since the endpoint is busy, failed or disconnected."""
         now = time.monotonic()

@@ -22,17 +22,6 @@ EMBEDDING: Final = Service(
 )
 
 
-def inconsistent() -> Unavailable:
-    """Return the error for an endpoint that returns different vectors for one text."""
-    return Unavailable(
-        EMBEDDING.code,
-        "The embedding endpoint gives the same text different vectors alone and among others;"
-        " update it, or set embedding.concurrency to 1.",
-        {"reason": "inconsistent"},
-        remedy="",
-    )
-
-
 def changed() -> Unavailable:
     """Return the error for an endpoint that now serves another model."""
     return Unavailable(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.embedding.run import Arrived, Document
     from vault_agent.indexing.task import Report
+    from vault_agent.model.vectors import VectorSpace
     from vault_agent.store.database import Connection
     from vault_agent.store.vectors.cache import Plan, VectorStore
     from vault_agent.store.vectors.matrix import Integers
@@ -137,18 +138,19 @@ class _Run:
         chunks, keys = await in_thread(_inputs, self._connection, self._settings, kept)
         self._total = len(chunks)
         served_in_full = False
+        old: Plan | None = None
         if known is not None:
             # Before any request to the endpoint: an unchanged vault needs none, and searches get
             # the existing vectors.
             old = await self._store.plan(chunks, keys)
-            await self._serve(old)
             served_in_full = not old.waiting
+            await self._serve(old, to_be_published=not served_in_full)
             if not fresh:
                 self._adopt(old)
         if not self._total or (served_in_full and not fresh and not doubted):
             return
         self._report.phase("embed", 0, None)  # the endpoint may be slow to answer
-        space = await self._embedder.prepare()
+        space = await self._prepare(old)
         same = known is not None and known.matches(space)
         if fresh or not same:
             await self._store.use(space, fresh=fresh)
@@ -193,6 +195,15 @@ class _Run:
             return Account(0, self._reused, self._total - self._reused)
         have = int(np.count_nonzero(self._plan.rows >= 0))
         return Account(have - self._reused, self._reused, self._total - have)
+
+    async def _prepare(self, old: Plan | None) -> VectorSpace:
+        """Return the endpoint's space. If the endpoint fails, publish the existing vectors."""
+        try:
+            return await self._embedder.prepare()
+        except Unavailable:
+            if old is not None:
+                await self._serve(old)
+            raise
 
     async def _kept(self) -> dict[int, bytes]:
         """Return the keys of the vectors that are served, by chunk."""
@@ -254,11 +265,16 @@ class _Run:
         self._plan = plan
         self._reused = int(np.count_nonzero(plan.rows >= 0))
 
-    async def _serve(self, plan: Plan) -> None:
-        """Publish the existing vectors, unless they are published already."""
-        have = plan.rows >= 0
+    async def _serve(self, plan: Plan, *, to_be_published: bool = False) -> None:
+        """Publish the existing vectors, unless searches have them already.
+
+        If a later plan is to be published too, chunks that are gone may stay until then.
+        """
+        chunks = plan.chunks[plan.rows >= 0]
         served = open_matrix(self._map, self._store.folder)
-        if served is None or not served.holds(plan.chunks[have], len(plan.chunks)):
+        if served is None or not (
+            served.has(chunks) if to_be_published else served.holds(chunks, len(plan.chunks))
+        ):
             await self._publish(plan)
 
     async def _publish(self, plan: Plan) -> None:
@@ -282,13 +298,15 @@ class _Run:
             raise failed
 
     async def _publish_as_they_come(self, plan: Plan) -> None:
+        pause = PUBLISH_SECONDS
         while True:
             await self._arrived.wait()
+            await asyncio.sleep(pause)  # a short phase ends meanwhile and publishes once
             self._arrived.clear()
             began = time.monotonic()
             await self._publish(plan)
             took = time.monotonic() - began
-            await asyncio.sleep(max(PUBLISH_SECONDS, took / _PUBLISHING_SHARE))
+            pause = max(PUBLISH_SECONDS, took / _PUBLISHING_SHARE)
 
 
 def _inputs(

@@ -56,6 +56,7 @@ from vault_agent.system.workers import WorkerCrashed, WorkerNotReady
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.model.warning import Warning
     from vault_agent.system.crash import CrashReport
@@ -114,6 +115,7 @@ class _Keeper:
         self._pool = pool
         self._report = report
         self._on_query: Callable[[], object] | None = None
+        self._embedder: HttpEmbedder | None = None
         self._finishing = asyncio.Event()
 
     def receive(self, request: Request) -> None:
@@ -178,24 +180,24 @@ class _Keeper:
 
     async def _embed(self, request: Embed) -> Embedded:
         # Imported here: they import numpy and an HTTP client, which most runs do not need.
-        from vault_agent.embedding.client import HttpEmbedder
         from vault_agent.indexing.embed import embed
 
         self._finishing.clear()
-        async with HttpEmbedder(request.endpoint) as embedder:
-            self._on_query = embedder.give_way
-            try:
-                account = await embed(
-                    request.directory,
-                    embedder,
-                    request.endpoint,
-                    self._report,
-                    fresh=request.fresh,
-                    doubted=request.doubted,
-                    finishing=self._finishing.is_set,
-                )
-            finally:
-                self._on_query = None
+        anew = request.fresh or request.doubted
+        embedder = await self._embedder_of(request.endpoint, anew=anew)
+        self._on_query = embedder.give_way
+        try:
+            account = await embed(
+                request.directory,
+                embedder,
+                request.endpoint,
+                self._report,
+                fresh=request.fresh,
+                doubted=request.doubted,
+                finishing=self._finishing.is_set,
+            )
+        finally:
+            self._on_query = None
         if account.failed and request.require:
             raise Unavailable(
                 "EMBEDDING_UNAVAILABLE",
@@ -204,6 +206,22 @@ class _Keeper:
                 remedy="",
             )
         return Embedded(account.embedded, account.reused, account.failed)
+
+    async def _embedder_of(self, settings: EndpointSettings, *, anew: bool) -> HttpEmbedder:
+        """Return the embedder of the last run if it works and has the same settings, or a new one.
+
+        It has checked which model the endpoint serves, so one saved note takes one request.
+        """
+        from vault_agent.embedding.client import HttpEmbedder
+
+        last = self._embedder
+        if last is not None:
+            if last.settings == settings and last.is_prepared and not anew:
+                return last
+            self._embedder = None
+            await last.__aexit__()
+        self._embedder = await HttpEmbedder(settings).__aenter__()
+        return self._embedder
 
     def _report_crash(self, report: CrashReport) -> None:
         self._report.send(Crashed("worker", report))

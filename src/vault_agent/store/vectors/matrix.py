@@ -217,6 +217,10 @@ class Matrix:
         """Whether the map has exactly these chunks, of a generation with `total` chunks."""
         return self.total == total and np.array_equal(self._keys, np.sort(chunks))
 
+    def has(self, chunks: Integers) -> bool:
+        """Whether the map has all of these chunks."""
+        return bool(np.isin(chunks, self._keys).all())
+
     def rows_of_chunks(self) -> Iterator[tuple[int, int]]:
         """Return each chunk that has a vector, with its row."""
         return zip(self._keys.tolist(), self._rows.tolist(), strict=True)
