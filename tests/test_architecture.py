@@ -25,7 +25,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("codes",),
     ("errors", "text"),
-    ("model", "system", "endpoint", "redaction"),
+    ("model", "system", "endpoint"),
     (
         "vault",
         "store",

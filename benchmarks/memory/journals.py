@@ -24,7 +24,7 @@ from vault_agent.journals.extract import extract
 from vault_agent.journals.note_text import body
 from vault_agent.journals.transcripts.read import transcript_of
 from vault_agent.journals.transcripts.recorder import Said, Transcript
-from vault_agent.redaction.redact import redact
+from vault_agent.text.redaction import redact
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "sessions"
 KEPT_ASIDE = "held-"

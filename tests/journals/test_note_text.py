@@ -19,8 +19,8 @@ from vault_agent.journals.safe_text import code, escaped, markdown, titled
 from vault_agent.journals.transcripts.read import transcript_of
 from vault_agent.journals.transcripts.recorder import Failure, Said, ToDo, Transcript
 from vault_agent.markdown.parse import parse_note
-from vault_agent.redaction.redact import redact
 from vault_agent.system.git import FileChange, History
+from vault_agent.text.redaction import redact
 from vault_agent.text.terms import continues
 from vault_agent.writing.notes import whole
 

@@ -12,7 +12,7 @@ from tests.support.made_sessions import AGENTS, Writer, made_session
 
 from vault_agent.journals.transcripts.opening import MAX_BYTES, MAX_LINE, Lines, open_transcript
 from vault_agent.journals.transcripts.read import read_transcript, transcript_of
-from vault_agent.redaction.redact import redact
+from vault_agent.text.redaction import redact
 
 PLACES = {
     "claude-code": ".claude/projects/-work-shop/{}.jsonl",

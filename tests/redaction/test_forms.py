@@ -9,7 +9,7 @@ import pytest
 from tests.support.harmless_texts import harmless
 from tests.support.secret_forms import CONTEXTS, FORMS, HIDDEN, VENDORS, Form, Planted, made
 
-from vault_agent.redaction.redact import redact
+from vault_agent.text.redaction import redact
 
 SEEDS = range(5)
 

@@ -9,7 +9,7 @@ import string
 import pytest
 from tests.support.clocks import assert_linear
 
-from vault_agent.redaction.redact import is_secret_file, redact
+from vault_agent.text.redaction import is_secret_file, redact
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -114,6 +114,27 @@ def test_a_value_behind_a_name_that_says_so_is_removed(line: str):
         done = redact(line.format(secret))
         assert secret not in done.text, done.text
         assert [each.kind for each in done.found] == [NAMED[line]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pw: summer2024",
+        "Password: correct-horse-battery",
+        "passwort: geheim-haus-baum",
+        "login admin / Rosebud7!",
+        "PIN: 471199",
+    ],
+)
+def test_a_password_as_people_write_it_is_removed(line: str):
+    assert line.rsplit(maxsplit=1)[-1] not in redact(line).text
+
+
+@pytest.mark.parametrize(
+    "line", ["pw: yes", "pass: 3", "password: not-set", "password: off-by-one", "pin: 13"]
+)
+def test_a_word_beside_password_stays(line: str):
+    assert redact(line).text == line
 
 
 def test_harmless_lines_stay():

@@ -12,8 +12,8 @@ from vault_agent.journals.note_text import stamp
 from vault_agent.model.identifiers import identify
 from vault_agent.model.journals import JournalDraft, JournalList, OneJournal, ShownJournal
 from vault_agent.model.warning import Warning
-from vault_agent.redaction.redact import doubtful
 from vault_agent.system.cancelling import in_thread
+from vault_agent.text.redaction import doubtful
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import Text, whole
 from vault_agent.wire.requests import SessionId

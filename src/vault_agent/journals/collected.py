@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.journals.transcripts.recorder import Transcript
-from vault_agent.redaction.redact import is_secret_file
+from vault_agent.text.redaction import is_secret_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_agent.model.sessions import COMPACT, END, EVENTS, PROMPT, START, STOP, SessionEvent
-from vault_agent.redaction.redact import redact
+from vault_agent.text.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,8 @@ import re
 import unicodedata
 from typing import Final
 
-from vault_agent.redaction.redact import is_secret_file
-from vault_agent.redaction.views import TERMINAL_ESCAPE
+from vault_agent.text.redaction import is_secret_file
+from vault_agent.text.unescaped import TERMINAL_ESCAPE
 
 MAX_CHARACTERS: Final = 400
 _ESCAPE = re.compile(TERMINAL_ESCAPE)

@@ -28,11 +28,11 @@ from vault_agent.model.note_types import new_note_id
 from vault_agent.model.promotion import Demoted, GlobalCopy, Promoted
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Write
-from vault_agent.redaction.redact import redact
 from vault_agent.search.html import resolved
 from vault_agent.search.resolve import resolve
 from vault_agent.store.index import fields
 from vault_agent.system.cancelling import in_thread
+from vault_agent.text.redaction import redact
 from vault_agent.vaults.reads import ask, ready
 
 if TYPE_CHECKING:

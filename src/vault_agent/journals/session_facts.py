@@ -15,10 +15,10 @@ from vault_agent.journals.transcripts.recorder import Said, Transcript
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.memory.candidates import type_of
 from vault_agent.model.notes import LinkKind
-from vault_agent.redaction.redact import redact
 from vault_agent.store.index import facts
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.git import History, head_of, history
+from vault_agent.text.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -22,8 +22,8 @@ from vault_agent.model.journals import (
     TRANSCRIPT_MISSING,
 )
 from vault_agent.model.sessions import IDLE
-from vault_agent.redaction.redact import doubtful
 from vault_agent.system.cancelling import in_thread
+from vault_agent.text.redaction import doubtful
 from vault_agent.vaults.on_demand import index_now
 from vault_agent.writing.notes import whole
 

@@ -48,11 +48,11 @@ from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Coverage, Filters, SearchQuery
 from vault_agent.model.syntax import without_operators
-from vault_agent.redaction.redact import redact
 from vault_agent.store.index import notes as reading
 from vault_agent.system.git import Latest, latest
 from vault_agent.text.common_words import common_terms
 from vault_agent.text.names import is_note
+from vault_agent.text.redaction import redact
 from vault_agent.text.terms import terms
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.journals.cues import has_cue
 from vault_agent.journals.output import head_of, is_test_summary, signal_lines, tail_of
-from vault_agent.redaction.redact import doubtful, is_secret_file
+from vault_agent.text.redaction import doubtful, is_secret_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,9 +14,9 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.redaction.tokens import Span, tokens, wrapped_tokens
-from vault_agent.redaction.views import joined, unescaped
-from vault_agent.redaction.words import named_values
+from vault_agent.text.secret_tokens import Span, tokens, wrapped_tokens
+from vault_agent.text.secret_values import named_values
+from vault_agent.text.unescaped import joined, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from vault_agent.redaction.tokens import Span, is_variable
+from vault_agent.text.secret_tokens import Span, is_variable
 
 _PASSWORDS: Final = (
     "password", "passwd", "passphrase", "passwort", "passcode", "kennwort", "contraseña",
@@ -116,6 +116,7 @@ _HAS_DIGIT: Final = re.compile(r"\d")
 _HAS_LETTER: Final = re.compile(r"[^\W\d_]")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z][\w.-]{0,60}\Z")
 _SIGN: Final = re.compile(r"[!#$%^&*+?~@=]")
+_THREE_WORDS: Final = re.compile(r"[a-z]{3,16}(?:-[a-z]{3,16}){2,7}")
 _QUERY: Final = re.compile(r"&(?=[A-Za-z_][\w.-]{0,40}=)|[;&](?=[A-Za-z][\w .]{0,40}=)|&amp;")
 
 
@@ -276,7 +277,7 @@ def _is_password(value: _Value, place: str) -> bool:
     mixed = has_digit and has_letter
     has_capital = text.lower() != text
     if place == "weak":
-        return len(text) >= 6 and mixed and (signs > 0 or has_capital)
+        return mixed and len(text) >= (6 if signs > 0 or has_capital else 8)
     if place == "cell":
         return mixed and " " not in text
     if place == "beside":
@@ -293,7 +294,8 @@ def _is_password(value: _Value, place: str) -> bool:
         return has_letter or signs > 0 or len(text) >= 6
     if signs > 0:
         return has_letter and ends
-    return ends and len(text) >= 8 and text.isascii() and text.isalpha() and text.islower()
+    is_word = len(text) >= 8 and text.isascii() and text.isalpha() and text.islower()
+    return ends and (is_word or _THREE_WORDS.fullmatch(text) is not None)
 
 
 def _is_token(value: str, place: str, *, mixed: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Finds tokens by the forms of `secret_forms`.
+"""Finds tokens by the forms of the table `secrets.txt`.
 
 Each form names literal parts that a text must have before its pattern is tried. So a text without
 secrets costs little, and a pattern is compiled when it is first needed.
@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
-
-from vault_agent.redaction.forms import PREFIXED, VARIOUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +42,15 @@ class _Form(NamedTuple):
 
 
 def _read() -> Iterator[_Form]:
-    for line in PREFIXED.strip().split("\n"):
-        kind, prefixes, characters, least, whole = line.split()
+    for line in Path(__file__).with_name("secrets.txt").read_text("utf-8").splitlines():
+        columns = line.split("\t")
+        if not line or line.startswith("#"):
+            continue
+        if len(columns) == 3:
+            kind, part, pattern = columns
+            yield _Form(kind, (part,), pattern)
+            continue
+        kind, prefixes, characters, least, whole = columns
         one = _CHARACTERS[characters.rstrip("?")]
         parts = tuple(prefixes.split("|"))
         start = rf"(?<![0-9A-Za-z])(?:{'|'.join(map(re.escape, parts))})[ ]?"
@@ -57,8 +63,6 @@ def _read() -> Iterator[_Form]:
             f"{start}{one}{{{least},}}",
             f"{start}{one}{{{least},{max(longest, int(least))}}}" if longest else "",
         )
-    for kind, part, pattern in VARIOUS:
-        yield _Form(kind, (part,), pattern)
 
 
 _FORMS: Final = tuple(_read())
