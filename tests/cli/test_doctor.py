@@ -88,9 +88,18 @@ async def test_settings_that_cannot_be_read_are_the_problem(environment: dict[st
     found = await checks(run)
     assert not found["settings"]["ok"]
     assert "server.port" in found["settings"]["found"]
+    assert found["settings"]["fix"] == "vault-agent config set server.port VALUE"
     if sys.platform != "win32":
         path.chmod(0o644)
         assert (await checks(run))["config"]["fix"].startswith("chmod 600")
+
+
+async def test_an_agent_without_a_folder_is_named_with_the_file_to_correct(run: Run, notes: Path):
+    config = Path((await run("config", "path")).out.strip())
+    config.write_text(config.read_text() + "\n[agents.pub]\n")
+    settings = (await checks(run))["settings"]
+    assert 'agents.pub.folder must be set, such as folder = "Work"' in settings["found"]
+    assert config.name in settings["fix"]
 
 
 async def test_without_a_vault_setup_is_what_to_type(run: Run):

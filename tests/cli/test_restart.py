@@ -323,7 +323,7 @@ async def test_a_running_server_follows_what_it_can(run: Run, notes: Path, envir
     await asyncio.sleep(1.5)
     assert 'data-math="false"' in await asyncio.to_thread(shown_page, running["endpoint"])
     path.write_text(text)
-    added = await run("agents", "add", "claude")
+    added = await run("agents", "add", "claude", "--folder", ".")
     assert added.code == 0
     assert "--restart" not in added.err
     assert "agents" not in (await run("status")).out

@@ -36,6 +36,7 @@ dir = "{indexes}"
 [mcp]
 enabled = true
 [agents.iso]
+folder = "."
 toolset = "agentiso"
 write = ["create", "append", "edit", "overwrite", "delete"]
 [agents.third]
@@ -43,6 +44,7 @@ toolset = "obsidian-vault-mcp"
 folder = "claude"
 write = ["create", "append", "edit", "delete"]
 [agents.co]
+folder = "."
 toolset = "co-cli"
 """
 SETTINGS = {

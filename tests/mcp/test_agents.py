@@ -279,19 +279,27 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     assert len(key) >= 32
     assert key not in config.read_text()
     assert program.run("agents", "list").stdout == "claude  desk\n"
-    assert program.run("agents", "add", "claude").returncode == 2
+    assert program.run("agents", "add", "claude", "--folder", ".").returncode == 2
     digest = tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"]
     assert program.run("agents", "rotate", "claude").stdout.strip() not in ("", key)
     assert tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"] != digest
     assert program.run("agents", "remove", "claude").returncode == 0
     assert config.read_text().rstrip() == "# mine\n[server]\nport = 9000  # chosen"
     assert program.run("agents", "remove", "claude").returncode == 4
-    assert program.run("agents", "add", "co", "--toolset", "co-cli").returncode == 0
+    assert (
+        program.run("agents", "add", "co", "--folder", ".", "--toolset", "co-cli").returncode == 0
+    )
     assert program.run("agents", "list").stdout == "co  the whole vault; tools of co-cli\n"
     [listed] = json.loads(program.run("agents", "list", "--json").stdout)["data"]["agents"]
     assert (listed["name"], listed["toolset"]) == ("co", "co-cli")
-    assert program.run("agents", "add", "y", "--toolset", "none").returncode == 2
-    for arguments in (["Not a name"], ["x", "--folder", "../up"], ["x", "--deny", "C:/x"]):
+    assert program.run("agents", "add", "y", "--folder", ".", "--toolset", "none").returncode == 2
+    for arguments in (
+        ["Not a name"],
+        ["x", "--folder", "../up"],
+        ["x"],
+        ["x", "--folder", ""],
+        ["x", "--folder", ".", "--deny", "C:/x"],
+    ):
         assert program.run("agents", "add", *arguments).returncode == 2
     program.close()
 

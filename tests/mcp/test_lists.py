@@ -115,8 +115,8 @@ def test_what_is_not_plain_is_left_to_the_server(params):
         (["Notes"], {"write": ["create", "delete"], "folder": "Notes/a"}),
         (["Notes"], {"write": ["create", "edit"], "folder": "notes"}),
         (["Notes"], {"write": ["create"], "folder": "Other", "toolset": "synk"}),
-        (["Notes/a"], {"write": ["append"]}),
-        (["."], {}),
+        (["Notes/a"], {"write": ["append"], "folder": "."}),
+        (["."], {"folder": "."}),
     ],
 )
 def test_rights_and_tools_are_those_of_the_full_settings(enabled, folders, agent):

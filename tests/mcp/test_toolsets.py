@@ -56,9 +56,11 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolsets]:
     config = made.home / "config.toml"
     made.variables = {"VAULT_AGENT_CONFIG": str(config)}
     config.write_text(
-        "[mcp]\nenabled = true\ntoolset = 'co-cli'\n[agents.iso]\ntoolset = 'agentiso'\n"
+        "[mcp]\nenabled = true\ntoolset = 'co-cli'\n"
+        "[agents.iso]\nfolder = '.'\ntoolset = 'agentiso'\n"
         "[agents.third]\ntoolset = 'obsidian-vault-mcp'\nfolder = 'claude'\n"
-        "[agents.own]\ntoolset = 'vault-agent'\n[agents.synk]\ntoolset = 'synk'\n"
+        "[agents.own]\nfolder = '.'\ntoolset = 'vault-agent'\n"
+        "[agents.synk]\nfolder = '.'\ntoolset = 'synk'\n"
     )
     made.start()
     made.finish_first()

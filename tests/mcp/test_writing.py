@@ -48,16 +48,20 @@ deny = ["claude/private"]
 folder = "claude"
 write = ["create", "move"]
 [agents.reader]
+folder = "."
 [agents.new]
 folder = "made/later"
 write = ["create"]
 [agents.iso]
+folder = "."
 toolset = "agentiso"
 write = ["create", "append", "edit", "overwrite", "delete"]
 [agents.synk]
+folder = "."
 toolset = "synk"
 write = ["create", "append", "edit", "overwrite", "delete"]
 [agents.co]
+folder = "."
 toolset = "co-cli"
 [agents.third]
 toolset = "obsidian-vault-mcp"

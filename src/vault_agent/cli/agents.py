@@ -25,8 +25,8 @@ def command() -> None:
 @click.option(
     "--folder",
     metavar="FOLDER",
-    default="",
-    help="The folder that it sees. Default: the whole vault.",
+    required=True,
+    help="The folder that it sees; . is the whole vault.",
 )
 @click.option("--deny", metavar="FOLDER", multiple=True, help="A folder that it never sees.")
 @click.option(

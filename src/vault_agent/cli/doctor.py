@@ -88,7 +88,7 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
     try:
         config = build_config(invocation.layers())
     except Misconfigured as error:
-        yield Check("settings", False, error.message, "vault-agent config set KEY VALUE")
+        yield Check("settings", False, error.message, _repair_of(error, invocation))
         return
     yield Check("settings", True, "all are valid")
     for check in _vaults():
@@ -109,6 +109,17 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
     for check in _agents(invocation, config):
         yield check
     yield _service(invocation)
+
+
+def _repair_of(error: Misconfigured, invocation: Invocation) -> str:
+    """Return how a wrong setting is repaired: by a command, or in the file."""
+    from vault_agent.config.keys import KEYS
+    from vault_agent.config.layers import config_path
+
+    keys = [problem["key"] for problem in error.details.get("problems", ())]
+    if keys and keys[0] in KEYS:
+        return f"vault-agent config set {keys[0]} VALUE"
+    return f"correct {in_home(config_path(invocation.config))}"
 
 
 def _config_file(invocation: Invocation) -> Check:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
 from vault_agent.config.keys import Toolset
-from vault_agent.config.rules import vault_folder
+from vault_agent.config.rules import seen_folder, vault_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,8 @@ WriteRight = Literal["create", "append", "edit", "overwrite", "move", "delete", 
 """What writes need to be allowed. The names are those of `model.write_state.Right`."""
 
 Folder = Annotated[str, AfterValidator(vault_folder)]
+
+SeenFolder = Annotated[str, AfterValidator(seen_folder)]
 
 
 def _patterns(value: object) -> object:
@@ -36,13 +38,14 @@ WriteRights = Annotated[tuple[WriteRight, ...], BeforeValidator(_patterns), Afte
 class AgentSettings(BaseModel):
     """What one agent sees and may write, and the hash of its key.
 
-    Without a key it needs the owner's.
+    Without a key it needs the owner's. The folder has no default: half of a file must not open the
+    whole vault.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     key_sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
-    folder: Folder = ""
+    folder: SeenFolder
     deny: Annotated[tuple[Folder, ...], BeforeValidator(_patterns)] = ()
     # Never more than write.allow, and only in write.folders.
     write: WriteRights = ()

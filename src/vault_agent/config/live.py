@@ -7,6 +7,7 @@ belong to them.
 from __future__ import annotations
 
 import stat
+import time
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.config.keys import KEYS
@@ -16,10 +17,15 @@ from vault_agent.config.started import note_started
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from vault_agent.config.settings import Config
+
+
+QUIET_SECONDS = 10.0
+"""How long a file that is written in place must stay as it is. It may be a valid half till then,
+and give an agent more than the whole."""
 
 
 class LiveConfig:
@@ -30,15 +36,26 @@ class LiveConfig:
         layers: the settings with which it was started.
         file: the config file.
         folder: the folder of the index, which has the record of the settings in use.
+        now: the time in seconds.
     """
 
-    def __init__(self, config: Config, layers: Sequence[Layer], file: Path, folder: Path) -> None:
+    def __init__(
+        self,
+        config: Config,
+        layers: Sequence[Layer],
+        file: Path,
+        folder: Path,
+        *,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._config = config
         self._given = [layer for layer in layers if layer.origin != "file"]
         self._used = next(layer for layer in layers if layer.origin == "file")
         self._file = file
         self._folder = folder
+        self._now = now
         self._seen = self._before = _state(file)
+        self._whole_at = now()
 
     def note(self) -> None:
         """Record the settings in use, for commands."""
@@ -47,17 +64,19 @@ class LiveConfig:
     def follow(self) -> bool:
         """Take over what has changed in the file, and return whether anything has.
 
-        A file that was written in place is taken over at the second look: half of it may be valid,
-        and give an agent more than the whole. A file that is missing or invalid changes nothing:
-        commands say what is wrong with it. Nor does a pipe, which the event loop would wait for.
+        A file that replaces another one is taken over at once. One that is written in place, or
+        made anew, is taken over after `QUIET_SECONDS`. A file that is missing or invalid changes
+        nothing: commands say what is wrong with it. Nor does a pipe, which the event loop would
+        wait for.
         """
-        state = _state(self._file)
-        before, self._before = self._before, state
-        if state == self._seen or (state != before and state and before and state[2] == before[2]):
+        state, before = _state(self._file), self._before
+        if state != before:
+            self._before = state
+            replaces = state and before and state[2] != before[2]
+            self._whole_at = self._now() + (0 if replaces else QUIET_SECONDS)
+        if state is None or state == self._seen or self._now() < self._whole_at:
             return False
         self._seen = state
-        if state is None:
-            return False
         try:
             text = read_text(self._file)
             if text is None:

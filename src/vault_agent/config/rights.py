@@ -69,7 +69,7 @@ def tools_for(layers: Iterable[Layer], agent: str | None) -> ToolsFor | None:
         rights = frozenset(map(Right, allow))
         if agent is not None:
             folders = rules.writable_folders(values.get("write.folders", ()))
-            folder = rules.vault_folder(str(own.get("folder", "")))
+            folder = rules.seen_folder(str(own.get("folder", "")))
             rights = allowed_rights(allow, folders, folder, own.get("write", ()))
     toolset = own.get("toolset") or values.get("mcp.toolset", OWN_TOOLSET)
     switched_on = {name for name in SWITCHES if rules.switch(values.get(name, False))}

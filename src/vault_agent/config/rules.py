@@ -294,6 +294,13 @@ def vault_folder(value: str) -> str:
     return "/".join(parts)
 
 
+def seen_folder(value: str) -> str:
+    """Return the folder that an agent sees, "" for the whole vault, which is written as "."."""
+    if not value.strip():
+        raise ValueError('must be a folder of the vault, or "." for the whole vault')
+    return vault_folder(value)
+
+
 def writable_folders(value: object) -> tuple[str, ...]:
     """Return folders of the vault that may be written, without duplicates; "." is the vault."""
     found = tuple(dict.fromkeys(vault_folder(item.strip()) or "." for item in text_list(value)))
