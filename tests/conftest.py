@@ -1,4 +1,4 @@
-"""How many processes run the tests, and how many browser tests they have skipped."""
+"""How the tests run: processes, cases, temporary folders, a home folder, and what is left open."""
 
 from __future__ import annotations
 
@@ -165,10 +165,15 @@ def pytest_xdist_auto_num_workers() -> int | None:
     return (len(usable(0)) if usable else os.cpu_count() or 1) + 1
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = terminalreporter.stats.get("skipped", [])
-    without = sum(NO_BROWSER in str(report.longrepr) for report in skipped)
-    if without:
-        terminalreporter.write_line(
-            f"{without} browser tests skipped: {NO_BROWSER}. `make browser` installs it."
-        )
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Say in the last line how many tests a missing browser has skipped."""
+    yield
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:  # a worker of xdist has none
+        skipped = reporter.stats.get("skipped", [])
+        count = sum(NO_BROWSER in str(report.longrepr) for report in skipped)
+        if count:
+            reporter.write_line(
+                f"{count} tests of the page were skipped: {NO_BROWSER}. `make browser` installs it."
+            )
