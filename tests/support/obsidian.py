@@ -2,7 +2,7 @@
 
 Names are words made of syllables of 35 languages, with spaces, emoji, dots, brackets and whatever
 else file systems take; notes link to one another in every spelling. Where a link leads is decided
-by `Oracle`, which implements Obsidian's rules by brute force, without code of the product.
+by `Resolver`, which implements Obsidian's rules by brute force, without code of the product.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote
+
+from tests.support.vault_links import Found, Resolver
 
 SYLLABLES = {
     "Arabic": "كتا مدر سلا بيت نور قمر شمس",
@@ -141,42 +143,6 @@ class ObsidianVault:
         return [path for path in self.files if path.endswith(".md")]
 
 
-class Oracle:
-    """Obsidian's rules: names in lower case and NFC; exact path, own folder, shortest path."""
-
-    def __init__(self, paths: list[str]) -> None:
-        self._named: dict[str, list[tuple[str, str]]] = {}
-        for path in paths:
-            lower = unicodedata.normalize("NFC", path).lower()
-            self._named.setdefault(posixpath.basename(lower), []).append((lower, path))
-
-    def resolve(self, source: str, target: str) -> str | None:
-        """Return the file that a link of `source` leads to, or None."""
-        if not target:
-            return source
-        target = unicodedata.normalize("NFC", target.replace("\u00a0", " "))
-        wanted = target.lower()
-        if posixpath.basename(wanted) not in self._named:
-            wanted = (target + ".md").lower()
-        files = self._named.get(posixpath.basename(wanted), [])
-        folder = posixpath.dirname(unicodedata.normalize("NFC", source).lower())
-        if wanted.startswith(("./", "../")):
-            wanted = posixpath.normpath(posixpath.join("/" + folder, wanted))
-        exact = [path for lower, path in files if lower == wanted.lstrip("/")]
-        if exact or target.startswith("/"):
-            return exact[0] if exact else None
-        wanted = wanted.lstrip("/")
-        ends = [(lower, path) for lower, path in files if lower.endswith("/" + wanted)]
-        below = [path for lower, path in ends if not folder or lower.startswith(folder + "/")]
-        return min(below or [path for _, path in ends], key=self._order, default=None)
-
-    @staticmethod
-    def _order(path: str) -> tuple[int, str]:
-        """Shortest first; JavaScript counts what UTF-16 needs."""
-        path = unicodedata.normalize("NFC", path)
-        return sum(1 + (character > "\uffff") for character in path), path
-
-
 def made_up(*, notes: int, links_a_note: int, seed: int = 0) -> ObsidianVault:
     """Return a vault of `notes` notes. The same seed gives the same vault."""
     return _Maker(random.Random(seed), notes, links_a_note).vault
@@ -206,7 +172,7 @@ class _Maker:
         for number in range(notes // 10):
             self._add_attachment(twice=number % 7 == 0)
         self._paths = list(self.vault.files)
-        self._oracle = Oracle(self._paths)
+        self._resolver = Resolver(self._paths, {})
         for path in self.vault.notes:
             self._write(path, chance.randint(1, 2 * links_a_note))
 
@@ -309,7 +275,7 @@ class _Maker:
             Expected(
                 "embed" if embed else "wikilink",
                 fragment,
-                self._oracle.resolve(source, target.strip()),
+                self._resolver.resolve(source, Found("wikilink", target.strip(), "", 0, 0)),
             ),
         )
 
@@ -345,7 +311,7 @@ class _Maker:
         )
         fragment = "Part one" if written.endswith("#Part%20one") else None
         kind = "image" if image else "markdown"
-        found = self._oracle.resolve(source, target)
+        found = self._resolver.resolve(source, Found("wikilink", target, "", 0, 0))
         return f"{'!' * image}[shown]({written})", Expected(kind, fragment, found)
 
 
