@@ -7,8 +7,8 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks import PATIENCE
-from tests.product.program import PROGRAM, Program
+from tests.support.clocks import PATIENCE
+from tests.support.program import PROGRAM, Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
-from tests.clocks import PATIENCE
+from tests.support.clocks import PATIENCE
 
 from vault_agent.model.watch import WatchStatus
 from vault_agent.server import events
