@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from vault_agent import errors
+from vault_agent.api.operations import OPERATIONS
 from vault_agent.cli.exits import Exit, exit_code
 from vault_agent.codes import CODES, Remedy
 from vault_agent.errors import Misconfigured, VaultAgentError, error_of, explained
@@ -97,6 +98,20 @@ def test_only_a_terminal_is_told_of_commands():
         for remedy in (known.remedy, known.indexing):
             told = remedy.http if isinstance(remedy, Remedy) else remedy
             assert not (sent and "`vault-agent " in told), code
+
+
+def test_a_remedy_names_fields_that_a_request_takes():
+    fields = {
+        field.alias or name
+        for operation in OPERATIONS
+        for name, field in operation.request.model_fields.items()
+    }
+    named = re.compile(r"`([a-z]+[A-Z]?[A-Za-z]*)(?:: [^`]*)?`|\b([a-z]+[A-Z][A-Za-z]*)\b")
+    for code, known in CODES.items():
+        for remedy in (known.remedy, known.indexing):
+            text = remedy.http if isinstance(remedy, Remedy) else remedy
+            for match in named.finditer(re.sub(r"\{\w+\}", "", text)):
+                assert (match[1] or match[2]) in {*fields, "contentHash"}, code
 
 
 def test_an_error_is_worded_where_it_is_shown():

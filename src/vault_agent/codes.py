@@ -277,7 +277,7 @@ CODES: Final[dict[str, Code]] = {
         1,
         Remedy(
             "Run `vault-agent undo {writeId} --copy` to put the text before beside it.",
-            "With `copyBeside` the text before is put beside it.",
+            "With `copy` the text before is put beside it.",
         ),
     ),
     "NOTE_TOO_LARGE": Code(
