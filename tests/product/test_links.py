@@ -81,6 +81,23 @@ def test_the_graph_is_sent_once_and_compressed(program: Program):
     assert fetch(program, "/graph", **again)[0] == 200
 
 
+def test_a_copy_is_stale_once_a_link_leads_elsewhere(program: Program):
+    program.write("From.md", "[[To]] and ![[Part]]\n")
+    program.write("Part.md", "a part\n")
+    program.start()
+    program.index()
+    routes = (f"/notes/{identify('From.md')}", f"/notes/{identify('From.md')}/html")
+    tags = {route: fetch(program, route)[2]["ETag"] for route in routes}
+    for route, tag in tags.items():
+        assert fetch(program, route, **{"If-None-Match": tag})[0] == 304
+    program.write("Part.md", "another part\n")  # HTML has it before an index run
+    assert fetch(program, routes[1], **{"If-None-Match": tags[routes[1]]})[0] == 200
+    program.write("Sub/To.md", "# To\n")
+    program.index()
+    for route, tag in tags.items():
+        assert fetch(program, route, **{"If-None-Match": tag})[0] == 200
+
+
 def test_reports_on_the_graph(linked: Program):
     path = linked.call("GET", f"/graph/path?from={identify('Links.md')}&to={STARTER}").data
     assert [note["path"] for note in path["notes"]] == ["Links.md", "Bread.md", "Starter.md"]

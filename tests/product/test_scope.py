@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import urllib.request
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,32 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(program)
     finally:
         program.close()
+
+
+def test_a_copy_of_a_graph_is_stale_once_a_note_of_the_global_vault_is_another(world: World):
+    shared = world.program.home / ".vault-agent/vault/patterns/Shared.md"
+    notes = world.shop / ".vault-agent/vault/decisions/Uses.md"
+    address = world.program.endpoint + "/vaults/project:shop/graph?format=objects"
+    key = {"Authorization": f"Bearer {world.data('config', 'reveal-api-key')['apiKey']}"}
+    shared.write_text("# Before\n")
+    notes.write_text("[[global:Shared]]\n")
+    try:
+        world.done("index", "--vault", "global")
+        world.done("index", "--vault", "project:shop")
+        asked = urllib.request.Request(address, headers=key)
+        with urllib.request.urlopen(asked) as reply:
+            tag, labels = reply.headers["ETag"], json.loads(reply.read())["data"]["nodes"]
+        assert "Before" in [node["label"] for node in labels]
+        shared.write_text("# Afterwards\n")
+        world.done("index", "--vault", "global")
+        asked = urllib.request.Request(address, headers={**key, "If-None-Match": tag})
+        with urllib.request.urlopen(asked) as reply:
+            assert b"Afterwards" in reply.read()
+    finally:
+        shared.unlink()
+        notes.unlink()
+        world.done("index", "--vault", "global")
+        world.done("index", "--vault", "project:shop")
 
 
 def test_search_finds_the_notes_of_the_three_vaults(world: World):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
+from hashlib import blake2b
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -32,7 +33,7 @@ Got = TypeVar("Got")
 
 
 class Found(NamedTuple):
-    """What an operation replies, before its size is limited. `etag` changes with the content.
+    """What an operation replies, before its size is limited. Its ETag begins with `etag`.
 
     `data` is a value of `model`. `accepted` says that a job does what was asked, and the reply
     names it. `created` says that something new was made. `settle` is called once the reply was
@@ -215,5 +216,15 @@ async def answer(operation: Operation[Sent, Found], call: CallContext, sent: Sen
             if found.settle is not None:
                 await found.settle(False)
             raise
-        return Outcome(reply, body, found.etag, found.accepted, found.created, found.settle)
-    return Outcome(*bounded(reply, operation.listed), found.etag)
+        etag = _tag(found.etag, body) if operation.http and operation.http.tagged else None
+        return Outcome(reply, body, etag, found.accepted, found.created, found.settle)
+    return Outcome(*bounded(reply, operation.listed), None)
+
+
+def _tag(content_hash: str | None, body: bytes) -> str:
+    """Return the ETag of a reply: it changes with each byte that is sent.
+
+    Of a reply with the whole content of a file, it begins with the hash of that.
+    """
+    digest = blake2b(body, digest_size=8).hexdigest()
+    return f"{content_hash}-{digest}" if content_hash else digest

@@ -132,7 +132,7 @@ async def _chunk(call: CallContext, sent: ChunkRequest) -> Found:
     """Return one chunk as it was indexed, without frontmatter."""
     vault = call.vault
     found = await vault.read(fetch.chunk, sent.note_id, sent.chunk_index, warnings=vault.warnings())
-    return Found(found, found.warnings, found.etag)
+    return Found(found, found.warnings)
 
 
 async def _attachment(call: CallContext, sent: AttachmentRequest) -> Found:

@@ -74,7 +74,7 @@ class SuggestRequest(Model):
 async def _html(call: CallContext, sent: HtmlRequest) -> Found:
     """Return one note as HTML: its current file, with embedded notes."""
     found = await call.vault.pages.html(sent.note_id, embeds=sent.embeds)
-    return Found(found, found.warnings, found.etag)
+    return Found(found, found.warnings)
 
 
 async def _render(call: CallContext, sent: RenderBody) -> Found:

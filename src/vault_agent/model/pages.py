@@ -62,7 +62,6 @@ class RenderedNote:
     properties: tuple[ShownProperty, ...]
     assets: tuple[Asset, ...]
     content_hash: Annotated[str, Doc("SHA-256 of the file's bytes.")]
-    etag: Unsent[str] = ""
     warnings: Unsent[tuple[Warning, ...]] = ()
 
 

@@ -78,7 +78,6 @@ class ChunkContent:
         Annotated[str | None, Doc("The kind of an attachment, such as `pdf`. None for a note.")]
     ] = None
     page: IfAny[Annotated[int | None, Doc("The page of a PDF, from 1.")]] = None
-    etag: Unsent[str] = ""
     warnings: Unsent[tuple[Warning, ...]] = ()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from time import sleep
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -175,7 +174,6 @@ async def chunk(
         NotFound: `NOTE_NOT_FOUND`, `CHUNK_NOT_FOUND`.
     """
     stored, row = await snapshot.read(_note_and_chunk, note_id, index)
-    data = row.text.encode()
     return ChunkContent(
         id=f"{note_id}:{index}",
         note_id=note_id,
@@ -189,10 +187,9 @@ async def chunk(
         metadata=stored.metadata,
         content=row.text,
         content_type=_content_type(stored),
-        size=len(data),
+        size=len(row.text.encode()),
         kind=kind_of(stored.path),
         page=page_of(stored.path, row.heading_path),
-        etag=sha256(data).hexdigest()[:32],
         warnings=warnings,
     )
 

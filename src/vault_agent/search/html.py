@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import NotFound, TooLarge
@@ -44,7 +43,6 @@ MAX_EMBEDDED_BYTES = 2 << 20
 MAX_EMBEDDED_NOTES = 200
 MAX_LINKS = 20_000
 """Links of a page that are resolved. The others are shown as text."""
-_RENDERER = 4  # raise it when the HTML of the same note changes
 
 
 class _Parsed(NamedTuple):
@@ -70,13 +68,12 @@ class _Gathered:
 class Look(NamedTuple):
     """How a page is made.
 
-    `embeds` is how deep notes are embedded. `address` returns the address of a file, and `day`
-    changes when the addresses do. `allowance` does the work.
+    `embeds` is how deep notes are embedded. `address` returns the address of a file. `allowance`
+    does the work.
     """
 
     embeds: int
     address: Callable[[str], str]
-    day: int
     allowance: Allowance
 
 
@@ -131,7 +128,6 @@ async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -
         await _gather(snapshot, root, gathered, path, look)
         shown = await _rendered(gathered, path, title, look)
     properties = await _properties(snapshot, parsed.front, path)
-    described = (file.hash.hex(), _RENDERER, snapshot.revision, look.day, look.embeds)
     return RenderedNote(
         note_id=note_id,
         path=path,
@@ -142,7 +138,6 @@ async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -
         properties=properties,
         assets=shown.assets,
         content_hash=file.hash.hex(),
-        etag=blake2b(repr(described).encode(), digest_size=16).hexdigest(),
         warnings=(*file.warnings, *_problem(parsed.front, path)),
     )
 

@@ -54,7 +54,7 @@ class Pages:
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""
-        look = Look(embeds, self._keys.address, self._keys.day, self._allowance)
+        look = Look(embeds, self._keys.address, self._allowance)
         async with opened_in_thread(self._open_vault) as root:
             found: RenderedNote = await self._read(
                 lambda now: html_of_note(now, root, note_id, look)
@@ -63,7 +63,7 @@ class Pages:
 
     async def html_of_text(self, text: str, path: str, *, embeds: int) -> RenderedNote:
         """Return a text that is not saved as HTML, as if it were the note at `path`."""
-        look = Look(embeds, self._keys.address, self._keys.day, self._allowance)
+        look = Look(embeds, self._keys.address, self._allowance)
         file = await in_thread(note_file, text)
         async with opened_in_thread(self._open_vault) as root:
             found: RenderedNote = await self._read(

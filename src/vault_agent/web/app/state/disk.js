@@ -22,20 +22,12 @@ const LASTING = 15_000; // characters that a browser still sends when its page i
 /** @param {string} text */
 const lines = (text) => text.replace(/\r\n?/g, "\n");
 
-/**
- * Read a note. Lines end in LF, whatever they end in on disk. Null if it still has the hash.
- * @param {string} id @param {string | null} [hash]
- */
-export async function readDisk(id, hash = null) {
-  const { data, tag } = await ask("GET", `/notes/${id}`, {
-    query: { allowLarge: true },
-    patience: 60_000,
-    etag: hash && `"${hash}"`,
-  });
-  if (!data) return null;
+/** Read a note. Lines end in LF, whatever they end in on disk. @param {string} id */
+export async function readDisk(id) {
+  const { data } = await ask("GET", `/notes/${id}`, { query: { allowLarge: true }, patience: 60_000 });
   /** @type {Open} */
   const open = { id, path: data.path, title: data.title, ending: data.content.includes("\r\n") ? "\r\n" : "\n" };
-  return { open, text: lines(data.content), hash: data.contentHash ?? tag };
+  return { open, text: lines(data.content), hash: data.contentHash };
 }
 
 /** @param {Open} open @param {string} text @param {string} hash */

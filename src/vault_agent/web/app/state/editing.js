@@ -322,8 +322,8 @@ async function follow(ids) {
   const mine = session;
   if (!mine || mine.saver.running || headTurns || clash.peek()?.kind === "conflict") return;
   try {
-    const disk = await readDisk(mine.open.id, mine.saver.base.hash);
-    if (!disk || session !== mine || mine.saver.running || disk.hash === mine.saver.base.hash) return;
+    const disk = await readDisk(mine.open.id);
+    if (session !== mine || mine.saver.running || disk.hash === mine.saver.base.hash) return;
     bring(mine, mine.saver.base.text, disk);
   } catch (error) {
     if (/** @type {Fault} */ (error).status === 404 && session === mine) await lookElsewhere(mine, ids);
