@@ -162,6 +162,21 @@ async def test_the_key_can_come_from_the_environment(run: Run, server: FakeServe
 # --- escaping ---------------------------------------------------------------------------------
 
 
+async def test_json_has_no_character_that_steers_a_terminal_or_hides(run: Run, server: FakeServer):
+    odd = f"{HOSTILE}\u200e\xad\ufff9\U000e0041"
+    server.content = odd
+    server.warnings = [Warning("INDEX_STALE", odd)]
+    got = await run("--json", "get", "note", NOTE)
+    assert orjson.loads(got.out)["data"]["content"] == odd
+    server.error = (409, "INDEX_BUSY", odd, {"jobId": odd})
+    refused = await run("--json", "search", "x")
+    assert orjson.loads(refused.out)["error"]["details"]["jobId"] == odd
+    for text in (got.out, refused.out):
+        assert not re.search(
+            "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u200e\u202a-\u202e\ufff9\U000e0041]", text
+        )
+
+
 @pytest.mark.parametrize(
     "character",
     ["\x00", "\x07", "\x08", "\x1b", "\r", "\x7f", "\x85", "\x9b", "\u061c", "\u200e", "\u200f",

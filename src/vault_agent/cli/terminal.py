@@ -6,6 +6,7 @@ Results go to stdout. Errors, warnings and progress go to stderr, errors and war
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -14,18 +15,18 @@ from typing import TYPE_CHECKING, Any, TextIO
 import asyncclick as click
 import orjson
 
+from vault_agent.text.visible import CONTROLS, HIDDEN, MOVING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vault_agent.errors import VaultAgentError
     from vault_agent.model.warning import Warning as Notice
 
-# C0 and C1 controls, DEL, the marks and overrides of bidirectional text (UAX #9), line and
-# paragraph separators, the deprecated format controls, BOM, and lone surrogates.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
+_UNSAFE = re.compile(f"[{CONTROLS}{MOVING}]")
 _UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+# JSON escapes C0 itself, and has line ends between its members.
+_UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{HIDDEN}]")
 
 
 _MOST_TYPED = 100
@@ -220,16 +221,19 @@ def write(content: bytes) -> None:
 
 
 def pass_on(body: bytes) -> None:
-    """Print a server's reply unchanged, on one line."""
+    """Print a server's reply on one line, with hidden characters escaped."""
+    if not body.isascii():
+        text = body.decode("utf-8", "replace")
+        body = _UNSAFE_IN_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text).encode()
     write(body.rstrip() + b"\n")
 
 
 def envelope(data: object, warnings: Iterable[object] = ()) -> None:
     """Print a local result in the form of a server's reply."""
-    write(orjson.dumps({"data": data, "warnings": list(warnings)}) + b"\n")
+    pass_on(orjson.dumps({"data": data, "warnings": list(warnings)}))
 
 
 def error_envelope(error: VaultAgentError) -> None:
     """Print an error in the form of a server's reply."""
     body = {"code": error.code, "message": error.message, "details": error.details}
-    write(orjson.dumps({"error": body}, default=str) + b"\n")
+    pass_on(orjson.dumps({"error": body}, default=str))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vault_agent.config.layers import default_config_path, read_text
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Misconfigured, NotFound
+from vault_agent.text.visible import CONTROLS, HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +32,7 @@ MAX_NAME: Final = 64
 
 _PROJECT = "project:"
 _UID = re.compile(r"[0-9a-f]{32}")
-_NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f-\x9f/\\:%?#\u200b-\u200f\u2028-\u202e\u2060-\u2069]+")
+_NOT_IN_NAMES = re.compile(rf"[{CONTROLS}{HIDDEN}\u200c\u200d/\\:%?#]+")
 
 
 class Role(StrEnum):

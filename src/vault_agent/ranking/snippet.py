@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.ranking.locate import locate
 from vault_agent.text.placeholders import PLACEHOLDER
 from vault_agent.text.terms import continues
+from vault_agent.text.visible import CONTROLS, MOVING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +85,7 @@ _EMPHASIS = re.compile(  # at a word's edge; begins with the marker, so that pro
 )
 _MARKED = re.compile(r"(==|~~)(?=\S)([^=~\n]{1,400}?)\1")
 _TABLE_BORDER = re.compile(r"[ \t]*\|[ \t]*")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
+_UNPRINTABLE = re.compile(f"[{CONTROLS}{MOVING}\xa0]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])|\s·\s")
 _CLOSING = "\"'”’)] "
 

@@ -25,6 +25,7 @@ from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
 from vault_agent.store.index import links as links_reading
 from vault_agent.store.index import notes as reading
+from vault_agent.text.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,10 +47,6 @@ _LEAST = 40
 """Tokens below which no excerpt is begun."""
 _MAX_NAME = 200
 
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
-    "\U000e0000-\U000e0fff]"
-)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -289,8 +286,8 @@ def _written(entry: _Entry, mark: str) -> str:
 
 def _shown(name: str) -> str:
     """Return a name on one line, with characters that hide or move text made visible."""
-    visible = _UNSAFE.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", name)
-    return visible if len(visible) <= _MAX_NAME else f"{visible[: _MAX_NAME - 1]}…"
+    shown = visible(name)
+    return shown if len(shown) <= _MAX_NAME else f"{shown[: _MAX_NAME - 1]}…"
 
 
 def _warning(code: str, what: str, details: dict[str, object] | None = None) -> Warning:

@@ -9,16 +9,15 @@ import re
 from bisect import bisect_right
 from typing import Final
 
+from vault_agent.text.visible import HIDDEN
+
 TERMINAL_ESCAPE: Final = (
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?"
     r"|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
 )
 """A pattern of what a terminal does not show: colours, titles, the targets of links."""
 
-_HIDDEN: Final = (
-    "\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\ufeff\U000e0000-\U000e007f"
-)
+_HIDDEN: Final = f"\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u200c\u200d{HIDDEN}"
 _QUOTES: Final = "“”„«»"
 _WRITTEN_ESCAPE: Final = r"\\{1,15}(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,20}[A-Za-z]"
 _ESCAPED: Final = re.compile(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 
-# Line breaks, controls, and characters that are invisible or reorder text: bidi marks, zero-width
-# characters, variation selectors of tag sequences, and the tag characters themselves.
-_INVISIBLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
+CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+"""For a character class: line breaks, C0 and C1 controls, and lone surrogates."""
+MOVING = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
+"""For a character class: what reorders or covers other text. Marks and overrides of bidirectional
+text (UAX #9), deprecated format controls, the BOM, and annotations."""
+HIDDEN = MOVING + "\xad\u180e\u200b\u2060-\u2065\U000e0000-\U000e0fff"
+"""For a character class: also what takes no room, down to the tag characters. Joiners stay out:
+words and emoji need them."""
+
+_INVISIBLE = re.compile(f"[{CONTROLS}{HIDDEN}]")
 
 
 def visible(name: str) -> str:

@@ -12,6 +12,7 @@ import unicodedata
 from typing import NamedTuple
 
 from vault_agent.errors import Forbidden, InvalidRequest
+from vault_agent.text.visible import CONTROLS, MOVING
 from vault_agent.vault.paths import validate
 
 MAX_NAME_BYTES = 240
@@ -41,11 +42,9 @@ class _Rule(NamedTuple):
 
 _RULES = (
     _Rule(re.compile(r"[\ud800-\udfff]"), "", "has a surrogate without its pair"),
-    _Rule(re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]"), " ", "has a control character"),
+    _Rule(re.compile(f"[{CONTROLS}]"), " ", "has a control character"),
     _Rule(
-        re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"),
-        "",
-        "has a character that changes the direction of text",
+        re.compile(f"[{MOVING}]"), "", "has a character that hides text or changes its direction"
     ),
     _Rule(
         re.compile(r'[<>:"|?*\\]'), "-", 'has one of < > : " | ? * \\, which some systems refuse'
