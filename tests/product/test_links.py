@@ -98,44 +98,6 @@ def test_a_copy_is_stale_once_a_link_leads_elsewhere(program: Program):
         assert fetch(program, route, **{"If-None-Match": tag})[0] == 200
 
 
-def test_reports_on_the_graph(linked: Program):
-    path = linked.call("GET", f"/graph/path?from={identify('Links.md')}&to={STARTER}").data
-    assert [note["path"] for note in path["notes"]] == ["Links.md", "Bread.md", "Starter.md"]
-    apart = linked.call("GET", f"/graph/path?from={BREAD}&to={identify('日記/東京.md')}")
-    assert (apart.status, apart.code) == (404, "PATH_NOT_FOUND")
-    assert apart.body["error"]["details"]["reason"] == "apart"
-    groups = linked.call("GET", "/graph/communities").data
-    assert [group["size"] for group in groups["communities"]] == [3, 1]
-    assert groups["communities"][1]["label"] == "東京"
-    assert (groups["total"], groups["alone"]) == (2, 1)
-    ranks = linked.call("GET", "/graph/central?limit=4").data["notes"]
-    assert abs(sum(note["score"] for note in ranks) - 1) < 1e-6
-    assert linked.call("GET", "/graph/central?by=in&limit=1").data["notes"][0]["in"] == 2
-    near = linked.call("GET", f"/notes/{BREAD}/graph?depth=5").data
-    assert [node["distance"] for node in near["nodes"]] == [0, 1, 1]
-    assert [node["path"] for node in linked.call("GET", "/graph/orphans").data["notes"]] == [
-        "日記/東京.md"
-    ]
-
-
-def test_a_cursor_continues_its_own_list_of_one_revision(program: Program):
-    started(program)
-    first = program.call("GET", "/links/broken?limit=1").data
-    cursor = first["nextCursor"]
-    second = program.call("GET", f"/links/broken?limit=2&cursor={cursor}").data
-    assert first["total"] == 1 + len(second["links"])
-    assert not second["hasMore"]
-    for wrong in (f"/graph/orphans?cursor={cursor}", "/links/broken?cursor=AAAA"):
-        refused = program.call("GET", wrong)
-        assert (refused.status, refused.code) == (400, "INVALID_CURSOR")
-    long = program.call("GET", f"/links/broken?cursor={'A' * 10_000}")
-    assert (long.status, long.code) in {(400, "INVALID_CURSOR"), (414, "INVALID_REQUEST")}
-    program.write("New.md", "[[Bread]]\n")
-    program.index()
-    expired = program.call("GET", f"/links/broken?limit=2&cursor={cursor}")
-    assert (expired.status, expired.code) == (410, "CURSOR_EXPIRED")
-
-
 @pytest.mark.fault(
     "Links and the graph",
     "`limit=50001`, `depth=6`, an unknown kind or measure, a bad date",
@@ -207,21 +169,18 @@ def test_commands_show_links(linked: Program):
     assert linked.run("backlinks", "none").returncode == 4
 
 
-@pytest.mark.parametrize(
-    ("line", "target", "whole"),
-    [
+def test_an_external_link_has_its_whole_address():
+    for line, target, whole in (
         ("[a](https://y.example/watch?v=1)", "https://y.example/watch", "?v=1"),
         ("see https://y.example/watch?v=1&t=2 now", "https://y.example/watch", "?v=1&t=2"),
         ("<https://y.example/watch?v=1>", "https://y.example/watch", "?v=1"),
         ("https://y.example/watch", "https://y.example/watch", ""),
         ("https://y.example/watched?v=1", "https://y.example/watch", ""),
         ("nothing", "https://y.example/watch", ""),
-    ],
-)
-def test_an_external_link_has_its_whole_address(line: str, target: str, whole: str):
-    link = {"line": 2, "target": target}
-    (found,) = with_whole_addresses([link], f"first\n{line}\n")
-    assert found["target"] == target + whole
+    ):
+        link = {"line": 2, "target": target}
+        (found,) = with_whole_addresses([link], f"first\n{line}\n")
+        assert found["target"] == target + whole
 
 
 def test_a_link_with_a_whole_path_does_not_repeat_it(program: Program):

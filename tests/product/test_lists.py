@@ -1,4 +1,4 @@
-"""Names, lines and lists of a real vault, over HTTP and from the command line."""
+"""Lists as the terminal prints them, and the requests for lists that the server refuses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import pytest
 from tests.product.completing import completed
@@ -46,12 +45,6 @@ def posted(served: Program, path: str, **body: Any) -> Any:
     return reply.data
 
 
-def got(served: Program, path: str) -> Any:
-    reply = served.call("GET", path)
-    assert reply.status == 200, reply.body
-    return reply.data
-
-
 def at_terminal(served: Program, *arguments: str) -> str:
     """Return what a command prints at a terminal."""
     ours, theirs = pytest.importorskip("pty", reason=NO_TERMINALS).openpty()
@@ -73,45 +66,54 @@ def at_terminal(served: Program, *arguments: str) -> str:
     return text.decode().replace("\r\n", "\n")
 
 
-def test_a_note_is_resolved_by_name_and_by_absolute_path(served: Program):
-    for name in ("late frost", str(served.vault / "Garden/Late frost.md"), "[[Late frost#x]]"):
-        data = got(served, f"/resolve?name={quote(name)}")
-        assert [note["path"] for note in data["notes"]] == ["Garden/Late frost.md"]
-    reply = served.call("GET", "/resolve?name=late+frosts")
-    assert (reply.status, reply.code) == (404, "NOTE_NOT_FOUND")
-    assert reply.body["error"]["details"]["suggestions"] == ["Garden/Late frost.md"]
-    assert served.call("GET", "/resolve").code == "INVALID_REQUEST"
-
-
-def test_lines_are_found_and_paged(served: Program):
-    first = posted(served, "/grep", pattern="(?i)fleece", limit=2)
-    assert [line["path"] for line in first["lines"]] == ["Garden/Late frost.md"] * 2
-    assert (first["lines"][0]["line"], first["hasMore"]) == (8, True)
-    cursor = first["nextCursor"]
-    assert len(cursor) <= 300
-    second = posted(served, "/grep", pattern="(?i)fleece", limit=50, cursor=cursor)
-    assert [line["path"] for line in second["lines"]] == ["Kitchen/Bread.md"]
-    assert (second["hasMore"], second["nextCursor"]) == (False, None)
-    other = served.call("POST", "/grep", {"pattern": "x", "cursor": cursor})
-    assert (other.status, other.code) == (400, "INVALID_CURSOR")
-
-
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        ({"pattern": ""}, "INVALID_REQUEST"),
-        ({"pattern": "x" * 1_001}, "INVALID_REQUEST"),
-        ({"pattern": "x", "limit": 201}, "INVALID_LIMIT"),
-        ({"pattern": "x", "limit": 0}, "INVALID_LIMIT"),
-        ({"pattern": "x", "context": 4}, "INVALID_REQUEST"),
-        ({"pattern": "x", "cursor": "e" * 10_000}, "INVALID_CURSOR"),
-        ({"pattern": "x", "cursor": "!"}, "INVALID_CURSOR"),
-        ({"pattern": "(?=x)"}, "REGEX_UNSUPPORTED"),
-    ],
-)
-def test_a_wrong_request_for_lines_is_refused(served: Program, body: dict[str, Any], code: str):
-    reply = served.call("POST", "/grep", body)
-    assert (reply.status, reply.code) == (400, code)
+def test_wrong_requests_are_refused(served: Program):
+    long = "e" * 10_000
+    requests: list[tuple[str, dict[str, Any] | None, str]] = [
+        ("grep", {"pattern": ""}, "INVALID_REQUEST"),
+        ("grep", {"pattern": "x" * 1_001}, "INVALID_REQUEST"),
+        ("grep", {"pattern": "x", "limit": 201}, "INVALID_LIMIT"),
+        ("grep", {"pattern": "x", "limit": 0}, "INVALID_LIMIT"),
+        ("grep", {"pattern": "x", "context": 4}, "INVALID_REQUEST"),
+        ("grep", {"pattern": "x", "cursor": long}, "INVALID_CURSOR"),
+        ("grep", {"pattern": "(?=x)"}, "REGEX_UNSUPPORTED"),
+        ("notes?limit=0", None, "INVALID_LIMIT"),
+        ("notes?limit=201", None, "INVALID_LIMIT"),
+        ("notes?limit=1&limit=2", None, "INVALID_REQUEST"),
+        ("notes?sort=size", None, "INVALID_REQUEST"),
+        ("notes?property=status", None, "INVALID_FILTER"),
+        ("notes?linked=maybe", None, "INVALID_REQUEST"),
+        ("notes?tasks=done", None, "INVALID_FILTER"),
+        ("notes?after=today", None, "INVALID_FILTER"),
+        ("notes?state=open", None, "INVALID_REQUEST"),
+        (f"notes?cursor={long}", None, "INVALID_CURSOR"),
+        ("tasks?limit=201", None, "INVALID_LIMIT"),
+        ("tasks?status=doing", None, "INVALID_FILTER"),
+        ("tasks?dueAfter=today", None, "INVALID_FILTER"),
+        ("tasks?cursor=AAAA", None, "INVALID_CURSOR"),
+        ("context", {"queries": []}, "INVALID_REQUEST"),
+        ("context", {"queries": [{"query": "a"}] * 21}, "INVALID_REQUEST"),
+        ("context", {"queries": [{"query": "a", "limit": 21}]}, "INVALID_REQUEST"),
+        ("context", {"queries": [{"query": "a", "file": "x"}]}, "INVALID_REQUEST"),
+        ("context", {"queries": [{"query": "a"}], "maxTokens": 199}, "INVALID_REQUEST"),
+        ("context", {"queries": [{"kind": "read", "query": "../../x"}]}, "PATH_OUTSIDE_VAULT"),
+        ("resolve", None, "INVALID_REQUEST"),
+    ]
+    vault = served.call("GET", "/health").data["vault"]["id"]
+    for number in (-1, 2**63, 2**64 - 1):  # forged
+        tasks = encode_cursor(TasksRequest(), ("Garden/Beds.md", number), vault=vault)
+        by_connections = NotesRequest(sort=Sort.CONNECTIONS)
+        notes = encode_cursor(by_connections, (number, "Garden/Beds.md"), vault=vault)
+        requests += [
+            (f"tasks?cursor={tasks}", None, "INVALID_CURSOR"),
+            (f"notes?sort=connections&cursor={notes}", None, "INVALID_CURSOR"),
+        ]
+    wrong = []
+    for path, body, code in requests:
+        reply = served.call("GET" if body is None else "POST", f"/{path}", body)
+        status = 403 if code == "PATH_OUTSIDE_VAULT" else 400
+        if (reply.status, reply.code) != (status, code):
+            wrong.append((path[:80], body, reply.status, reply.code))
+    assert wrong == []
 
 
 def test_grep_prints_lines_that_editors_can_open(served: Program):
@@ -147,56 +149,6 @@ def test_grep_groups_lines_by_note_at_a_terminal(served: Program):
         "\x1b[1mGarden/Late frost.md\x1b[0m\n"
         "\x1b[2m8:\x1b[0m\x1b[33m\x1b[1mFleece\x1b[0m keeps two degrees.\n"
     )
-
-
-def test_notes_are_listed_and_paged(served: Program):
-    first = got(served, "/notes?limit=2&sort=title")
-    assert [note["title"] for note in first["notes"]] == ["Beds", "Bread"]
-    assert (first["total"], first["hasMore"]) == (3, True)
-    rest = got(served, f"/notes?limit=9&sort=title&cursor={first['nextCursor']}")
-    assert [note["title"] for note in rest["notes"]] == ["Late frost"]
-    found = got(served, "/notes?tag=garden&tag=cold&property=status:open&after=2025-04-01")
-    assert [note["path"] for note in found["notes"]] == ["Garden/Late frost.md"]
-    assert got(served, "/notes?path=Garden&path=Kitchen&linked=false")["total"] == 1
-
-
-def test_tasks_are_listed_and_paged(served: Program):
-    first = got(served, "/tasks?limit=1")
-    (task,) = first["tasks"]
-    assert (task["path"], task["line"], task["due"]) == ("Garden/Late frost.md", 10, "2025-05-01")
-    assert task["dependsOn"] == []
-    rest = got(served, f"/tasks?limit=1&cursor={first['nextCursor']}")
-    assert [task["text"] for task in rest["tasks"]] == ["Bake"]
-    assert not rest["hasMore"]
-
-
-@pytest.mark.parametrize(
-    ("query", "code"),
-    [
-        ("notes?limit=0", "INVALID_LIMIT"),
-        ("notes?limit=201", "INVALID_LIMIT"),
-        ("notes?limit=1&limit=2", "INVALID_REQUEST"),
-        ("notes?sort=size", "INVALID_REQUEST"),
-        ("notes?property=status", "INVALID_FILTER"),
-        ("notes?linked=maybe", "INVALID_REQUEST"),
-        ("notes?tasks=done", "INVALID_FILTER"),
-        ("notes?after=today", "INVALID_FILTER"),
-        (f"notes?cursor={'e' * 10_000}", "INVALID_CURSOR"),
-        ("notes?state=open", "INVALID_REQUEST"),
-        ("tasks?limit=201", "INVALID_LIMIT"),
-        ("tasks?status=doing", "INVALID_FILTER"),
-        ("tasks?dueAfter=today", "INVALID_FILTER"),
-        ("tasks?cursor=AAAA", "INVALID_CURSOR"),
-    ],
-)
-def test_a_wrong_request_for_a_list_is_refused(served: Program, query: str, code: str):
-    reply = served.call("GET", f"/{query}")
-    assert (reply.status, reply.code) == (400, code)
-
-
-def test_a_cursor_of_another_order_is_refused(served: Program):
-    cursor = got(served, "/notes?limit=1")["nextCursor"]
-    assert served.call("GET", f"/notes?sort=title&cursor={cursor}").code == "INVALID_CURSOR"
 
 
 def test_list_and_tasks_print_what_scripts_can_use(served: Program):
@@ -297,9 +249,8 @@ def test_an_unknown_word_is_named(served: Program):
     assert "unknown" not in posted(served, "/search", query="degrees")
 
 
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
+def test_a_shell_completes_names_of_the_vault(served: Program):
+    for words, offered in (
         (("show", "La"), ["Late frost"]),
         (("get", "note", "late f"), ["Late frost"]),
         (("open", "Garden/"), ["Garden/Late frost.md", "Garden/Beds.md"]),
@@ -311,38 +262,14 @@ def test_an_unknown_word_is_named(served: Program):
         (("grep", "x", "--path", "Gar"), ["Garden"]),
         (("list", "--vault", "def"), ["default"]),
         (("show", "zzz"), []),
-    ],
-)
-def test_a_shell_completes_names_of_the_vault(
-    served: Program, words: tuple[str, ...], offered: list[str]
-):
-    assert sorted(completed(served, *words)) == sorted(offered)
+    ):
+        assert sorted(completed(served, *words)) == sorted(offered), words
 
 
 def test_without_a_server_a_shell_is_offered_nothing(served: Program):
     nobody = {"VAULT_AGENT_SERVER_ENDPOINT": "http://127.0.0.1:9"}
     assert completed(served, "show", "La", **nobody) == []
     assert completed(served, "list", "Gar", VAULT_AGENT_SERVER_ENDPOINT="nonsense") == []
-
-
-def test_search_for_all_words_and_its_pages(served: Program):
-    first = posted(served, "/search", query="fleece", match="all", limit=1)
-    assert first["hasMore"]
-    rest = posted(
-        served, "/search", query="fleece", match="all", limit=5, cursor=first["nextCursor"]
-    )
-    assert len(first["results"]) == len(rest["results"]) == 1
-    assert (rest["hasMore"], rest["nextCursor"], rest["truncated"]) == (False, None, False)
-    wrong = served.call("POST", "/search", {"query": "fleece", "cursor": first["nextCursor"]})
-    assert (wrong.status, wrong.code) == (400, "INVALID_CURSOR")
-    printed = served.run("search", "--all-words", "fleece", "flour")
-    assert printed.stdout.splitlines()[0].endswith("Kitchen/Bread.md:3  Bread")
-    page = served.run("search", "fleece", "-n", "1")
-    assert "--cursor" not in page.stderr  # a higher --limit is simpler
-    cursor = json.loads(served.run("search", "fleece", "-n", "1", "--json").stdout)["data"][
-        "nextCursor"
-    ]
-    assert served.run("search", "fleece", "-n", "1", "--cursor", cursor).stdout != page.stdout
 
 
 def test_context_prints_excerpts_for_a_prompt(served: Program):
@@ -370,30 +297,3 @@ def test_context_prints_excerpts_for_a_prompt(served: Program):
     assert served.run("context").returncode == 2
     both = served.run("context", "--read", "beds", "--search", "degrees")
     assert both.stdout.count("### ") == 2
-
-
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        ({"queries": []}, "INVALID_REQUEST"),
-        ({"queries": [{"query": "a"}] * 21}, "INVALID_REQUEST"),
-        ({"queries": [{"query": "a", "limit": 21}]}, "INVALID_REQUEST"),
-        ({"queries": [{"query": "a", "file": "x"}]}, "INVALID_REQUEST"),
-        ({"queries": [{"query": "a"}], "maxTokens": 199}, "INVALID_REQUEST"),
-        ({"queries": [{"kind": "read", "query": "../../x"}]}, "PATH_OUTSIDE_VAULT"),
-    ],
-)
-def test_a_wrong_request_for_context_is_refused(served: Program, body: dict[str, Any], code: str):
-    reply = served.call("POST", "/context", body)
-    assert (reply.status in (400, 403), reply.code) == (True, code)
-
-
-@pytest.mark.parametrize("number", [-1, 2**63, 2**64 - 1])
-def test_a_forged_cursor_is_refused(served: Program, number: int):
-    vault = served.call("GET", "/health").data["vault"]["id"]
-    tasks = encode_cursor(TasksRequest(), ("Garden/Beds.md", number), vault=vault)
-    assert served.call("GET", f"/tasks?cursor={tasks}").code == "INVALID_CURSOR"
-    sent = NotesRequest(sort=Sort.CONNECTIONS)
-    notes = encode_cursor(sent, (number, "Garden/Beds.md"), vault=vault)
-    reply = served.call("GET", f"/notes?sort=connections&cursor={notes}")
-    assert reply.code == "INVALID_CURSOR"
