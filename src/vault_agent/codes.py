@@ -343,6 +343,14 @@ CODES: Final[dict[str, Code]] = {
         ),
     ),
     "WRITE_UNSUPPORTED_HERE": Code("Unavailable", 503, 1),
+    "WRITE_LOG_DAMAGED": Code(
+        "Unavailable",
+        503,
+        1,
+        "Notes can be read, and nothing is lost. To write again without the undo of earlier writes,"
+        " move writes.db and the folder writes out of the index's folder, and restart the server.",
+    ),
+    "STATE_TOO_NEW": Code("Unavailable", 503, 1, "Update vault-agent on this computer."),
     "WRITE_OUTCOME_UNKNOWN": Code("Unavailable", None, 1, "Read the note before you try again."),
     "SERVER_UNAVAILABLE": Code(
         "Unavailable",

@@ -16,6 +16,7 @@ from tests.support.waiting import eventually_async
 from vault_agent import __version__
 from vault_agent.codes import CODES
 from vault_agent.model.warning import Warning
+from vault_agent.system.address import note_vault
 
 if TYPE_CHECKING:
     from tests.cli.fake import FakeServer, Run
@@ -119,6 +120,23 @@ async def test_the_index_of_a_moved_vault_is_not_to_be_removed(run: Run, notes: 
     await started(run, "--background")
     shown = await run("doctor")
     assert shown.code == 0, shown.out
+
+
+async def test_doctor_never_advises_to_remove_what_cannot_be_made_again(
+    run: Run, notes: Path, tmp_path: Path
+):
+    await started(run, "--background")
+    await run("jobs", "follow")
+    parent = Path((await run("config", "get", "index.dir")).out.strip())
+    [index] = (parent / "indexes").iterdir()
+    gone = index.with_name("abcd" * 8)
+    gone.mkdir()
+    note_vault(gone, str(tmp_path / "unplugged"))
+    (index / "jobs.damaged").write_bytes(b"x")
+    found = await checks(run)
+    assert found["indexes"]["fix"] == "vault-agent indexes list"
+    assert "a damaged jobs.db was set aside" in found["state"]["found"]
+    assert found["state"]["ok"] is None
 
 
 @pytest.mark.parametrize("running", [None, "job-1"])

@@ -146,5 +146,25 @@ async def test_indexes_are_listed_and_removed(
     assert used.code == 5
     assert kept.exists()
     assert (await run("indexes", "remove", "--gone")).out == "Removed 1 index, 2.0 MB.\n"
+    assert not gone.exists()
     assert (await run("indexes", "remove", "1234", "5678")).out == "Removed 2 indexes, 4.0 MB.\n"
     assert not any(parent.iterdir())
+
+
+@pytest.mark.parametrize("kept", ["writes/before/aa", "vectors/1.rows", "jobs.damaged"])
+@pytest.mark.parametrize("chosen", ["--gone", "abcd"])
+async def test_an_index_with_what_cannot_be_made_again_is_not_removed_unasked(
+    environment: dict[str, str], tmp_path: Path, run: Run, kept: str, chosen: str
+):
+    folder = tmp_path / "data" / "indexes" / ("abcd" * 8)
+    environment["VAULT_AGENT_INDEX_DIR"] = str(folder.parents[1])
+    (folder / kept).parent.mkdir(parents=True)
+    (folder / kept).write_bytes(b"x")
+    note_vault(folder, str(tmp_path / "unplugged"))
+    refused = await run("indexes", "remove", chosen)
+    assert refused.code == 2
+    assert f"abcdabcd  {tmp_path / 'unplugged'}: " in refused.err
+    assert "add --yes" in refused.err
+    assert (folder / kept).exists()
+    assert (await run("indexes", "remove", chosen, "--yes")).code == 0
+    assert not folder.exists()

@@ -396,8 +396,26 @@ async def test_a_set_aside_database_keeps_its_write_ahead_log(database):
     for file in (database, *journals):
         file.write_bytes(b"which SQLite would take for the new database's")
     set_aside(database)
-    assert [file for file in (database, *journals) if file.exists()] == []
-    assert database.with_suffix(".damaged").exists()
+    assert sorted(file.name for file in database.parent.glob("vectors*.*")) == [
+        "vectors.damaged",
+        "vectors.damaged-journal",
+        "vectors.damaged-wal",
+    ]
+
+
+async def test_the_rows_of_a_database_that_was_set_aside_stay(database, map_path):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(4), units(4))
+    [rows] = database.with_suffix("").glob("*.rows")
+    held = rows.read_bytes()
+    database.write_bytes(b"\xff" * 8192)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(4), keys(4))
+        plan.fill(keys(4), await store.save(keys(4), units(4)))
+        await store.tidy(plan, map_path)
+    assert rows.read_bytes() == held
 
 
 async def test_saving_no_vectors_is_not_an_error(database):

@@ -14,7 +14,7 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
-from vault_agent.errors import Busy, Misconfigured, NotFound
+from vault_agent.errors import Busy, Misconfigured, NotFound, Unavailable
 from vault_agent.markdown.edit import append
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState
@@ -188,8 +188,8 @@ async def test_health_tells_how_the_vault_is_written(root: Path):
 
 @pytest.mark.fault(
     "Writing",
-    "a second server; a damaged log",
-    "`INDEX_LOCKED`; the log is set aside",
+    "a second server",
+    "`INDEX_LOCKED`",
 )
 async def test_a_second_server_does_not_write(root: Path, tmp_path: Path):
     async with opened(root) as vault:
@@ -199,6 +199,30 @@ async def test_a_second_server_does_not_write(root: Path, tmp_path: Path):
     with directory.changing_notes(), pytest.raises(Busy, match="INDEX_LOCKED"):
         async with opened(root):
             pass
+
+
+@pytest.mark.fault(
+    "Writing",
+    "a damaged log of writes, or one of a newer version",
+    "`WRITE_LOG_DAMAGED`, `STATE_TOO_NEW`: nothing is written, the log keeps its bytes, notes are"
+    " read",
+)
+async def test_a_damaged_log_stops_writing_and_not_reading(root: Path, tmp_path: Path):
+    async with opened(root) as vault:
+        await vault.writing.create("Rye.md", CREATE, b"rye\n")
+    folder = next((tmp_path / "data/indexes").iterdir())
+    kept = sorted((folder / "writes/before").iterdir())
+    assert kept
+    (folder / "writes.db").write_bytes(b"SQLite format 3\0" + b"damage" * 1000)
+    config = Config(vault={"root": root}, index={"dir": tmp_path / "data"}, write=WRITE)
+    async with open_app(config) as app:
+        vault = app.vaults.default
+        with pytest.raises(Unavailable, match="WRITE_LOG_DAMAGED"):
+            _ = vault.writing
+        health = await vault.health()
+        assert health.write.state == "unsupported"
+        assert "WRITE_LOG_DAMAGED" in [warning.code for warning in health.warnings]
+    assert sorted((folder / "writes/before").iterdir()) == kept
 
 
 async def test_writing_is_off_unless_enabled(root: Path, tmp_path: Path):

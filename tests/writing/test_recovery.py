@@ -192,17 +192,6 @@ async def test_unfinished_temporaries_are_removed(closed: Vault, crash, monkeypa
         assert closed.tree() == {"A.md": b"one\n"}
 
 
-async def test_a_damaged_log_is_set_aside(closed: Vault):
-    closed.put("A.md", "one\n")
-    async with closed.opened():
-        await closed.append("A.md", "two\n")
-    (closed.data / "writes.db").write_bytes(b"SQLite format 3\0" + b"damage" * 1000)
-    async with closed.opened():
-        assert await closed.writing.writes() == []
-        await closed.append("A.md", "three\n")
-    assert (closed.data / "writes.damaged").exists()
-
-
 async def test_a_full_disk_in_the_middle_says_that_the_change_goes_on(vault: Vault, monkeypatch):
     vault.put("A.md", "a\n")
     vault.put("B.md", "[[A]]\n")

@@ -188,8 +188,11 @@ def _disk(config: Config) -> Iterator[Check]:
         number, size = gone_indexes(index_parent(config) / "indexes")
     # Without an index of its own, a moved vault may still take one of them over.
     if number and _is_there(config) and folder.is_dir():
-        what = f"{number} index{'es' * (number > 1)} of vaults that are gone, {size / 1e6:,.1f} MB"
-        yield Check("indexes", None, what, "vault-agent indexes remove --gone")
+        what = f"{number} index{'es' * (number > 1)} of vaults that are not in their places"
+        yield Check("indexes", None, f"{what}, {size / 1e6:,.1f} MB", "vault-agent indexes list")
+    for file in (*index_parent(config).glob("*.damaged"), *folder.glob("*.damaged")):
+        what = f"a damaged {file.stem}.db was set aside as {in_home(file)}"
+        yield Check("state", None, what, "remove it when you no longer need it")
 
 
 def _nearest(folder: Path) -> Path:

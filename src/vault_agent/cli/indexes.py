@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
 
+from vault_agent.cli.asking import DECLINED, agreed
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import envelope, say, tell
@@ -35,6 +36,16 @@ class Index(NamedTuple):
     def is_gone(self) -> bool:
         """Whether the folder of its notes no longer exists."""
         return self.vault is not None and not self.vault.is_dir()
+
+    @property
+    def irreplaceable(self) -> list[str]:
+        """Name what of it cannot be made again from the notes."""
+        kept = {
+            "the undo of writes": "writes/before/*",
+            "embeddings": "vectors/*.rows",
+            "state that was set aside": "*.damaged",
+        }
+        return [what for what, files in kept.items() if any(self.folder.glob(files))]
 
 
 @click.group("indexes", cls=Group)
@@ -76,24 +87,34 @@ async def list_(invocation: Invocation) -> None:
 
 @command.command("remove")
 @click.argument("identifiers", metavar="[ID]...", nargs=-1)
-@click.option("--gone", is_flag=True, help="Remove every index whose vault no longer exists.")
+@click.option("--gone", is_flag=True, help="Remove every index whose vault is not in its place.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-async def remove(invocation: Invocation, identifiers: tuple[str, ...], gone: bool) -> None:
-    """Remove indexes. Notes are never touched, and an index can be built again.
+async def remove(
+    invocation: Invocation, identifiers: tuple[str, ...], gone: bool, yes: bool
+) -> int | None:
+    """Remove indexes. Notes are never touched.
 
-    ID is the beginning of an ID from `indexes list`.
+    ID is the beginning of an ID from `indexes list`. An index can be built again. The undo of
+    writes and embeddings cannot, so it names the indexes that have them, and asks.
     """
     if bool(identifiers) == gone:
         raise click.UsageError("give the ID of an index, or --gone")
     found = known_indexes(_parent(invocation))
     chosen = [each for each in found if each.is_gone] if gone else _named(found, identifiers)
-    if served := [each for each in chosen if each.served]:
-        raise Busy(
-            "INDEX_LOCKED",
-            f"A server uses the index {served[0].folder.name[:8]}. Stop it first.",
-        )
+    for each in chosen:
+        _require_unused(each)
+    if asks := [each for each in chosen if each.irreplaceable]:
+        tell("Notes stay. These cannot be made again:")
+        for each in asks:
+            vault = in_home(each.vault) if each.vault else "unknown vault"
+            tell(f"{each.folder.name[:8]}  {vault}: {', '.join(each.irreplaceable)}")
+        if not agreed("Remove them?", yes=yes):
+            tell("Nothing was removed.")
+            return DECLINED
     freed = 0
     for each in chosen:
+        _require_unused(each)  # a server may have started since
         try:
             shutil.rmtree(each.folder)
         except OSError as error:
@@ -107,6 +128,14 @@ async def remove(invocation: Invocation, identifiers: tuple[str, ...], gone: boo
     else:
         number = "1 index" if len(chosen) == 1 else f"{len(chosen)} indexes"
         say(f"Removed {number}, {_megabytes(freed)}.")
+    return None
+
+
+def _require_unused(index: Index) -> None:
+    if is_serving(index.folder):
+        raise Busy(
+            "INDEX_LOCKED", f"A server uses the index {index.folder.name[:8]}. Stop it first."
+        )
 
 
 def gone_indexes(parent: Path) -> tuple[int, int]:

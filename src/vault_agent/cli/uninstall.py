@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.project import Project
 
-_DATA = ("spool", "sessions.lock", "sessions.db*", "sessions.damaged", "session-texts.*")
+_DATA = ("spool", "sessions.lock", "sessions.db*", "sessions.damaged*", "session-texts.*")
 """What is in the data folder beside the indexes. What else is there is not ours."""
 
 

@@ -14,7 +14,7 @@ import aiosqlite
 import anyio
 import orjson
 
-from vault_agent.errors import IndexUnavailable
+from vault_agent.errors import IndexUnavailable, Unavailable
 from vault_agent.store.failures import damaged, disk_failed, disk_full, not_writable, system_failure
 from vault_agent.store.mapped import MappedFiles
 
@@ -38,6 +38,13 @@ BUSY_SECONDS = 5.0
 """Seconds that a statement waits for another connection's lock."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NOT_OUR_SCHEMA = ("no such ", "has no column", "unsupported file format")
+_STATE_VERSION = 0
+_COLUMNS = """
+SELECT t.name, c.name, c.type || iif(c."notnull", ' NOT NULL', '')
+    || coalesce(' DEFAULT ' || c.dflt_value, '')
+FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
+WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'
+"""
 _NOT_ALLOWED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
 _DISK = {
     sqlite3.SQLITE_IOERR: "input/output error",
@@ -79,22 +86,41 @@ def translated() -> Iterator[None]:
         raise failure from error
 
 
-async def make_schema(connection: AsyncConnection, *names: str) -> None:
-    """Run the scripts `names`, whose statements create what is missing.
+def migrate(connection: sqlite3.Connection, *names: str) -> None:
+    """Give a state file the schema of the scripts `names`, and keep all of its rows.
 
-    The database must then have exactly this schema, down to the comments inside statements.
+    What is missing is added, and what only another version has stays. So a new column of a script
+    is nullable or has a default. A change that older programs cannot live with raises
+    `_STATE_VERSION`, and they refuse the file.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` if it has another schema.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the file is damaged.
+        Unavailable: `STATE_TOO_NEW`.
     """
-    statements = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
-    with translated():
-        await connection.executescript("".join(map(script, names)))
-        made = await connection.execute_fetchall(statements)
-    with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript("".join(map(script, names)))
-        if [tuple(row) for row in made] != fresh.execute(statements).fetchall():
-            raise damaged()
+    statements = "".join(map(script, names))
+    with translated(), closing(sqlite3.connect(":memory:")) as fresh:
+        if connection.execute("PRAGMA user_version").fetchone()[0] > _STATE_VERSION:
+            raise Unavailable("STATE_TOO_NEW", "A newer vault-agent has written its state here.")
+        fresh.executescript(statements)
+        ours = _columns(fresh)
+        theirs = _columns(connection)
+        tables = {table for table, _ in theirs}
+        try:
+            for (table, name), column in ours.items():
+                if table in tables and (table, name) not in theirs:
+                    connection.execute(f"ALTER TABLE {table} ADD COLUMN {name} {column}")
+            connection.executescript(statements)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:  # it is no earlier schema of ours
+                raise damaged() from error
+            raise
+        if any(theirs[place].endswith(" NOT NULL") for place in theirs.keys() - ours.keys()):
+            raise damaged()  # no version has a column that our statements would leave empty
+
+
+def _columns(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    """Return the definition of each column, by table and name."""
+    return {(table, name): column for table, name, column in connection.execute(_COLUMNS)}
 
 
 def check_pages(connection: sqlite3.Connection, *, indexes: bool = False) -> None:
@@ -155,10 +181,18 @@ async def _prepared(
 
 
 def set_aside(path: Path) -> None:
-    """Rename a damaged database to `.damaged` and remove its journals."""
-    path.replace(path.with_suffix(".damaged"))
-    for suffix in ("-journal", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    """Rename a damaged database to `.damaged`, with its journals.
+
+    Only the shared memory goes: SQLite makes it of the write-ahead log.
+    """
+    aside = path.with_suffix(".damaged")
+    path.replace(aside)
+    for suffix in ("-journal", "-wal"):
+        journal, kept = (file.with_name(file.name + suffix) for file in (path, aside))
+        kept.unlink(missing_ok=True)  # of a database that was set aside before
+        if journal.exists():
+            journal.rename(kept)
+    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
 
 
 def _translate(error: sqlite3.DatabaseError) -> VaultAgentError | None:

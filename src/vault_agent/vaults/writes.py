@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from vault_agent.errors import Forbidden, Misconfigured
+from vault_agent.errors import Forbidden, Misconfigured, Unavailable
+from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import Right, WriteHealth
 from vault_agent.model.writing import WriteLimits
 from vault_agent.store.writes.log import WriteLog
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from vault_agent.config.sections import WriteSettings
     from vault_agent.freshness.following import Following
     from vault_agent.freshness.runs import IndexedVault
-    from vault_agent.model.warning import Warning
     from vault_agent.model.writing import LoggedWrite
     from vault_agent.system.allowance import Allowance
     from vault_agent.writing.files import Index
@@ -65,6 +65,7 @@ class Writes:
         self._allowance = allowance
         self._settings = settings
         self._writing: Writing | None = None
+        self._refusal: Unavailable | None = None  # while the log cannot be used
         self._by_itself = False
 
     @property
@@ -84,7 +85,10 @@ class Writes:
 
         Raises:
             Misconfigured: `FEATURE_DISABLED`.
+            Unavailable: `WRITE_LOG_DAMAGED`, `STATE_TOO_NEW`.
         """
+        if self._refusal is not None and self._settings.enabled:
+            raise self._refusal.again()
         if self._writing is None or not self._settings.enabled:
             setting = "write.enabled"
             what = f"This is switched off: {setting} is not true."
@@ -99,7 +103,10 @@ class Writes:
 
         Raises:
             Forbidden: `VAULT_READ_ONLY` if it may not write in this vault by itself.
+            Unavailable: as `writing`.
         """
+        if self._refusal is not None and self._by_itself:
+            raise self._refusal.again()
         if self._writing is None or not self._by_itself:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
         return self._writing
@@ -119,7 +126,12 @@ class Writes:
             yield
             return
         with self._vault.directory.changing_notes():
-            self._writing = await asyncio.to_thread(self._open)
+            try:
+                self._writing = await asyncio.to_thread(self._open)
+            except Unavailable as error:
+                self._refusal = error
+                yield
+                return
             running = asyncio.create_task(self._writing.run())
             try:
                 yield
@@ -132,12 +144,16 @@ class Writes:
 
     def health(self) -> WriteHealth:
         """Return how the vault is written."""
-        if self._writing is None or not self._settings.enabled:
+        if not self._settings.enabled:
             return WriteHealth()
-        return self._writing.health()
+        if self._refusal is not None:
+            return WriteHealth(enabled=True, allow=tuple(self._settings.allow), state="unsupported")
+        return WriteHealth() if self._writing is None else self._writing.health()
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for the server's state."""
+        if self._refusal is not None:
+            return (Warning(self._refusal.code, *self._refusal.over_http()),)
         return () if self._writing is None else self._writing.warnings()
 
     def _open(self) -> Writing:

@@ -12,7 +12,7 @@ import orjson
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
 from vault_agent.model.warning import Warning
-from vault_agent.store.database import check_pages, make_schema, open_or_renew, translated, within
+from vault_agent.store.database import check_pages, migrate, open_or_renew, translated, within
 from vault_agent.store.failures import damaged
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
 async def _prepare(connection: aiosqlite.Connection) -> None:
     # Not WAL: one process uses one small file, and no log is left beside it.
     await connection.execute_fetchall("PRAGMA journal_mode = TRUNCATE")
-    await make_schema(connection, "jobs/jobs.sql")
     await within(connection, check_pages, indexes=True)
+    await within(connection, migrate, "jobs/jobs.sql")
     try:
         await _newest_first(connection)
     except (ValueError, TypeError, KeyError):

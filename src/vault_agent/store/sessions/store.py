@@ -13,7 +13,7 @@ from vault_agent.store.database import (
     check_pages,
     connect,
     json_array,
-    make_schema,
+    migrate,
     open_or_renew,
     translated,
     within,
@@ -80,8 +80,8 @@ async def open_sessions(path: Path) -> AsyncIterator[SessionStore]:
 async def _prepare(scripts: Sequence[str], connection: aiosqlite.Connection) -> None:
     # Not WAL: small files, and no log is left beside them.
     await connection.execute_fetchall("PRAGMA journal_mode = TRUNCATE")
-    await make_schema(connection, *scripts)
     await within(connection, check_pages, indexes=True)
+    await within(connection, migrate, *scripts)
 
 
 class SessionStore:

@@ -17,7 +17,7 @@ import numpy as np
 from vault_agent.model.vectors import VectorSpace
 from vault_agent.store.database import (
     check_pages,
-    make_schema,
+    migrate,
     open_or_renew,
     translated,
     within,
@@ -91,8 +91,8 @@ async def _prepare(connection: aiosqlite.Connection) -> None:
     await connection.execute_fetchall("PRAGMA journal_mode = WAL")
     # A power cut may lose the last statements; a kill loses none.
     await connection.execute_fetchall("PRAGMA synchronous = NORMAL")
-    await make_schema(connection, "vectors/vectors.sql")
     await within(connection, check_pages)
+    await within(connection, migrate, "vectors/vectors.sql")
     # Remove an unfinished copy.
     for (number,) in await connection.execute_fetchall("SELECT id FROM space WHERE NOT ready"):
         await connection.execute_fetchall("DELETE FROM vector WHERE space = ?", (number,))
@@ -231,7 +231,8 @@ class VectorStore:
         for start in range(0, len(failures), _ROWS):
             part = failures[start : start + _ROWS]
             await self._connection.execute_fetchall(
-                f"INSERT OR REPLACE INTO failure VALUES {', '.join(['(?, ?, ?)'] * len(part))}",
+                "INSERT OR REPLACE INTO failure (space, key, reason)"
+                f" VALUES {', '.join(['(?, ?, ?)'] * len(part))}",
                 [value for key, reason in part for value in (number, key, reason)],
             )
 
@@ -261,8 +262,9 @@ class VectorStore:
     async def tidy(self, plan: Plan, path: Path) -> None:
         """Remove unused vectors after a complete run, and publish the plan again.
 
-        Other spaces are removed at once. If a third of this space is unused, the used vectors are
-        copied to a new space. Files that a reader has mapped stay readable to it.
+        Other spaces are removed at once, but for the rows of a database that was set aside. If a
+        third of this space is unused, the used vectors are copied to a new space. Files that a
+        reader has mapped stay readable to it.
         """
         number, space, files = self._current()
         used = np.unique(plan.rows[plan.rows >= 0])
@@ -320,6 +322,8 @@ class VectorStore:
             "DELETE FROM space WHERE id <> ?",
         ):
             await self._connection.execute_fetchall(statement, (number,))
+        if self.folder.with_suffix(".damaged").exists():
+            return  # its rows are here, too
         keep = {rows_path(self.folder, number), planes_path(self.folder, number)}
         for file in self.folder.iterdir():
             if file not in keep:
@@ -330,8 +334,8 @@ class VectorStore:
         for start in range(0, len(rows), _ROWS):
             part = rows[start : start + _ROWS]
             await self._connection.execute_fetchall(
-                "INSERT OR REPLACE INTO vector VALUES"
-                f" {', '.join(['(?, ?, ?, ?, ?)'] * len(part))}",
+                "INSERT OR REPLACE INTO vector (space, key, row, crc, truncated)"
+                f" VALUES {', '.join(['(?, ?, ?, ?, ?)'] * len(part))}",
                 [value for row in part for value in (space, *row)],
             )
 
@@ -348,7 +352,9 @@ class VectorStore:
         rows = await self._connection.execute_fetchall("SELECT coalesce(max(id), 0) FROM space")
         number: int = 1 + max([*files, *(row[0] for row in rows)])
         await self._connection.execute_fetchall(
-            "INSERT INTO space VALUES (?, ?, ?, ?, ?, ?, ?, 0)", (number, *astuple(space), ready)
+            "INSERT INTO space (id, model, dimension, query_prefix, document_prefix, probe, ready)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (number, *astuple(space), ready),
         )
         return number
 

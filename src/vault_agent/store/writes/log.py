@@ -12,10 +12,15 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import Failed, IndexUnavailable, VaultAgentError
+from vault_agent.errors import Failed, IndexUnavailable, Unavailable, VaultAgentError
 from vault_agent.model.writing import PERSON, SERVER
-from vault_agent.store.database import BUSY_SECONDS, json_array, script, set_aside, translated
-from vault_agent.store.failures import damaged
+from vault_agent.store.database import (
+    BUSY_SECONDS,
+    check_pages,
+    json_array,
+    migrate,
+    translated,
+)
 from vault_agent.store.writes.bytes import KeptBytes
 from vault_agent.store.writes.record import Logged, change_of, logged_of, shown
 
@@ -42,7 +47,7 @@ class WriteLog:
     """The log of one vault. Safe to share between threads.
 
     Every method raises `Failed` `DISK_FULL` if the log cannot be written: a write whose bytes
-    before are not kept is not allowed.
+    before are not kept is not allowed. If the log is damaged, it raises `WRITE_LOG_DAMAGED`.
     """
 
     def __init__(self, connection: sqlite3.Connection, kept: KeptBytes) -> None:
@@ -52,19 +57,24 @@ class WriteLog:
 
     @classmethod
     def open(cls, path: Path, folder: Path) -> WriteLog:
-        """Open the log. Create it if it is missing, and set it aside if it is damaged.
+        """Open the log, and create it if it is missing.
+
+        A damaged log is left as it is, with all bytes that it needs. So is an empty one beside
+        bytes: it would forget all of them.
 
         Raises:
+            Unavailable: `WRITE_LOG_DAMAGED`, `STATE_TOO_NEW`.
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         """
         kept = KeptBytes(folder)
         with translated():
             kept.create()
+            if kept.sizes() and not (path.exists() and path.stat().st_size):
+                raise _damaged()
             try:
                 return cls(_opened(path), kept)
             except IndexUnavailable:
-                set_aside(path)
-                return cls(_opened(path), kept)
+                raise _damaged() from None
 
     def close(self) -> None:
         """Close the log."""
@@ -456,34 +466,26 @@ def _opened(path: Path) -> sqlite3.Connection:
     try:
         with translated():
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(script("writes/writes.sql"))
-            _check(connection)
+            check_pages(connection)
+            migrate(connection, "writes/writes.sql")
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _check(connection: sqlite3.Connection) -> None:
-    """Raise `IndexUnavailable` if the log is damaged or has another schema."""
-    if connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
-        raise damaged()
-    statement = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
-    fresh = sqlite3.connect(":memory:")
-    try:
-        fresh.executescript(script("writes/writes.sql"))
-        if connection.execute(statement).fetchall() != fresh.execute(statement).fetchall():
-            raise damaged()
-    finally:
-        fresh.close()
+def _damaged() -> Unavailable:
+    return Unavailable("WRITE_LOG_DAMAGED", "The log of writes is damaged, so nothing is written.")
 
 
 @contextmanager
 def _refused() -> Iterator[None]:
-    """Turn any failure of the disk into the refusal of a write."""
+    """Turn damage of the log, and any failure of the disk, into the refusal of a write."""
     try:
         with translated():
             yield
+    except IndexUnavailable:
+        raise _damaged() from None
     except VaultAgentError as error:
         raise Failed(
             "DISK_FULL",
