@@ -344,11 +344,7 @@ CODES: Final[dict[str, Code]] = {
     ),
     "WRITE_UNSUPPORTED_HERE": Code("Unavailable", 503, 1),
     "WRITE_LOG_DAMAGED": Code(
-        "Unavailable",
-        503,
-        1,
-        "Notes can be read, and nothing is lost. To write again without the undo of earlier writes,"
-        " move writes.db and the folder writes out of the index's folder, and restart the server.",
+        "Unavailable", 503, 1, "To write without its undo, move it away, and restart the server."
     ),
     "STATE_TOO_NEW": Code("Unavailable", 503, 1, "Update vault-agent on this computer."),
     "WRITE_OUTCOME_UNKNOWN": Code("Unavailable", None, 1, "Read the note before you try again."),
@@ -467,9 +463,6 @@ CODES: Final[dict[str, Code]] = {
     ),
     "MENTIONS_LIMITED": Code(*_WARNING),
     # Warnings of writes.
-    "APPEND_ALREADY_THERE": Code(
-        *_WARNING, "Nothing was appended. To append it again, set `allowRepeat`."
-    ),
     "FRONTMATTER_IGNORED": Code(*_WARNING),
     "INDEX_PENDING": Code(*_WARNING, "A search finds the change in a moment."),
     "CANVAS_NOT_REWRITTEN": Code(*_WARNING),

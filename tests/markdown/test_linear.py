@@ -18,7 +18,7 @@ from vault_agent.markdown.edit import append, overwrite, prepend
 from vault_agent.markdown.heading_links import RenamedHeading
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.replace import replace
-from vault_agent.markdown.section_edit import edit_section, section_ends_with
+from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import Status, Wanted, set_status
 from vault_agent.markdown.unlink import whole_links
@@ -65,7 +65,6 @@ OPERATIONS = {
     "section": lambda text: edit_section(
         text.encode(), Address(("b",)), "append", "x", create_if_missing=True
     ),
-    "repeated section": lambda text: section_ends_with(text.encode(), Address(("b",)), "x"),
     "heading": lambda text: edit_section(
         f"# a\n{text}".encode(), Address(("a",)), "renameHeading", "c"
     ),

@@ -214,9 +214,6 @@ def test_a_note_is_created_appended_to_and_taken_back(writers: Writers):
     first, *diff = text.splitlines()
     assert first.startswith("changed Notes/New.md · 19 -> 23 bytes · hash: ")
     assert "+more" in diff
-    again = writers.use("", "vault_write", path="Notes/New.md", content="more", mode="append")
-    assert again.startswith("unchanged Notes/New.md")
-    assert "! APPEND_ALREADY_THERE: " in again
     writers.use("", "vault_undo", writeId=first.rpartition(" ")[2])
     assert writers.text("Notes/New.md") == "---\na: 1\n---\n# New\n"
 
@@ -578,21 +575,6 @@ def test_agentiso_reads_a_note_whose_frontmatter_is_no_yaml(writers):
     assert (read["frontmatter"], read["content"]) == (None, text)
     wrong = writers.refuse("iso", "vault_frontmatter", path="broken.md")
     assert wrong.startswith("FRONTMATTER_INVALID")
-
-
-def test_what_was_not_appended_because_it_is_there_is_said_in_json_too(writers):
-    def ask(name: str, **arguments: Any) -> Any:
-        sent = {"repository_name": "twice", "path": "log.md", **arguments}
-        return json.loads(writers.use("third", name, **sent))
-
-    assert ask("note_upsert", content="# Log\n") == {"created": True}
-    assert ask("note_upsert", content="a line\n") == {"created": False}
-    again = ask("note_upsert", content="a line\n")
-    assert again["created"] is False
-    assert again["warnings"][0].startswith("APPEND_ALREADY_THERE: ")
-    assert writers.text("claude/twice/log.md") == "# Log\na line\n"
-    assert "warnings" not in ask("task_add", text="Buy a fuse")
-    assert ask("task_add", text="Buy a fuse")["warnings"][0].startswith("APPEND_ALREADY_THERE: ")
 
 
 def test_a_note_of_obsidian_vault_mcp_has_one_name_in_all_of_its_tools(writers):

@@ -141,7 +141,7 @@ def test_the_hash_of_a_note_is_its_etag_and_goes_into_if_match(server: WritableP
 
 def test_the_same_key_writes_once(server: WritableProgram):
     key = {"Idempotency-Key": "once-1"}
-    body = {"path": "Once.md", "mode": "upsert", "content": "line\n", "allowRepeat": True}
+    body = {"path": "Once.md", "mode": "upsert", "content": "line\n"}
     first = server.send("POST", "/write/note", body, key).data
     again = server.send("POST", "/write/note", body, key).data
     for reply in (first, again):  # a busy machine indexes it later
@@ -150,6 +150,12 @@ def test_the_same_key_writes_once(server: WritableProgram):
     assert server.text("Once.md") == "line\n"
     other = server.send("POST", "/write/note", {**body, "content": "other\n"}, key)
     assert (other.status, other.code) == (422, "IDEMPOTENCY_KEY_REUSED")
+
+
+def test_a_person_appends_the_same_line_as_often_as_it_is_typed(server: WritableProgram):
+    for _ in range(2):
+        server.post("note", path="Coffee.md", mode="upsert", content="coffee\n")
+    assert server.text("Coffee.md") == "coffee\ncoffee\n"
 
 
 def test_an_attachment_is_added_once(server: WritableProgram):

@@ -72,34 +72,6 @@ async def test_a_task_without_a_place_is_refused(opened_vault: OpenedVault, note
     assert vault.text("a.md") == note
 
 
-@pytest.mark.parametrize(
-    ("note", "section", "ends"),
-    [
-        ("x\n- [ ] new 📅 2025-06-01\n", None, True),
-        ("- [ ] new 📅 2025-06-01\r\n\r\n", None, True),
-        ("- [ ] new 📅 2025-06-01\nx", None, False),
-        ("# A\n- [ ] new 📅 2025-06-01\n\n# B\nx", ("A",), True),
-        ("# A\nx\n# B\n- [ ] new 📅 2025-06-01", ("A",), False),
-    ],
-)
-async def test_a_write_knows_whether_the_task_is_the_last_one(
-    opened_vault: OpenedVault, note, section, ends
-):
-    """So that a task that is sent twice is added once."""
-    vault = opened_vault
-    vault.put("a.md", "# A\n")
-    passed = []
-    edit = vault.writing.edit
-
-    async def watched(path, asked, plan):
-        passed.append(asked)
-        return await edit(path, asked, plan)
-
-    vault.writing.edit = watched  # type: ignore[method-assign]
-    await added(vault, "new", section, due="2025-06-01")
-    assert passed[0].appended.ends(note.encode()) is ends
-
-
 async def done(vault: OpenedVault, line: int, open_tasks) -> tuple:
     return await set_task(
         vault.writing, "a.md", write(), Wanted(line), Status.DONE,

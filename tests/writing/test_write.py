@@ -20,7 +20,7 @@ from tests.writing.opened import write as write_of
 from vault_agent.errors import Busy, Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right, WriteState
-from vault_agent.model.writing import Appended, Writer
+from vault_agent.model.writing import Writer
 from vault_agent.writing import notes
 from vault_agent.writing.write import Writing
 
@@ -240,19 +240,6 @@ async def test_one_key_at_the_same_time_is_one_write(vault: Vault):
     assert vault.bytes("A.md") == b"one\ntwo\n"
     assert sum(each.replayed for each in replies) == 9
     assert len({each.write_id for each in replies}) == 1
-
-
-async def test_text_that_was_just_appended_is_not_appended_again(vault: Vault):
-    vault.put("A.md", "one\n")
-    text = Appended(b"two")
-    assert (await vault.append("A.md", "two", appended=text)).changed
-    again = await vault.append("A.md", "two", appended=text)
-    assert not again.changed
-    assert [each.code for each in again.warnings] == ["APPEND_ALREADY_THERE"]
-    assert (await vault.append("A.md", "two", appended=text, caller=AGENT)).changed
-    vault.put("A.md", "one\ntwo\nand more\n")
-    assert (await vault.append("A.md", "two", appended=text)).changed
-    assert (await vault.append("A.md", "two")).changed  # allowRepeat
 
 
 async def test_an_agent_writes_only_so_often(tmp_path: Path):

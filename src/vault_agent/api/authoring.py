@@ -73,7 +73,6 @@ class AddTaskBody(NoteBody):
     recurrence: Annotated[Line, StringConstraints(max_length=200)] | None = Field(
         default=None, description="As `every week`."
     )
-    allow_repeat: bool = Field(default=False, description="Add a task again that you just added.")
 
 
 TaskState = Literal["done", "open", "cancelled", "toggle"]
@@ -138,7 +137,6 @@ class DevlogBody(WriteBody):
     text: Annotated[Content, StringConstraints(min_length=1, max_length=2_000)] = Field(
         description="Line ends become spaces."
     )
-    allow_repeat: bool = Field(default=False, description="Add a line again that you just added.")
     session_id: SessionId | None = Field(
         default=None,
         description="The session whose journal gets the line too. Default: the only open one.",
@@ -178,7 +176,6 @@ async def _add_task(call: CallContext, sent: AddTaskBody) -> Found:
         task,
         section=section,
         form=call.vault.config.write.tasks_format,
-        allow_repeat=sent.allow_repeat,
     )
     return found(written)
 
@@ -269,7 +266,6 @@ async def _devlog(call: CallContext, sent: DevlogBody) -> Found:
         topic=sent.topic,
         text=sent.text,
         today=_now().date(),
-        allow_repeat=sent.allow_repeat,
     )
     if journals is not None and session_id and written.changed and not written.dry_run:
         await journals.add_line(session_id, sent.kind, sent.text)

@@ -17,7 +17,7 @@ from vault_agent.markdown.address import Address
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Appended, Write, Written
+from vault_agent.model.writing import Write, Written
 from vault_agent.search.resolve import resolve
 from vault_agent.text.names import is_note
 from vault_agent.wire.base import dump
@@ -57,9 +57,6 @@ class WriteNoteBody(NoteBody):
     )
     blank_line: bool = Field(
         default=False, description="Put one empty line before text that is appended."
-    )
-    allow_repeat: bool = Field(
-        default=False, description="Append text again that you have just appended."
     )
 
 
@@ -129,9 +126,6 @@ class SectionBody(NoteBody):
         default=False, description="Make the heading, under its parent if a path names one."
     )
     deep: bool = Field(default=False, description="Append after the subsections.")
-    allow_repeat: bool = Field(
-        default=False, description="Append text again that you have just appended."
-    )
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -167,7 +161,6 @@ def asked(
     *,
     hash_required: bool = False,
     retries: bool = False,
-    appended: Appended | None = None,
     digest: bytes = b"",
 ) -> Write:
     """Return what every write is told: who asks for what, and how.
@@ -187,7 +180,6 @@ def asked(
         request=blake2b(operation.encode() + b"\n" + content + digest, digest_size=16).digest(),
         wait_ms=sent.wait_ms,
         retries=retries,
-        appended=appended,
     )
 
 
@@ -245,8 +237,7 @@ async def _note(call: CallContext, sent: WriteNoteBody) -> Found:
     mode, content = sent.mode, sent.content
     write = asked(call.caller, sent, mode, _RIGHTS[mode], hash_required=mode == "overwrite")
     if mode in ("append", "upsert"):
-        appended = None if sent.allow_repeat else Appended(content.encode())
-        write = replace(write, retries=True, appended=appended)
+        write = replace(write, retries=True)
     if sent.frontmatter is not None and mode in ("append", "prepend"):
         raise InvalidRequest("INVALID_REQUEST", f"`{mode}` takes no `frontmatter`.")
     if mode in ("create", "upsert"):
@@ -328,7 +319,6 @@ async def _section(call: CallContext, sent: SectionBody) -> Found:
         content=sent.content,
         create_if_missing=sent.create_if_missing,
         deep=sent.deep,
-        allow_repeat=sent.allow_repeat,
     )
     return found(written)
 

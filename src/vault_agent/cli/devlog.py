@@ -27,7 +27,6 @@ def command() -> None:
 @click.argument("kind", type=click.Choice(_KINDS))
 @click.argument("topic")
 @click.argument("text")
-@click.option("--again", is_flag=True, help="Add a line again that you have just added.")
 @how_options()
 @click.pass_obj
 async def add(
@@ -36,8 +35,6 @@ async def add(
     """Add a line to the devlog of a topic."""
     chosen = how(options)
     body: dict[str, Any] = {"kind": kind, "topic": topic, "text": text}
-    if options["again"]:
-        body["allowRepeat"] = True
     async with client_here(invocation) as client:
         return await change(invocation, client, calls.ADD_TO_DEVLOG, body, chosen)
 

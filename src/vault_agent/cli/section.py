@@ -43,7 +43,6 @@ _ACTIONS = {
 @text_options
 @click.option("--create", is_flag=True, help="Make the heading if it is missing.")
 @click.option("--deep", is_flag=True, help="Append after the subsections.")
-@click.option("--again", is_flag=True, help="Append text again that you have just appended.")
 @how_options(asks=True)
 @click.pass_obj
 async def command(invocation: Invocation, /, note: str, **options: Any) -> int | None:
@@ -60,7 +59,7 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> int |
         return None
     action = _ACTIONS[options["action"]]
     body: dict[str, Any] = {**place, "action": action, "content": text_of(options)}
-    flags = {"create": "createIfMissing", "deep": "deep", "again": "allowRepeat"}
+    flags = {"create": "createIfMissing", "deep": "deep"}
     body |= {wire: True for name, wire in flags.items() if options[name]}
     async with invocation.client() as client:
         body |= await existing(invocation, client, note)

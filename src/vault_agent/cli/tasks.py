@@ -95,7 +95,6 @@ async def list_(invocation: Invocation, /, places: tuple[str, ...], **options: A
     help="How important it is.",
 )
 @click.option("--every", metavar="RULE", help="How it recurs: week, 2 days, month on the 1st.")
-@click.option("--again", is_flag=True, help="Add a task again that you have just added.")
 @how_options()
 @click.pass_obj
 async def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int | None:
@@ -107,8 +106,6 @@ async def add(invocation: Invocation, /, note: str, text: str, **options: Any) -
             body[name] = options[name]
     if options["every"] is not None:
         body["recurrence"] = f"every {options['every'].removeprefix('every ')}"
-    if options["again"]:
-        body["allowRepeat"] = True
     async with client_here(invocation) as client:
         body |= await existing(invocation, client, note)
         return await change(invocation, client, calls.ADD_TASK, body, chosen)

@@ -41,7 +41,6 @@ _AS_OPTIONS = (
     ("as expectedCount", "with --count"),
     ("`headingId`", "--heading-id"),
     ("headingId", "--heading-id"),
-    ("set `allowRepeat`", "add --again"),
     ("Repeat the request with `confirm: true`", "Add --yes"),
     ("send its `contentHash` as `expectedHash`", "give its hash with --expected-hash"),
 )

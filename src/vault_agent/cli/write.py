@@ -41,7 +41,6 @@ _MODES = ("create", "overwrite", "append", "prepend", "upsert")
     help="A key of the frontmatter of a new note. The value is JSON, or text.",
 )
 @click.option("--blank-line", is_flag=True, help="Append after an empty line.")
-@click.option("--again", is_flag=True, help="Append text again that you have just appended.")
 @how_options(asks=True)
 @click.pass_obj
 async def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
@@ -58,8 +57,6 @@ async def command(invocation: Invocation, /, path: str, **options: Any) -> int |
         body["frontmatter"] = {name: json_value(value) for name, value in given.items()}
     if options["blank_line"]:
         body["blankLine"] = True
-    if options["again"]:
-        body["allowRepeat"] = True
     asks = f"Overwrite {path}?" if mode == "overwrite" else ""
     async with client_here(invocation) as client:
         new = mode in ("create", "upsert")

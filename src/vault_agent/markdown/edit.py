@@ -234,14 +234,6 @@ def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
     return text.splices([Change(start, end, changed)])
 
 
-def has_last_lines(text: str, content: str) -> bool:
-    """Whether the last lines of a text are another text, whatever their line ends."""
-    wanted = _LINE_END.sub("\n", content).rstrip("\n")
-    # Each line end of the text may have two characters.
-    end = _LINE_END.sub("\n", text[-2 * len(content) - 4 :].rstrip("\r\n"))
-    return end == wanted or end.endswith(f"\n{wanted}")
-
-
 def lines(text: str) -> list[str]:
     """Return the lines of a text with their ends. Lines end in LF, CR LF or CR."""
     found = []

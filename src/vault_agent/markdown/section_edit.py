@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vault_agent.errors import Conflict, InvalidRequest, NotFound
+from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.text.names import fold
 
 from .address import Address, find_block, find_section
@@ -18,7 +18,6 @@ from .edit import (
     Change,
     before,
     editable,
-    has_last_lines,
     line_end_of,
     not_proven,
 )
@@ -139,27 +138,6 @@ def _edit(
         _prove_renamed(text, after, section)
     hash_after = section_hash(after.text, now) if now else None
     return SectionEdit(splices, section_hash(text.text, section), hash_after), after
-
-
-def section_ends_with(note: bytes, address: Address, content: str, *, deep: bool = False) -> bool:
-    """Whether the last lines of a section are a text, where `append` puts it.
-
-    Without such a section, they are not.
-
-    Raises:
-        Conflict: `ENCODING_NOT_WRITABLE`.
-    """
-    found = editable(note).document
-    text = found.text
-    try:
-        if address.block_id:
-            block = find_block(found, address.block_id)
-            return has_last_lines(text[block.start : block.text_end], content)
-        section = find_section(found, address)
-    except (NotFound, Conflict, InvalidRequest):
-        return False
-    end = _content_end(text, section.content, section.end if deep else section.own_end)
-    return has_last_lines(text[section.content : end], content)
 
 
 def _in_section(

@@ -34,7 +34,6 @@ _INSTEAD = {
     " that you get as `expectedHash`.",
     "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
     " its new hash.",
-    "APPEND_ALREADY_THERE": "the note ends with this text already, so nothing was appended.",
     "PROMOTE_SIMILAR": "the global vault has a note that is much the same. Read it. To copy this"
     " one anyway, call again with force: true.",
     "LINKS_OUTSIDE_SCOPE": "links in notes that you may not write would have to change. Ask the"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -67,18 +66,6 @@ class WriteLimits:
     dates: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """Text that a write appends. It is not appended again within some minutes.
-
-    `ends` says whether a note still ends with it, where it was appended; by default at the end of
-    the note. It can be pickled: for a large note another process calls it.
-    """
-
-    text: bytes
-    ends: Callable[[bytes], bool] | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
     """What every operation passes with a change.
@@ -95,7 +82,6 @@ class Write:
         wait_ms: how long to wait until a search finds the change.
         retries: whether the edit means the same on another text. If somebody changes the note
             meanwhile, it is then planned anew, at most three times.
-        appended: text that is not to be appended twice; None for `allowRepeat`.
         by_itself: whether the server writes by itself, so that `write.allow` does not limit it. The
             log has `SERVER` as its client.
     """
@@ -110,7 +96,6 @@ class Write:
     request: bytes = b""
     wait_ms: int = DEFAULT_WAIT_MS
     retries: bool = False
-    appended: Appended | None = None
     by_itself: bool = False
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import edit
 from vault_agent.model.authoring import DevlogEntry, DevlogKind
-from vault_agent.model.writing import Appended
 from vault_agent.text.names import slug, stem
 from vault_agent.vault.naming import NOTE_SUFFIX, note_path
 from vault_agent.vault.read import decode, read_bytes
@@ -67,7 +64,6 @@ async def add_entry(
     topic: str,
     text: str,
     today: date,
-    allow_repeat: bool = False,
 ) -> Written:
     """Append an entry to the note of its topic, which is made if it does not exist.
 
@@ -75,22 +71,13 @@ async def add_entry(
         InvalidRequest: `INVALID_REQUEST`, `INVALID_NOTE_NAME`.
         VaultAgentError: as `Writing.upsert`.
     """
-    line = entry_line(kind, today, text)
-    content = f"{line}\n"
-    if not allow_repeat:
-        last = line.encode()
-        appended = Appended(content.encode(), partial(_ends_with, last=last))
-        write = replace(write, appended=appended)
+    content = f"{entry_line(kind, today, text)}\n"
     return await writing.upsert(
         topic_path(folder, topic),
         write,
         content.encode(),
         lambda note: edit.append(note, content),
     )
-
-
-def _ends_with(note: bytes, last: bytes) -> bool:
-    return note.rstrip().endswith(last)
 
 
 def last_entries(

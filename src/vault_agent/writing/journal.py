@@ -248,7 +248,6 @@ class Journal:
         undoes: str | None = None,
     ) -> Logged:
         """Keep the bytes of a write and log it, durably, before anything is changed."""
-        appended = write.appended
         made = {
             folder: None
             for change in changes
@@ -266,7 +265,6 @@ class Journal:
             changes=tuple(changes),
             key=write.key,
             request=write.request if write.key is not None else None,
-            appended=None if appended is None else content_hash(appended.text),
             undoes=undoes,
             folders=tuple(made),
         )

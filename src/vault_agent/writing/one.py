@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from vault_agent.errors import Conflict, TooLarge
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import WriteState
 from vault_agent.text.names import is_note
 from vault_agent.vault.naming import check_new
@@ -26,7 +25,6 @@ from vault_agent.writing.journal import (
     file_change,
     move_change,
     new_id,
-    now_ms,
 )
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.transaction import (
@@ -75,10 +73,6 @@ class OneFile:
             self._journal.check_quiet(real, found)
             if all(mark.search(before) for mark in _MARKS):
                 raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
-            if self._is_there(write, real, before, results):
-                what = "You have just appended this text, and the note still ends with it."
-                warning = Warning.of("APPEND_ALREADY_THERE", what)
-                return replies.unchanged(write, path, before, content_hash(before), warning)
             planned_here = results.planned(plan)
             if self._journal.limits.dates and not write.by_itself:
                 now = datetime.now(UTC)
@@ -184,18 +178,6 @@ class OneFile:
         self._journal.apply(root, logged, before, after, plan)
         return shown
 
-    def _is_there(self, write: Write, path: str, before: bytes, results: Results) -> bool:
-        """Whether the text to append is what this caller has just appended, and still the end."""
-        appended = write.appended
-        if appended is None or write.key is not None or not appended.text:
-            return False
-        digest = content_hash(appended.text)
-        if not self._journal.log.was_appended(write.caller.name, path, digest, now_ms()):
-            return False
-        if appended.ends is not None:
-            return results.of(appended.ends, before)
-        return _lines(before).endswith(_lines(appended.text))
-
     def _free_in_trash(self, root: VaultRoot, path: str) -> str:
         folder, _, name = f"{TRASH}/{path}".rpartition("/")
         stem, dot, extension = name.rpartition(".")
@@ -213,8 +195,3 @@ class OneFile:
                     raise
                 return target
         raise Conflict("NAME_COLLISION", "The trash has too many files of this name.")
-
-
-def _lines(data: bytes) -> bytes:
-    """Return text with LF, without line ends at its end, to compare what was appended."""
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip(b"\n")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import section_edit
-from vault_agent.model.writing import Appended
 from vault_agent.writing.costly import Costly
 from vault_agent.writing.transaction import Planned
 
@@ -30,7 +29,6 @@ async def edit_section(
     content: str,
     create_if_missing: bool = False,
     deep: bool = False,
-    allow_repeat: bool = False,
 ) -> Written:
     """Edit a section or block of a note, as `markdown.section_edit` does.
 
@@ -65,19 +63,12 @@ async def edit_section(
         check_hash(note, found, expected)
         return Planned(found.splices, section_hash=found.hash_after, created=found.created)
 
-    appended = None
-    if action == "append" and not allow_repeat:
-        appended = Appended(
-            content.encode(),
-            partial(section_edit.section_ends_with, address=address, content=content, deep=deep),
-        )
     # The hash is compared above, because it may be that of the section.
     own = replace(
         write,
         expected_hash=None,
         hash_required=False,
         retries=action in ("append", "prepend", "insertBefore", "insertAfter"),
-        appended=appended,
     )
     return await writing.edit(path, own, Costly(work, planned))
 

@@ -11,7 +11,6 @@ from vault_agent.markdown import edit, task_edit, task_line
 from vault_agent.markdown.address import Address
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.model.warning import Warning as Notice
-from vault_agent.model.writing import Appended
 from vault_agent.writing.costly import Costly
 from vault_agent.writing.transaction import Planned
 
@@ -34,7 +33,6 @@ async def add_task(
     *,
     section: tuple[str, ...] | None,
     form: str,
-    allow_repeat: bool = False,
 ) -> Written:
     """Add a task at the end of a note, or of a section before its subsections.
 
@@ -45,9 +43,6 @@ async def add_task(
         VaultAgentError: as `Writing.edit`.
     """
     address = None if section is None else Address(heading=section)
-    if not allow_repeat:
-        ends = partial(_ends_with, task=task, form=form, address=address)
-        write = replace(write, appended=Appended(_request(task, section), ends))
     work = partial(_added, task=task, form=form, address=address)
     return await writing.edit(path, write, Costly(work, lambda _, planned: planned))
 
@@ -108,16 +103,6 @@ def _added(note: bytes, task: NewTask, form: str, address: Address | None) -> Pl
     )
 
 
-def _ends_with(note: bytes, task: NewTask, form: str, address: Address | None) -> bool:
-    """Whether a task is already where it would be added."""
-    text = edit.editable(note)
-    line = task_line.new_line(text, task, form).rstrip()
-    # What the section would get is behind the line itself.
-    splice = next(iter(_additions(note, text, line, address)))[0]
-    before = note[: splice.start].decode("utf-8", "ignore").rstrip()
-    return before.endswith(line)
-
-
 def _additions(
     note: bytes, text: edit.Text, line: str, address: Address | None
 ) -> Sequence[tuple[Splice, ...]]:
@@ -129,7 +114,3 @@ def _additions(
         return [edit_section(note, address, "append", content).splices]
     # Behind HTML only an empty line begins a list.
     return [edit.append(note, content, blank_line=blank) for blank in (False, True)]
-
-
-def _request(task: NewTask, section: tuple[str, ...] | None) -> bytes:
-    return repr((task, section)).encode("utf-8", "replace")

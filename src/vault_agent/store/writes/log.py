@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 KEY_MILLISECONDS = 24 * 3_600_000
 KEYS_OF_A_CALLER = 10_000
-REPEAT_MILLISECONDS = 600_000
 SAVES_APART_MILLISECONDS = 300_000
 """A person who pauses for longer than this can take back what comes after the pause by itself."""
 ROWS = 100_000
@@ -111,11 +110,10 @@ class WriteLog:
         with self._transaction(durable=True) as connection:
             cursor = connection.execute(
                 "INSERT INTO write (id, at, agent, client, operation, state, key, request, reply,"
-                " appended, undoes, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+                " undoes, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
                 (
                     *(write.id, write.at, write.agent, write.client, write.operation),
-                    *(write.state, write.key, write.request, write.reply, write.appended),
-                    write.undoes,
+                    *(write.state, write.key, write.request, write.reply, write.undoes),
                 ),
             )
             seq = int(cursor.lastrowid or 0)
@@ -277,16 +275,6 @@ class WriteLog:
                 (path,),
             ).fetchone()
         return None if row is None else row[0]
-
-    def was_appended(self, agent: str, path: str, text_hash: bytes, now: int) -> bool:
-        """Whether a caller has appended a text to a note within the last minutes."""
-        with self._reading() as connection:
-            row = connection.execute(
-                "SELECT 1 FROM change JOIN write USING (seq) WHERE path = ? AND agent = ?"
-                " AND appended = ? AND state = 'done' AND at > ? LIMIT 1",
-                (path, agent, text_hash, now - REPEAT_MILLISECONDS),
-            ).fetchone()
-        return row is not None
 
     def paths_below(self, folder: str) -> list[str]:
         """Return all paths in a folder that the log has seen, for numbers that are never reused."""
@@ -475,7 +463,11 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _damaged() -> Unavailable:
-    return Unavailable("WRITE_LOG_DAMAGED", "The log of writes is damaged, so nothing is written.")
+    return Unavailable(
+        "WRITE_LOG_DAMAGED",
+        "The log of writes is damaged: writes.db and the folder writes, in the folder of the index."
+        " Nothing is written or lost, and notes can be read.",
+    )
 
 
 @contextmanager

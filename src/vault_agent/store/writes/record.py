@@ -44,7 +44,6 @@ class NewWrite:
     changes: tuple[FileChange, ...]
     key: str | None = None
     request: bytes | None = None
-    appended: bytes | None = None
     undoes: str | None = None
     folders: Sequence[str] = ()
     """The folders that it makes, outermost first."""

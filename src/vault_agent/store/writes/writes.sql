@@ -10,7 +10,6 @@ CREATE TABLE IF NOT EXISTS write (
     key         TEXT,                   -- the idempotency key of the caller
     request     BLOB,                   -- a digest of the request with that key
     reply       TEXT NOT NULL,          -- JSON, without the diff
-    appended    BLOB,                   -- the hash of the text that was appended
     undoes      TEXT,                   -- the write that this one takes back
     kept        INTEGER NOT NULL,       -- whether the bytes are kept
     warning     TEXT                    -- a code, if it did not end well
