@@ -587,6 +587,14 @@ export const enLater = {
   },
   note: {
     back: "Back to the list",
+    changed: "The note was changed elsewhere. Nothing was ticked.",
+    hits: {
+      label: "Hits of the search",
+      next: "Next hit",
+      back: "Previous hit",
+      at: (/** @type {number} */ at, /** @type {number} */ n, /** @type {boolean} */ more) =>
+        `${at ? `${at} of ` : ""}${n}${more ? "+" : ""}${at ? "" : ` ${some(n, "hit", "hits")}`}`,
+    },
     copyLink: "Copy a link to this note",
     copyHeading: "Copy a link to this heading",
     side: "Side panel",

@@ -53,7 +53,7 @@ export function written(given) {
 export const address = signal(parsed(location.hash));
 /** Why the address last changed: "go", "back" (or forward) or "start". */
 export const arrival = signal("start");
-/** What this entry of the history remembered of the note. @typedef {{ scroll?: number, heading?: string }} Kept */
+/** What this entry of the history remembered of the note: `top` is the line of the file at the top of the view. @typedef {{ scroll?: number, heading?: string, top?: number }} Kept */
 export const remembered = signal(/** @type {Kept} */ (history.state ?? {}));
 
 /** The address with changes. @param {Partial<Address>} changes */
@@ -66,19 +66,20 @@ export const addressIn = (vault, note = "") =>
 
 /**
  * Go to an address. `replace` adds no entry to the history: for what is typed.
- * @param {Partial<Address>} changes @param {{ replace?: boolean }} [how]
+ * @param {Partial<Address>} changes @param {{ replace?: boolean, kept?: Kept }} [how] `kept` goes with the new entry
  */
-export function go(changes, { replace = false } = {}) {
+export function go(changes, { replace = false, kept } = {}) {
   const next = { ...address.peek(), ...changes };
   if ("note" in changes || "at" in changes) [next.at, next.line] = [changes.at ?? "", changes.line ?? ""];
   if ("note" in changes && !("edit" in changes)) next.edit = "";
   const text = written(next);
   if (text === written(address.peek())) return;
   if (!replace) leaving();
-  if (replace) history.replaceState(history.state, "", text);
-  else history.pushState({}, "", text);
+  const state = kept ?? (replace ? history.state : {});
+  if (replace) history.replaceState(state, "", text);
+  else history.pushState(state, "", text);
   arrival.value = "go";
-  remembered.value = replace ? remembered.peek() : {};
+  remembered.value = kept ?? (replace ? remembered.peek() : {});
   show(next);
 }
 

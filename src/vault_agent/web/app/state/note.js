@@ -23,6 +23,7 @@ import { health, revision, touched } from "./vault.js";
  *   outline: { level: number, text: string, id: string }[],
  *   properties: Wire.ShownProperty[],
  *   tag: string | null,
+ *   hash: string | null,
  * }} Note
  */
 
@@ -62,6 +63,7 @@ function fromReply(id, data, tag) {
     outline: data.outline,
     properties,
     tag,
+    hash: data.contentHash,
   };
 }
 
@@ -135,7 +137,7 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
 });
 
 /** Ask again for the note. */
-export const reopen = () => void (address.peek().note && open(address.peek().note));
+export const reopen = async () => void (address.peek().note && (await open(address.peek().note)));
 
 let shown = "";
 effect(() => {

@@ -112,12 +112,22 @@ export function widened(text, ranges) {
   );
 }
 
+const COMMON = new Set(
+  `a an and are as at be but by can do does for from has have how i if in is it its my no not of on or so that the
+  their there they this to was we what when where which who why will with you your`.split(/\s+/),
+);
+/** Without words that stand in every text, unless there are no others. @param {string[]} words */
+export function telling(words) {
+  const rare = words.filter((word) => !COMMON.has(word.toLowerCase()));
+  return rare.length ? rare : words;
+}
+
 /**
  * The words of a query that are marked: a single character is one only where words have no spaces.
  * @param {string} query
  */
 export const markedWords = (query) =>
-  query.match(/[\p{L}\p{N}]{2,}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu)?.slice(0, 12) ?? [];
+  telling(query.match(/[\p{L}\p{N}]{2,}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu) ?? []).slice(0, 12);
 
 /** Filters as requests name them. @param {Filters} by @returns {Record<string, unknown>} */
 export const filtersOf = ({ type, tag, path, after, before }) => ({

@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
 import { address } from "./address.js";
-import { filtersOf, split } from "./query.js";
+import { filtersOf, inUnits, split, telling } from "./query.js";
 import { embeds, health, revision } from "./vault.js";
 
 /**
@@ -19,6 +19,7 @@ import { embeds, health, revision } from "./vault.js";
  *   connections: number | null,
  *   heading: string | null,
  *   at?: string,
+ *   line?: string,
  *   hit?: Wire.Hit,
  * }} Row
  */
@@ -26,6 +27,7 @@ import { embeds, health, revision } from "./vault.js";
 const PAGE = 100;
 const MANY = 50; // notes
 const BEST = 50;
+const WORDS = 60; // that are marked
 const SETTLED = 250; // ms after the last key, when the order by meaning replaces the one by words
 
 const NOTHING = {
@@ -71,6 +73,20 @@ export const filtered = computed(() => {
   return Boolean(type.length || tag.length || path.length || project.length || after || before || linked || tasks);
 });
 
+/**
+ * The words by which the results were found, one a line: those that the server has marked in their texts.
+ */
+export const foundWords = computed(() => {
+  if (!searching.value) return "";
+  const words = /** @type {Set<string>} */ (new Set());
+  for (const { text, ranges } of results.value.rows)
+    for (const [start, end] of inUnits(text, ranges)) words.add(text.slice(start, end).toLowerCase());
+  return telling([...words])
+    .sort((one, other) => other.length - one.length)
+    .slice(0, WORDS)
+    .join("\n");
+});
+
 /** @param {Wire.ListedNote} note @returns {Row} */
 const fromList = (note) => ({
   id: note.noteId,
@@ -98,6 +114,7 @@ const fromSearch = (result) => ({
   connections: null,
   heading: result.heading && result.heading !== result.title ? result.heading : null,
   at: result.page ? `n-h-page-${result.page}` : "",
+  line: result.page ? "" : String(result.line ?? ""),
   hit: result,
 });
 

@@ -1,13 +1,14 @@
 // The editor of a note: its text, properties and preview, and how it is saved.
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { EditorView } from "../../../vendor/codemirror.js";
 import { useCommands } from "../../parts/commands.js";
 import { announce, Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { Later } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
-import { address, go } from "../../state/address.js";
+import { address, go, remembered } from "../../state/address.js";
 import {
   attach,
   clash,
@@ -93,11 +94,20 @@ function Page({ reading }) {
   const uploading = useRef(/** @type {HTMLInputElement | null} */ (null));
   const conflict = clash.value?.kind === "conflict" || (clash.value?.kind === "merged" && compared.value);
 
+  const above = () => head.peek().split("\n").length - 1; // lines of the file above the text
+  /** The line of the file at the top of the view, with a fraction; or 0. */
+  const topLine = () => {
+    const [text, pane] = [view.current, source.current];
+    const y = text && pane ? pane.getBoundingClientRect().top - text.documentTop : 0;
+    if (!text || y <= 0) return 0;
+    const block = text.lineBlockAtHeight(y);
+    return text.state.doc.lineAt(block.from).number + above() + (y - block.top) / Math.max(1, block.height);
+  };
   const done = async () => {
     const shown = read.peek();
     await save();
     if (clash.peek()) return;
-    go({ note: open.id, edit: "" }, { replace: true }); // Back does not lead into the editor again
+    go({ note: open.id, edit: "" }, { replace: true, kept: { top: topLine() } }); // Back does not lead to the editor
     if (shown) setTimeout(reopen, 50);
     setTimeout(
       () => /** @type {HTMLElement | null} */ (document.querySelector("article.read"))?.focus({ preventScroll: true }),
@@ -170,12 +180,13 @@ function Page({ reading }) {
         version.value += 1;
       },
     });
-    if (address.peek().line) {
-      const above = head.peek().split("\n").length - 1;
-      const line = made.state.doc.line(
-        Math.max(1, Math.min(made.state.doc.lines, Number(address.peek().line) - above)),
-      );
-      made.dispatch({ selection: { anchor: line.from }, scrollIntoView: true });
+    const first = Number(address.peek().line) || Math.floor(remembered.peek().top ?? 0);
+    if (first) {
+      const { from } = made.state.doc.line(Math.max(1, Math.min(made.state.doc.lines, first - above())));
+      made.dispatch({
+        selection: { anchor: from },
+        effects: EditorView.scrollIntoView(from, { y: "start", yMargin: 16 }),
+      });
     } else made.dispatch({ selection: { anchor: firstPlace(made.state.doc.toString()) } });
     made.focus();
     const hidden = () => {
@@ -197,7 +208,6 @@ function Page({ reading }) {
   useEffect(() => {
     if (mode.value === "off") ready.value = false;
     if (!ready.value || conflict || !seen.current || !source.current || !view.current) return;
-    const above = () => head.peek().split("\n").length - 1;
     if (mode.value === "beside") return together(view.current, source.current, seen.current, above);
     showCursor(view.current, seen.current, above);
   }, [mode.value, conflict, ready.value]);

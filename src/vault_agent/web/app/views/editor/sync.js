@@ -1,31 +1,8 @@
 // The text and its preview scroll together, by the lines of the source.
 
+import { heightOf, lineAt } from "../notes/anchor.js";
+
 const LEADS = 160; // ms in which the side that was moved leads
-
-/** What stands where in the preview: lines with their places. @param {HTMLElement} box */
-function anchors(box) {
-  const top = box.getBoundingClientRect().top - box.scrollTop;
-  const found = [{ line: 1, y: 0 }];
-  for (const each of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll(".prose > [data-line]"))) {
-    const [line, y] = [Number(each.dataset.line), each.getBoundingClientRect().top - top];
-    if (line > (found.at(-1)?.line ?? 0)) found.push({ line, y });
-  }
-  return found;
-}
-
-/**
- * @param {{ line: number, y: number }[]} all
- * @param {"line" | "y"} by
- * @param {"line" | "y"} to
- * @param {number} value
- */
-function between(all, by, to, value) {
-  let at = 0;
-  while (at + 1 < all.length && all[at + 1][by] <= value) at += 1;
-  const [one, other] = [all[at], all[at + 1]];
-  if (!other) return one[to];
-  return one[to] + ((value - one[by]) / (other[by] - one[by])) * (other[to] - one[to]);
-}
 
 /**
  * Show the line of the cursor in the preview.
@@ -35,7 +12,7 @@ function between(all, by, to, value) {
  */
 export function showCursor(view, preview, above) {
   const line = view.state.doc.lineAt(view.state.selection.main.head).number + above();
-  preview.scrollTop = between(anchors(preview), "line", "y", line) - preview.clientHeight / 3;
+  preview.scrollTop = heightOf(preview, line) - preview.clientHeight / 3;
 }
 
 /**
@@ -63,12 +40,12 @@ export function together(view, source, preview, above) {
       return void (preview.scrollTop = preview.scrollHeight);
     const block = view.lineBlockAtHeight(y);
     const line = view.state.doc.lineAt(block.from).number + above() + (y - block.top) / Math.max(1, block.height);
-    preview.scrollTop = between(anchors(preview), "line", "y", line);
+    preview.scrollTop = heightOf(preview, line);
   };
   const fromPreview = () => {
     if (!leads(preview)) return;
     if (preview.scrollTop <= 0) return void (source.scrollTop = 0);
-    const line = between(anchors(preview), "y", "line", preview.scrollTop) - above();
+    const line = lineAt(preview, preview.scrollTop) - above();
     const number = Math.max(1, Math.min(view.state.doc.lines, Math.floor(line)));
     const block = view.lineBlockAt(view.state.doc.line(number).from);
     source.scrollTop +=

@@ -1,12 +1,12 @@
-// Places in a note: headings and blocks.
+// Places in a note: headings, blocks, and lines of the file.
 
 const SETTLING = 3_000; // ms in which formulas, pictures and backlinks still change the height
 const GESTURES = ["wheel", "keydown", "pointerdown"];
 
 /** Hear of all that the reader does and that may scroll. @param {() => void} run @returns {() => void} stop hearing */
 export function onGesture(run) {
-  for (const each of GESTURES) addEventListener(each, run, true);
-  return () => GESTURES.forEach((each) => removeEventListener(each, run, true));
+  for (const type of GESTURES) addEventListener(type, run, true);
+  return () => GESTURES.forEach((type) => removeEventListener(type, run, true));
 }
 
 /**
@@ -28,6 +28,23 @@ export function stayAt(scroller, scroll) {
   return end;
 }
 
+/** Open what hides an element: folded headings and closed callouts. @param {HTMLElement} scroller @param {Element} target */
+export function uncover(scroller, target) {
+  if (target.closest(".folded"))
+    for (const fold of scroller.querySelectorAll(".fold[aria-expanded='false']"))
+      if (fold.parentElement?.hasAttribute("data-folded")) /** @type {HTMLElement} */ (fold).click();
+  for (let box = target.closest("details:not([open])"); box; box = box.closest("details:not([open])"))
+    /** @type {HTMLDetailsElement} */ (box).open = true;
+  const content = target.closest(".callout-content[hidden]");
+  /** @type {HTMLElement | null | undefined} */ (content?.previousElementSibling?.querySelector(".fold"))?.click();
+}
+
+/** Show for a moment which element is meant. @param {Element} target */
+function flash(target) {
+  target.classList.add("flash");
+  setTimeout(() => target.classList.remove("flash"), 1600);
+}
+
 /**
  * Scroll to a heading or block, stay there as the page settles, and show it for a moment.
  * @param {HTMLElement} scroller @param {string} id @returns {(() => void) | undefined} stop staying
@@ -36,24 +53,56 @@ export function showAnchor(scroller, id) {
   const target = scroller.querySelector(`#${CSS.escape(id.startsWith("n-") ? id : `n-${id}`)}`);
   if (!target) return;
   if (/** @type {HTMLElement} */ (target).hidden) return void (scroller.scrollTop = 0);
-  if (target.closest(".folded"))
-    for (const each of scroller.querySelectorAll(".fold[aria-expanded='false']"))
-      if (each.parentElement?.hasAttribute("data-folded")) /** @type {HTMLElement} */ (each).click();
-  for (let each = target.closest("details:not([open])"); each; each = each.closest("details:not([open])"))
-    /** @type {HTMLDetailsElement} */ (each).open = true;
-  target.classList.add("flash");
-  setTimeout(() => target.classList.remove("flash"), 1600);
+  uncover(scroller, target);
+  flash(target);
   return stayAt(scroller, () => target.scrollIntoView({ block: "start" }));
+}
+
+/** The innermost block that begins on a line of the file or before it. @param {Element} box @param {number} line */
+export function blockAt(box, line) {
+  let best = /** @type {HTMLElement | null} */ (null);
+  for (const block of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll(".prose [data-line]"))) {
+    const start = Number(block.dataset.line);
+    if (start <= line && start >= Number(best?.dataset.line ?? 0)) best = block;
+  }
+  return best;
 }
 
 /** Scroll to what stands on a line of the file. @param {HTMLElement} scroller @param {number} line */
 export function showLine(scroller, line) {
-  let best = /** @type {HTMLElement | null} */ (null);
-  for (const each of /** @type {NodeListOf<HTMLElement>} */ (scroller.querySelectorAll(".prose [data-line]"))) {
-    if (Number(each.dataset.line) <= line && Number(each.dataset.line) >= Number(best?.dataset.line ?? 0)) best = each;
-  }
-  if (!best) return;
-  best.scrollIntoView({ block: "center" });
-  best.classList.add("flash");
-  setTimeout(() => best.classList.remove("flash"), 1600);
+  const block = blockAt(scroller, line);
+  if (!block) return;
+  uncover(scroller, block);
+  flash(block);
+  return stayAt(scroller, () => block.scrollIntoView({ block: "center" }));
 }
+
+/** What stands where in rendered text: lines with their places. @param {HTMLElement} box */
+function anchors(box) {
+  const top = box.getBoundingClientRect().top - box.scrollTop;
+  const places = [{ line: 1, y: 0 }];
+  for (const block of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll(".prose [data-line]"))) {
+    const [line, y] = [Number(block.dataset.line), block.getBoundingClientRect().top - top];
+    const last = /** @type {{ line: number, y: number }} */ (places.at(-1));
+    if (line > last.line && y > last.y) places.push({ line, y });
+  }
+  return places;
+}
+
+/**
+ * Read one measure of a place from the other: between two blocks, both grow evenly.
+ * @param {HTMLElement} box @param {"line" | "y"} by @param {"line" | "y"} to @param {number} value
+ */
+function between(box, by, to, value) {
+  const places = anchors(box);
+  let at = 0;
+  while (at + 1 < places.length && places[at + 1][by] <= value) at += 1;
+  const [one, other] = [places[at], places[at + 1]];
+  if (!other) return one[to];
+  return one[to] + ((value - one[by]) / (other[by] - one[by])) * (other[to] - one[to]);
+}
+
+/** Where a line of the file stands in a box of rendered text. @param {HTMLElement} box @param {number} line */
+export const heightOf = (box, line) => between(box, "line", "y", line);
+/** Which line of the file stands at a height. @param {HTMLElement} box @param {number} y */
+export const lineAt = (box, y) => between(box, "y", "line", y);

@@ -9,8 +9,8 @@ import { later } from "../../later.js";
 import { place as otherVault } from "../../wire.js";
 import { overlay } from "../frame/overlay.js";
 import { colour } from "./code.js";
-import { mark } from "./marks.js";
 import { framePdfs } from "./pdfs.js";
+import { tasks } from "./tick.js";
 
 const CALLOUT_ICONS = /** @type {Record<string, string>} */ ({
   warning: "warn",
@@ -65,7 +65,7 @@ function button(className, label, sign, run) {
 /**
  * Return a function that stops what goes on.
  * @param {HTMLElement} prose
- * @param {{ id: string, path: string, title: string }} note
+ * @param {{ id: string, path: string, title: string, hash?: string | null }} note
  */
 export function enhance(prose, note) {
   let stopped = false;
@@ -74,12 +74,10 @@ export function enhance(prose, note) {
   headings(prose, note);
   callouts(prose);
   remotes(prose);
-  for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (prose.querySelectorAll("input")))
-    box.setAttribute("aria-label", box.checked ? later.note.done : later.note.open);
+  tasks(prose, note);
   tables(prose);
   codes(prose);
   void formulas(prose, () => stopped);
-  mark(prose);
   const stops = [framePdfs(prose), diagrams(prose)];
   return () => {
     stopped = true;

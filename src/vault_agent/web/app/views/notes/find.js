@@ -59,8 +59,8 @@ export function Find() {
       send(false);
       const first = results.peek().rows[0];
       if (before !== sent.current || !first || busy.peek()) return;
-      const { id, at } = results.peek().rows.find((row) => row.id === chosen.peek()) ?? first;
-      go({ note: id, at });
+      const { id, at, line } = results.peek().rows.find((row) => row.id === chosen.peek()) ?? first;
+      go({ note: id, at, line });
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
       /** @type {HTMLElement | null} */ (document.querySelector(".rows .row[tabindex='0']"))?.focus();

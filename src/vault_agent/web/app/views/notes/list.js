@@ -204,7 +204,7 @@ export function Row({ row, query, current, focusable, onOpen }) {
   return html`<a
     class="row"
     data-typed=${typed.value}
-    href=${changed({ note: row.id, at: row.at ?? "" })}
+    href=${changed({ note: row.id, at: row.at ?? "", line: row.line ?? "" })}
     data-note=${row.id}
     tabindex=${focusable ? 0 : -1}
     aria-current=${current ? "true" : undefined}

@@ -26,7 +26,7 @@ export function Promote({ read }) {
   const open = useSignal(false);
   const may = Boolean(here() && globalVault());
   useCommands(
-    () => [{ id: "promote", name: t.title, icon: "star", run: () => (open.value = true), hidden: !may }],
+    () => [{ id: "promote", name: t.title, icon: "globe", run: () => (open.value = true), hidden: !may }],
     [may],
   );
   if (!may) return null;
@@ -34,7 +34,7 @@ export function Promote({ read }) {
   const name = done ? t.done : t.title;
   return html`
     <button class="icon" aria-label=${name} title=${name} data-on=${done} onClick=${() => (open.value = true)}>
-      <${Icon} name="star" />
+      <${Icon} name="globe" />
     </button>
     ${open.value && html`<${Sheet} read=${read} done=${done} onClose=${() => (open.value = false)} />`}
   `;

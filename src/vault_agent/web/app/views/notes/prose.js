@@ -3,15 +3,18 @@
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { address, arrival, remembered } from "../../state/address.js";
 import { showRendered } from "../../trust.js";
+import { foundWords } from "../../state/results.js";
 import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
+import { mark } from "./marks.js";
 
 const LONG = 60_000; // characters of HTML
 
 /** Whether a note is shown from its beginning. Any other place needs the height of what is above it. */
 function fromBeginning() {
   const { at, line } = address.peek();
-  return !at && !line && (arrival.peek() !== "back" || !remembered.peek().scroll);
+  const { scroll, top } = remembered.peek();
+  return !at && !line && !top && (arrival.peek() !== "back" || !scroll);
 }
 
 /** Lay out what is in view first, and the rest when that is painted. @param {HTMLElement} prose */
@@ -37,5 +40,11 @@ export function Prose({ read }) {
     shown.current = read.id;
     return () => undo.forEach((each) => each());
   }, [read.id, read.html]);
+  const words = foundWords.value;
+  useLayoutEffect(
+    () => mark(/** @type {HTMLElement} */ (ref.current), words ? words.split("\n") : []),
+    [read.id, read.html, words],
+  );
+  useLayoutEffect(() => () => mark(/** @type {HTMLElement} */ (ref.current), []), []);
   return html`<div class="prose" dir="auto" ref=${ref}></div><${Hover} />`;
 }

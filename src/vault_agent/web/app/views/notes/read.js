@@ -14,16 +14,20 @@ import { star, starred } from "../../state/settings.js";
 import { health, mayWrite, typed } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { count, fullDate, words } from "../../words.js";
-import { showAnchor, showLine, stayAt } from "./anchor.js";
+import { heightOf, lineAt, showAnchor, showLine, stayAt } from "./anchor.js";
 import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
 import { Links } from "./links.js";
+import { Hits, showHit } from "./marks.js";
 import { More } from "./more.js";
 import { Promote } from "./promote.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
 
 const STILL = 150; // ms after the last scroll, when it is remembered
+
+/** The height of the bar that covers the top of the text. @param {HTMLElement} scroller */
+const barOf = (scroller) => /** @type {HTMLElement | null} */ (scroller.querySelector(".crumb"))?.offsetHeight ?? 0;
 
 const READING = { enhance, watchLinks, Hover };
 
@@ -53,12 +57,13 @@ function Reader({ drawer, onSide }) {
     if (!scroller || !read || read.id !== wanted) return;
     // The link that was followed is gone, and the focus with it.
     if (arrival.peek() !== "start" && document.activeElement === document.body) scroller.focus({ preventScroll: true });
-    const { scroll } = remembered.peek();
+    const { scroll, top } = remembered.peek();
     if (arrival.peek() === "back" && scroll !== undefined)
       return stayAt(scroller, () => void (scroller.scrollTop = scroll));
+    if (top) return stayAt(scroller, () => void (scroller.scrollTop = heightOf(scroller, top) - barOf(scroller)));
     if (at) return showAnchor(scroller, at);
-    if (line) showLine(scroller, Number(line));
-    else scroller.scrollTop = 0;
+    if (line) return showHit(scroller) ? undefined : showLine(scroller, Number(line));
+    scroller.scrollTop = 0;
   }, [read?.id === wanted, wanted, at, line]);
   useEffect(() => {
     if (read) document.title = `${plain(read.title, 80)} · vault-agent`;
@@ -74,7 +79,11 @@ function Reader({ drawer, onSide }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => address.peek().note === wanted && remember({ scroll: Math.round(top) }), STILL);
   };
-  const edits = () => go({ note: address.peek().note, edit: "1" });
+  const edits = () => {
+    const scroller = box.current;
+    const top = scroller?.scrollTop ? lineAt(scroller, scroller.scrollTop + barOf(scroller)) : 0;
+    go({ note: address.peek().note, edit: "1" }, { kept: { top } });
+  };
   const close = () => go({ note: "" });
   useCommands(
     () =>
@@ -124,6 +133,7 @@ function Reader({ drawer, onSide }) {
           `
         }
         <span class="cut" dir="auto" title=${read && plain(read.path)}>${read && plain(nameOf(read.path))}</span>
+        <${Hits} box=${box} />
         <div class="acts">
           ${
             read &&

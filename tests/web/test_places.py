@@ -1,0 +1,139 @@
+"""The place in a note is kept: a hit opens at the hit, and editing begins and ends where one reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+from tests.support.writable_program import WritableProgram
+from tests.web.browsers import held
+from tests.web.desk import Desk
+from tests.web.vault import write_vault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+    from tests.web.watched import Places
+
+LONG = "# Long\n\n" + "\n".join(
+    f"## Section {number}\n\nThe text of part {number} goes on and on.\n" for number in range(120)
+)
+
+
+@pytest.fixture(scope="module")
+def program(
+    tmp_path_factory: pytest.TempPathFactory, browser: Browser
+) -> Iterator[WritableProgram]:
+    """Serve a vault with a long note that may be written."""
+    made = WritableProgram(tmp_path_factory.mktemp("places"), allow="create,append,edit")
+    made.variables |= {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_WATCH_ENABLED": "true"}
+    write_vault(made.vault, more=3)
+    made.write("Long.md", LONG)
+    made.write(
+        "Tomatoes.md",
+        LONG.replace("# Long", "# A note to find the way to it")
+        .replace("part 80 goes on", "part 80 has tomatoes to show")
+        .replace("part 100 goes on", "part 100 has more tomatoes"),
+    )
+    made.start()
+    for job in made.call("GET", "/jobs").data["jobs"]:
+        made.finish(job["id"])
+    made.finish(made.submit())
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk(program: WritableProgram, browser: Browser, places: Places) -> Iterator[Desk]:
+    made = Desk(program, browser, places)
+    yield made
+    made.close()
+
+
+def in_view(page: Page, text: str) -> None:
+    expect(page.locator(".prose > *", has_text=text).first).to_be_in_viewport()
+
+
+def at_top(page: Page, text: str) -> None:
+    """Scroll the reader so that a heading is at its top."""
+    page.locator(".prose h2", has_text=text).first.evaluate("each => each.scrollIntoView()")
+
+
+def marked(page: Page) -> list[str]:
+    """Return the marked words, the one that was gone to last."""
+    return page.evaluate(
+        "['hits', 'hit'].flatMap((name) => [...(CSS.highlights.get(name) ?? [])].map(String))"
+    )
+
+
+def test_a_hit_opens_at_the_hit_and_leads_to_the_next(desk: Desk):
+    page = desk.open("/notes?q=how+to+show+tomatoes")
+    page.locator(".row", has_text="A note to find").click()
+    in_view(page, "part 80 has tomatoes")
+    counts = page.locator(".hits")
+    words = marked(page)
+    assert "tomatoes" in words
+    assert "to" not in words, words
+    expect(counts).to_contain_text(f"of {len(words)}")
+    page.keyboard.press("n")
+    if "show" in words:  # beside the tomatoes
+        page.keyboard.press("n")
+    in_view(page, "part 100 has more tomatoes")
+    expect(counts).to_contain_text(f"{len(words)} of {len(words)}")
+    page.keyboard.press("p")
+    page.keyboard.press("p")
+    in_view(page, "part 80 has tomatoes")
+    page.reload()
+    in_view(page, "part 80 has tomatoes")
+    page.locator("#find").fill("")
+    expect(counts).to_have_count(0)
+    assert not marked(page)
+
+
+def test_editing_begins_and_ends_where_one_reads(desk: Desk):
+    page = desk.open(f"/notes/{desk.id_of('Long')}")
+    at_top(page, "Section 80")
+    page.keyboard.press("e")
+    text = page.locator(".field-md .cm-content")
+    expect(text).to_be_focused()
+    expect(text.locator(".cm-line", has_text="Section 80")).to_be_in_viewport()
+    text.locator(".cm-line", has_text="Section 80").click()
+    page.keyboard.press("End")
+    page.keyboard.insert_text(" changed")
+    page.keyboard.press("Control+Shift+Enter")
+    in_view(page, "Section 80 changed")
+    desk.until("Long.md", "## Section 80 changed\n")
+    at_top(page, "Section 40")
+    page.keyboard.press("e")
+    expect(text).to_be_focused()
+    page.get_by_role("button", name="Done").click()
+    in_view(page, "Section 40")
+
+
+def test_a_task_is_ticked_while_reading(desk: Desk):
+    text = "# Tasks\n\n- [ ] one\n- [x] two\n  - [ ] inner\n\n![[Ticked too]]\n"
+    desk.program.write("Ticked too.md", "- [ ] elsewhere\n")
+    desk.note("Ticked.md", text)
+    page = desk.open(f"/notes/{desk.id_of('Ticked')}")
+    boxes = page.locator(".prose .task input")
+    expect(boxes).to_have_count(4)
+    expect(boxes.nth(3)).to_be_disabled()  # of another note
+    boxes.nth(2).click()
+    desk.until("Ticked.md", "  - [x] inner")
+    expect(boxes.nth(2)).to_be_checked()
+    boxes.nth(1).focus()
+    page.keyboard.press("Space")
+    desk.until("Ticked.md", "- [ ] two")
+    expect(boxes.nth(1)).not_to_be_checked()
+    expect(boxes.nth(1)).to_be_focused()
+    assert (
+        desk.read("Ticked.md").decode().startswith("# Tasks\n\n- [ ] one\n- [ ] two\n  - [x] inner")
+    )
+    with held(page, "**/write/tasks/set"):
+        boxes.nth(0).click()
+        desk.program.write("Ticked.md", "# Tasks\n\n- [ ] zero\n- [ ] one\n")
+    expect(page.locator(".toast")).to_contain_text("changed")
+    expect(page.locator(".prose .task")).to_have_count(2)
+    assert desk.read("Ticked.md").decode() == "# Tasks\n\n- [ ] zero\n- [ ] one\n"
