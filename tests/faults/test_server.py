@@ -328,6 +328,11 @@ def test_the_write_ahead_log_stays_bounded_over_many_runs(program: Program):
     assert largest < 2 * LOG_PAGES * PAGE_BYTES  # all runs together write several times as much
 
 
+@pytest.mark.fault(
+    "The index",
+    "two servers, or two writers, on one index",
+    "the second exits at once and says why",
+)
 def test_of_two_servers_started_at_once_one_starts(program: Program):
     command = (
         *(*PROGRAM, "--json", "serve", "--vault-root", str(program.vault), "--port", "0"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -78,19 +76,6 @@ def test_filters_and_operators_apply_in_every_mode(shared: tuple[Program, Endpoi
     )
 
 
-def test_related_uses_vectors_without_the_endpoint(program: Program, endpoint: Endpoint):
-    program.start()
-    program.index()
-    endpoint.die()
-    reply = program.call("POST", "/related", {"id": BREAD})
-    assert reply.data["usedMode"] == "embedding"
-    paths = [result["path"] for result in reply.data["results"]]
-    assert paths[0] == "Starter.md"
-    assert len(paths) == len(set(paths))
-    assert "Bread.md" not in paths
-    assert reply.warnings == []
-
-
 @pytest.mark.parametrize("mode", ["embedding", "hybrid"])
 def test_operators_are_not_embedded(shared: tuple[Program, Endpoint], mode: str):
     program, endpoint = shared
@@ -117,38 +102,6 @@ def test_nothing_is_sent_twice(shared: tuple[Program, Endpoint]):
     assert program.index()["summary"]["renamed"] == 1
 
 
-@pytest.mark.fault(
-    "The index",
-    "the map of vectors or a page of their database is damaged, or a file of vectors is cut off",
-    "those vectors are not used; the next run makes them again",
-)
-@pytest.mark.parametrize("victim", ["vectors.map", "*.rows"])
-def test_damaged_vectors_are_not_used_and_made_again(
-    program: Program, endpoint: Endpoint, victim: str
-):
-    program.start()
-    program.index()
-    program.stop()
-    (file,) = program.indexes.rglob(victim)
-    file.write_bytes(file.read_bytes()[:-9])
-    program.start()
-    assert program.search("sourdough starter").warnings != []
-    sent = len(chunk_texts(endpoint))
-    remade = program.index()["summary"]["embedded"]
-    assert remade == (0 if victim == "vectors.map" else 1)
-    assert len(chunk_texts(endpoint)) == sent + remade
-    assert program.search("sourdough starter").warnings == []
-
-
-def test_fresh_embeddings_are_requested_again(program: Program, endpoint: Endpoint):
-    program.start()
-    program.index()
-    asked = len(chunk_texts(endpoint))
-    summary = program.index("reindex", freshEmbeddings=True)["summary"]
-    assert (summary["embedded"], summary["reused"]) == (4, 0)
-    assert len(chunk_texts(endpoint)) == 2 * asked
-
-
 def test_only_changed_chunks_are_sent(shared: tuple[Program, Endpoint]):
     program, endpoint = shared
     before = set(chunk_texts(endpoint))
@@ -160,31 +113,17 @@ def test_only_changed_chunks_are_sent(shared: tuple[Program, Endpoint]):
     assert program.index()["summary"]["removed"] == 1
 
 
-def test_lexical_search_works_before_the_first_embedding(program: Program, endpoint: Endpoint):
-    endpoint.always = misbehaviour.slow(600)
-    program.start()
-    reply = eventually(lambda: program.search("sourdough", mode="lexical"), is_served)
-    assert reply.data["results"]
-    job_id = program.call("GET", "/health").data["runningJob"]
-    assert program.call("DELETE", f"/jobs/{job_id}").data["job"]["state"] == "cancelled"
-
-
-def test_warnings_say_when_a_running_job_makes_the_vectors(program: Program, endpoint: Endpoint):
-    endpoint.always = misbehaviour.slow(600)
-    program.start()
-    reply = eventually(lambda: program.search("sourdough"), is_served)
-    note = reply.data["results"][0]["noteId"]
-
-    def said() -> list[str]:
-        related = program.call("POST", "/related", {"id": note})
-        replies = program.search("sourdough"), related, program.call("GET", "/health")
-        return [warning["message"] for each in replies for warning in each.body["warnings"]]
-
-    assert len(said()) == 3
-    assert all(each.endswith("The running job makes them.") for each in said())
-    program.call("DELETE", f"/jobs/{program.call('GET', '/health').data['runningJob']}")
-    assert len(said()) == 3  # the index itself is complete
-    assert all("POST /index" in each for each in said())
+def test_related_uses_vectors_without_the_endpoint(shared: tuple[Program, Endpoint]):
+    program, endpoint = shared
+    endpoint.die()
+    reply = program.call("POST", "/related", {"id": BREAD})
+    endpoint.revive()
+    assert reply.data["usedMode"] == "embedding"
+    paths = [result["path"] for result in reply.data["results"]]
+    assert paths[0] == "Starter.md"
+    assert len(paths) == len(set(paths))
+    assert "Bread.md" not in paths
+    assert reply.warnings == []
 
 
 @pytest.mark.fault(
@@ -192,9 +131,8 @@ def test_warnings_say_when_a_running_job_makes_the_vectors(program: Program, end
     "the endpoint is down during a search",
     "lexical results at once, with a warning",
 )
-def test_search_is_lexical_when_the_endpoint_is_down(program: Program, endpoint: Endpoint):
-    program.start()
-    program.index()
+def test_search_is_lexical_while_the_endpoint_is_down(shared: tuple[Program, Endpoint]):
+    program, endpoint = shared
     endpoint.die()
     reply = program.search("sourdough")
     assert reply.data["usedMode"] == "lexical"
@@ -208,14 +146,54 @@ def test_search_is_lexical_when_the_endpoint_is_down(program: Program, endpoint:
     eventually(lambda: program.search("sourdough").warnings, lambda codes: not codes)
 
 
-def test_a_hanging_endpoint_delays_only_one_search(program: Program, endpoint: Endpoint):
+def test_fresh_embeddings_are_requested_again(shared: tuple[Program, Endpoint]):
+    program, endpoint = shared
+    asked = len(chunk_texts(endpoint))
+    summary = program.index("reindex", freshEmbeddings=True)["summary"]
+    assert (summary["embedded"], summary["reused"]) == (4, 0)
+    assert len(chunk_texts(endpoint)) == asked + 4
+
+
+@pytest.mark.fault(
+    "The index",
+    "the map of vectors or a page of their database is damaged, or a file of vectors is cut off",
+    "those vectors are not used; the next run makes them again",
+)
+def test_damaged_vectors_are_not_used_and_made_again(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
+    for victim, lost in (("vectors.map", 0), ("*.rows", 1)):
+        program.stop()
+        (file,) = program.indexes.rglob(victim)
+        file.write_bytes(file.read_bytes()[:-9])
+        program.start()
+        assert program.search("sourdough starter").warnings != []
+        sent = len(chunk_texts(endpoint))
+        assert program.index()["summary"]["embedded"] == lost
+        assert len(chunk_texts(endpoint)) == sent + lost
+        assert program.search("sourdough starter").warnings == []
+
+
+def test_words_are_searched_before_the_first_vectors_and_warnings_name_the_job(
+    program: Program, endpoint: Endpoint
+):
     endpoint.always = misbehaviour.slow(600)
-    for query in ("sourdough", "starter"):
-        reply = program.search(query)
-        assert reply.warnings == ["EMBEDDING_UNAVAILABLE"]
-        assert reply.data["results"]
+    program.start()
+    lexical = eventually(lambda: program.search("sourdough", mode="lexical"), is_served)
+    assert lexical.data["results"]
+    note = lexical.data["results"][0]["noteId"]
+
+    def said() -> list[str]:
+        related = program.call("POST", "/related", {"id": note})
+        replies = program.search("sourdough"), related, program.call("GET", "/health")
+        return [warning["message"] for reply in replies for warning in reply.body["warnings"]]
+
+    assert len(said()) == 3
+    assert all(message.endswith("The running job makes them.") for message in said())
+    job_id = program.call("GET", "/health").data["runningJob"]
+    assert program.call("DELETE", f"/jobs/{job_id}").data["job"]["state"] == "cancelled"
+    assert len(said()) == 3  # the index itself is complete
+    assert all("POST /index" in message for message in said())
 
 
 def test_health_reports_why_semantic_search_is_unavailable(program: Program, endpoint: Endpoint):
@@ -229,10 +207,15 @@ def test_health_reports_why_semantic_search_is_unavailable(program: Program, end
     endpoint.poison["crackle"] = misbehaviour.status(500)
     program.variables |= ONE_TEXT_A_REQUEST
     program.start()
-    program.index()
+    job = program.index()
+    assert job["summary"]["embeddingFailed"] == 1
+    assert job["summary"]["embedded"] + job["summary"]["reused"] == 3
+    assert [warning["code"] for warning in job["warnings"]] == ["EMBEDDING_FAILED"]
     settles_at(("degraded", True, ["EMBEDDING_INCOMPLETE"]))
+    reply = program.search("sourdough")
+    assert (reply.data["usedMode"], reply.warnings) == ("hybrid", ["EMBEDDING_INCOMPLETE"])
     endpoint.poison.clear()
-    program.index()
+    assert program.index()["summary"]["embeddingFailed"] == 0
     settles_at(("ok", True, []))
     program.stop()
     endpoint.die()
@@ -242,7 +225,14 @@ def test_health_reports_why_semantic_search_is_unavailable(program: Program, end
     settles_at(("ok", True, []))
 
 
-def test_a_missing_endpoint_is_a_warning_of_the_job(program: Program, endpoint: Endpoint):
+@pytest.mark.fault(
+    "Jobs",
+    "embeddings fail, or the server is killed while it embeds",
+    "the index counts as complete, also after a restart",
+)
+def test_failed_embeddings_are_a_warning_and_fail_only_a_job_that_requires_them(
+    program: Program, endpoint: Endpoint
+):
     endpoint.die()
     program.start()
     job = program.index()
@@ -252,20 +242,6 @@ def test_a_missing_endpoint_is_a_warning_of_the_job(program: Program, endpoint: 
     reply = program.call("POST", "/related", {"id": BREAD})
     assert reply.data["usedMode"] == "lexical"
     assert reply.warnings == ["EMBEDDING_UNAVAILABLE"]
-    assert program.search("sourdough", mode="lexical").data["results"]
-
-
-@pytest.mark.fault(
-    "Jobs",
-    "embeddings fail, or the server is killed while it embeds",
-    "the index counts as complete, also after a restart",
-)
-def test_failed_required_embeddings_fail_the_job_but_not_the_index(
-    program: Program, endpoint: Endpoint
-):
-    program.start()
-    program.index()
-    endpoint.die()
     program.write("New.md", "# New\n\nQuinces.\n")
     ended = program.run("index", "--require-embeddings")
     assert ended.returncode == 1
@@ -300,65 +276,7 @@ def warnings_of_health(program: Program) -> list[str]:
     return program.call("GET", "/health").warnings
 
 
-def test_one_failing_text_does_not_affect_others(program: Program, endpoint: Endpoint):
-    endpoint.poison["crackle"] = misbehaviour.status(500)
-    program.variables |= ONE_TEXT_A_REQUEST
-    program.start()
-    job = program.index()
-    summary = job["summary"]
-    assert summary["embeddingFailed"] == 1
-    assert summary["embedded"] + summary["reused"] == 3
-    assert [warning["code"] for warning in job["warnings"]] == ["EMBEDDING_FAILED"]
-    reply = program.search("sourdough")
-    assert reply.data["usedMode"] == "hybrid"
-    assert reply.warnings == ["EMBEDDING_INCOMPLETE"]
-    endpoint.poison.clear()
-    assert program.index()["summary"]["embeddingFailed"] == 0
-
-
-def test_a_changed_model_disables_the_vectors_until_the_next_run(
-    program: Program, endpoint: Endpoint
-):
-    program.start()
-    program.index()
-    program.stop()
-    endpoint.salt = "retrained"
-    program.start()
-    refused = program.search("sourdough", mode="embedding")
-    assert (refused.status, refused.code) == (503, "EMBEDDING_UNAVAILABLE")
-    assert "POST /index" in refused.body["error"]["message"]
-    assert program.search("sourdough").data["usedMode"] == "lexical"
-    assert program.index()["summary"]["embedded"] == 4
-    assert program.search("sourdough").data["usedMode"] == "hybrid"
-
-
-@pytest.mark.long  # tests/faults/test_kills.py has a shorter one
-def test_saved_vectors_are_not_requested_again_after_a_kill(program: Program):
-    program.fill(60)
-    chance = random.Random(11)
-    with running_endpoint(program, latency=0.02, at_once=2) as endpoint:
-        acknowledged: set[str] = set()
-        for _ in range(4):
-            program.start()
-            time.sleep(chance.uniform(0.8, 1.6))
-            running = program.call("GET", "/health").data["runningJob"]
-            if running is None:
-                running = program.submit()
-                time.sleep(chance.uniform(0.3, 1.0))
-            job = program.call("GET", f"/jobs/{running}").data["job"]
-            done = sum(phase["done"] for phase in job["phases"] if phase["name"] == "embed")
-            before = Counter(chunk_texts(endpoint))
-            assert not any(count > 1 for text, count in before.items() if text in acknowledged)
-            acknowledged |= set(list(dict.fromkeys(chunk_texts(endpoint)))[: done // 2])
-            program.kill()
-        program.start()
-        summary = program.index()["summary"]
-        assert summary["embeddingFailed"] == 0
-        # In flight at each of the four kills were two batches of eight at the most.
-        repeated = sum(count - 1 for count in Counter(chunk_texts(endpoint)).values())
-        assert repeated <= 4 * 2 * 8
-
-
+@pytest.mark.long
 def test_the_summary_is_correct_with_an_unreliable_endpoint(program: Program):
     program.fill(80)
     chance = random.Random(5)
@@ -395,6 +313,7 @@ def test_the_summary_is_correct_with_an_unreliable_endpoint(program: Program):
         assert program.index()["summary"]["embeddingFailed"] == 0
 
 
+@pytest.mark.long
 def test_nothing_is_sent_to_a_proxy_or_redirect_target(program: Program, endpoint: Endpoint):
     with running_endpoint(program) as elsewhere:
         pass

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     "the process is killed at any moment",
     "the next start serves the last complete index; no row or saved vector is lost",
 )
-@pytest.mark.parametrize("kind", ["index", "reindex"])
+@pytest.mark.parametrize("kind", ["index", pytest.param("reindex", marks=pytest.mark.long)])
 def test_after_a_kill_the_old_index_serves_and_the_next_run_completes(program: Program, kind: str):
     program.fill(100)
     program.start()
@@ -85,6 +85,7 @@ def refuses(where: SplitResult) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_a_killed_idle_server_leaves_no_process(program: Program):
     program.start()
     program.index()
@@ -110,29 +111,13 @@ def test_a_hanging_idle_process_does_not_delay_the_stop(program: Program):
 
 @pytest.mark.fault(
     "The index",
-    "two servers, or two writers, on one index",
-    "the second exits at once and says why",
-)
-def test_a_second_server_on_the_same_index_exits_with_the_reason(program: Program):
-    program.start()
-    second = program.run(
-        *("serve", "--vault-root", str(program.vault), "--port", "0"),
-        *("--index-dir", str(program.indexes)),
-    )
-    assert second.returncode == 5
-    assert second.stderr.startswith("INDEX_LOCKED: ")
-    assert program.call("GET", "/health").status == 200
-
-
-@pytest.mark.fault(
-    "The index",
     "a damaged page or file of the index",
     "`INDEX_INCOMPATIBLE`; the whole index is set aside",
 )
 @pytest.mark.parametrize(
     "victim",
     # tests/store/test_check.py damages each kind of file, and a search meets terms below.
-    ["index.db", "*.store", pytest.param("*.term", marks=pytest.mark.long)],
+    ["index.db", *(pytest.param(name, marks=pytest.mark.long) for name in ("*.store", "*.term"))],
 )
 def test_a_damaged_index_is_set_aside_and_rebuilt(program: Program, victim: str):
     program.fill(300)
