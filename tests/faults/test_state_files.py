@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,14 +19,26 @@ in_place = pytest.mark.parametrize("kind", ["pipe", "folder"])
 pytestmark = posix("Windows has no pipes with a path")
 
 
-@pytest.fixture
-def program(tmp_path: Path) -> Iterator[Program]:
-    """Return a program with an index, whose server has stopped."""
-    made = Program(tmp_path)
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return the folder of a program with an index, and a copy of it to begin from."""
+    folder = tmp_path_factory.mktemp("state")
+    made = Program(folder)
     made.write("Bread.md", "# Bread\n\nFlour and water.\n")
     made.start()
     made.index()
     made.stop()
+    made.close()
+    return folder, shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "state")
+
+
+@pytest.fixture
+def program(indexed: tuple[Path, Path]) -> Iterator[Program]:
+    """Return a program with an index, whose server has stopped."""
+    folder, copy = indexed
+    shutil.rmtree(folder)
+    shutil.copytree(copy, folder)
+    made = Program(folder)
     made.variables = {
         "VAULT_AGENT_SERVER_API_KEY": "k" * 40,
         "VAULT_AGENT_WEB_ENABLED": "true",
@@ -33,7 +46,6 @@ def program(tmp_path: Path) -> Iterator[Program]:
         "VAULT_AGENT_INDEX_DIR": str(made.indexes),
         "VAULT_AGENT_SERVER_PORT": "0",
     }
-    made.endpoint = ""
     yield made
     made.close()
 

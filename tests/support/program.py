@@ -58,10 +58,10 @@ class Program:
 
     def __init__(self, folder: Path) -> None:
         self.vault = folder / "vault"
-        self.vault.mkdir()
+        self.vault.mkdir(exist_ok=True)
         self.indexes = folder / "data"
         self.home = folder / "home"
-        self.home.mkdir()
+        self.home.mkdir(exist_ok=True)
         self.endpoint = ""
         self.variables: dict[str, str] = {}  # more settings, as environment variables
         self.server: subprocess.Popen[str] | None = None
