@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,3 +56,28 @@ def _file(objects: Sequence[str], trailer: str) -> bytes:
     size = len(places) + 1
     data += f"trailer\n<< /Size {size} {trailer} >>\nstartxref\n{start}\n%%EOF\n".encode()
     return bytes(data)
+
+
+def slow_pdf() -> bytes:
+    """Return a PDF of 10 kB whose page takes hours: it draws an empty form a million times."""
+    page = (
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
+        "/Resources << /XObject << /X 5 0 R >> >> /Contents 4 0 R >>"
+    )
+    form = "/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << >>"
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        page,
+        _compressed(b"/X Do " * 1_000_000, ""),
+        _compressed(b"q Q " * 100_000, form),
+    ]
+    return _file(objects, "/Root 1 0 R")
+
+
+def _compressed(content: bytes, attributes: str) -> str:
+    data = zlib.compress(content, 9)
+    return (
+        f"<< /Length {len(data)} /Filter /FlateDecode {attributes} >>\n"
+        f"stream\n{data.decode('latin-1')}\nendstream"
+    )

@@ -6,16 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks.pdfs import pdf
+from benchmarks.pdfs import pdf, slow_pdf
 from tests.search.opened import indexed, opened
 from tests.support.archives import book, paragraph, word
 from tests.support.index_runs import Vault
 
 from vault_agent.extract import read
 from vault_agent.extract.parts import MAX_PAGES
+from vault_agent.indexing import attachments
+from vault_agent.indexing.attachments import read_attachments
 from vault_agent.indexing.compare import compare
-from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, ParsedFile, unparsed
+from vault_agent.indexing.protocol import AttachmentsRead, ReadAttachments
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery
 from vault_agent.model.reading import PartQuery
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.search import Hit
     from vault_agent.store.current import Snapshot
+    from vault_agent.system.crash import CrashReport
 
 PAGES = ("The kettle\nwas on the stove.", "Nothing here.", "A marmalade recipe\nfrom Seville.")
 KINDS = ("pdf", "text", "csv", "html", "canvas", "code")
@@ -169,7 +171,7 @@ async def test_each_content_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
 async def test_the_text_of_a_file_that_is_gone_is_not_kept(tmp_path: Path, replaced: bool):
     vault = made(tmp_path)
     await vault.index()
-    [kept] = vault.directory.texts.glob("*/*")
+    [kept] = vault.directory.texts.glob("*/*.pdf-*")
     if replaced:
         vault.write("Papers/manual.pdf", "not a PDF any more")
     else:
@@ -181,7 +183,7 @@ async def test_the_text_of_a_file_that_is_gone_is_not_kept(tmp_path: Path, repla
 async def test_a_run_succeeds_if_an_old_text_cannot_be_removed(tmp_path: Path):
     vault = made(tmp_path)
     await vault.index()
-    (stuck,) = vault.directory.texts.glob("*/*")
+    (stuck,) = vault.directory.texts.glob("*/*.pdf-*")
     (stuck.parent / "folder").mkdir()  # nobody can unlink it
     (vault.root / "Papers/manual.pdf").unlink()
     await vault.index()
@@ -191,7 +193,7 @@ async def test_a_run_succeeds_if_an_old_text_cannot_be_removed(tmp_path: Path):
 async def test_a_damaged_kept_text_is_read_again(tmp_path: Path):
     vault = made(tmp_path)
     await vault.index()
-    [kept] = vault.directory.texts.glob("*/*")
+    [kept] = vault.directory.texts.glob("*/*.pdf-*")
     kept.write_bytes(b"damaged")
     await vault.index(rebuild=True)
     async with indexed(vault) as snapshot:
@@ -252,16 +254,51 @@ async def test_only_the_beginning_of_a_pdf_over_the_limit_is_searched(tmp_path: 
     "an attachment takes too much time or memory",
     "its process is ended; it is found by its name only",
 )
-async def test_an_attachment_that_ends_its_process_is_found_by_its_name(tmp_path: Path):
-    vault = made(tmp_path)
-
-    async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
-        return [unparsed(task) for task in tasks]
-
-    await index(vault.task(), parse, vault.heard)
-    assert vault.heard.codes == ["NOTE_PARSER_CRASHED"] * 3
+async def test_an_attachment_over_the_limits_is_tried_once_and_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(attachments, "ROUND_SECONDS", 600.0)
+    vault = made(tmp_path, ("pdf",))
+    vault.write("slow.pdf", slow_pdf())
+    await vault.index_notes()
     async with opened(vault) as snapshot:
-        assert [hit.path for hit in await hits(snapshot, "manual")] == ["Papers/manual.pdf"]
+        assert await hits(snapshot, "Tea")
+    crashes: list[CrashReport] = []
+    task = ReadAttachments(vault.task())
+    read = await read_attachments(task, vault.heard, crashes.append, cpu_seconds=1.0)
+    assert read == AttachmentsRead(("Papers/manual.pdf", "slow.pdf"), None)
+    assert not crashes
+
+    async with indexed(vault) as snapshot:  # each outcome is kept, so no file is read again
+        assert [(w.code, w.details) for w in vault.heard.warnings] == [
+            ("ATTACHMENT_NOT_READ", {"path": "slow.pdf", "reason": "limits"})
+        ]
+        assert [hit.path for hit in await hits(snapshot, "slow")] == ["slow.pdf"]
+        assert await hits(snapshot, "marmalade")
+
+
+async def test_reading_goes_on_after_the_last_path_of_a_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(attachments, "ROUND_FILES", 1)
+    vault = made(tmp_path)
+    await vault.index_notes()
+    first, second, third = "Papers/list.txt", "Papers/manual.pdf", None
+    read = await read_attachments(ReadAttachments(vault.task()), vault.heard, print)
+    assert read == AttachmentsRead((first,), first)
+    read = await read_attachments(ReadAttachments(vault.task(), first), vault.heard, print)
+    assert read == AttachmentsRead((second,), third)
+
+
+async def test_a_text_without_room_to_keep_it_leaves_its_attachment_waiting(tmp_path: Path):
+    vault = made(tmp_path, ("text",))
+    await vault.index_notes()
+    vault.directory.texts.write_bytes(b"no folder")
+    read = await read_attachments(ReadAttachments(vault.task()), vault.heard, print)
+    assert read == AttachmentsRead((), None)
+    vault.directory.texts.unlink()
+    async with indexed(vault) as snapshot:
+        assert await hits(snapshot, "quince")
 
 
 async def test_related_finds_attachments_and_takes_them(tmp_path: Path):

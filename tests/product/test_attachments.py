@@ -7,12 +7,13 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks.pdfs import pdf, pdf_of
+from benchmarks.pdfs import pdf, pdf_of, slow_pdf
 from tests.mcp.conftest import Agent
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 PAGES = ["The kettle was on the stove.", "Nothing here.", "A marmalade recipe\nfrom Seville."]
 LOOP = pdf(["x"]).replace(b"/Kids [5 0 R]", b"/Kids [2 0 R]")
@@ -104,3 +105,28 @@ def test_hostile_files_end_as_warnings(served: Agent):
     assert served.search("medlar").data["results"][0]["page"] == 1
     for name in ("bomb", "loop"):
         assert served.search(name).data["results"][0]["path"] == f"Hostile/{name}.pdf"
+
+
+@pytest.mark.fault(
+    "Attachments",
+    "reading an attachment takes long",
+    "notes are indexed and searched meanwhile",
+)
+def test_saved_notes_and_searches_do_not_wait_for_an_attachment(tmp_path: Path):
+    made = Agent(tmp_path)
+    made.variables = {"VAULT_AGENT_INDEX_ATTACHMENTS": "pdf,text"}
+    made.write("Jam.md", "# Jam\n\nOranges for marmalade.\n")
+    made.write("a list.txt", "quince jelly\n")
+    made.write("slow.pdf", slow_pdf())
+    made.start("--watch")
+    try:
+        eventually(lambda: made.search("marmalade"), lambda reply: reply.status == 200)
+        eventually(lambda: made.call("GET", "/jobs").data["jobs"][0]["phase"] == "attachments")
+        assert made.search("marmalade").data["results"]
+        made.write("Tea.md", "# Tea\n\nA kettle.\n")
+        eventually(lambda: made.search("kettle").data["results"])
+        made.write("a list.txt", "damson jelly\n")
+        [job] = made.call("GET", "/jobs").data["jobs"]
+        assert (job["state"], job["phase"]) == ("running", "attachments")
+    finally:
+        made.close()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.indexing.attachments import keep_text, sweep_texts, waiting_attachments
 from vault_agent.indexing.index import index
+from vault_agent.indexing.kept import KeptTexts
 from vault_agent.indexing.parse import Batch, FileTask, Outcome, ParsedFile, parse_files
 from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
@@ -128,7 +130,22 @@ class Vault:
     ) -> IndexRun:
         """Run like `index`, and return the complete result."""
         self.heard = Heard()
-        task = self.task(rebuild=rebuild, paths=paths, removable=removable)
+        run = await self._run(self.task(rebuild=rebuild, paths=paths, removable=removable))
+        if not run.texts_differ:
+            return run
+        with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
+            texts = KeptTexts(self.directory.texts)
+            waiting = waiting_attachments(self.task())
+            read = tuple(path for path in waiting if keep_text(root, path, texts))
+        stored = await self._run(replace(self.task(paths=read), reads_attachments=True))
+        sweep_texts(self.task())
+        return replace(run, summary=replace(run.summary, chunks=stored.summary.chunks))
+
+    async def index_notes(self) -> IndexRun:
+        """Run as the first step of `index`, which leaves attachments waiting."""
+        return await self._run(self.task())
+
+    async def _run(self, task: IndexTask) -> IndexRun:
         with self.parsing() as read:
 
             async def parse(batch: list[FileTask]) -> list[ParsedFile]:

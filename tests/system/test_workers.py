@@ -245,6 +245,12 @@ async def test_a_worker_over_its_memory_limit_loses_one_task(pool: WorkerPool[st
         assert await pool.run("d", cpu_seconds=PATIENCE) == "D!"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+async def test_the_workers_of_a_pool_may_have_less_memory():
+    async with WorkerPool[str, str](shouting, ("!",), size=1, memory_bytes=3 << 29) as pool:
+        assert int(await pool.run("limit", cpu_seconds=PATIENCE)) == 3 << 29
+
+
 async def test_the_result_of_a_cancelled_task_is_discarded(pool: WorkerPool[str, str]):
     async with pool:
         pid = int(await pool.run("pid", cpu_seconds=PATIENCE))

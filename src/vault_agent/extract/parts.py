@@ -11,7 +11,11 @@ MAX_PAGES: Final = 5_000
 MAX_LABEL: Final = 200
 """Limit of the characters of a label."""
 CPU_SECONDS: Final = 20.0
-"""Processor time after which reading ends at a page. A page that takes longer ends its worker."""
+"""Processor time of one attachment, after which its worker is ended."""
+MEMORY_BYTES: Final = 1 << 30
+"""Memory of the worker that reads attachments."""
+_SECONDS_TO_A_PAGE: Final = 15.0
+"""Processor time after which reading ends at a page, so that the pages before it are kept."""
 
 
 class Part(NamedTuple):
@@ -48,7 +52,7 @@ class Collected:
         self.cut: str | None = None
         self._parts: list[Part] = []
         self._characters = 0
-        self._end = time.process_time() + CPU_SECONDS
+        self._end = time.process_time() + _SECONDS_TO_A_PAGE
 
     def add(self, label: str | None, text: str) -> None:
         """Add a part. A blank one is left out."""

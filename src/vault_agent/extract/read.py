@@ -17,10 +17,17 @@ if TYPE_CHECKING:
     from vault_agent.extract.parts import Extracted
     from vault_agent.text.attachments import AttachmentKind
 
-EXTRACT_VERSION: Final = 1
+EXTRACT_VERSION: Final = 2
 """Raise it when an attachment gives another text, so that kept texts are not used."""
-COSTLY: Final[frozenset[AttachmentKind]] = frozenset({"pdf", "office", "epub"})
-"""The kinds whose text is kept: reading it again takes far longer than reading a file."""
+MAX_BINARY_BYTES: Final = 256 << 20
+"""Limit of a file that is read with a library, such as a PDF."""
+MAX_TEXT_BYTES: Final = 16 << 20
+"""Limit of an attachment that is text itself."""
+
+
+def byte_limit(kind: AttachmentKind) -> int:
+    """Return the size of the largest file of a kind that is read."""
+    return MAX_BINARY_BYTES if kind in {"pdf", "office", "epub"} else MAX_TEXT_BYTES
 
 
 def extract(kind: AttachmentKind, data: bytes, decode: Callable[[bytes], str]) -> Extracted:

@@ -16,6 +16,7 @@ from vault_agent.errors import Failed
 from vault_agent.freshness.process import IndexingProcess, pause_seconds
 from vault_agent.indexing.protocol import (
     Answer,
+    AttachmentsRead,
     Crashed,
     Done,
     Embedded,
@@ -25,6 +26,7 @@ from vault_agent.indexing.protocol import (
     Published,
     QueryAnnounced,
     Refused,
+    Result,
     WarmUp,
     Warned,
     decode_event,
@@ -35,12 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.freshness.background import Background
-    from vault_agent.indexing.protocol import Embed, Event, Question
+    from vault_agent.indexing.protocol import Embed, Event, Question, ReadAttachments
     from vault_agent.indexing.task import IndexRun
     from vault_agent.system.crash import CrashReport
 
     RunEvent = Phase | Warned | Published
     _Process = IndexingProcess[Event]
+    _Work = Index | Embed | ReadAttachments
     OnCrash = Callable[[str, CrashReport], object]
 
 # Not -m: a spawned worker would import that module again. -P keeps the current folder, which may
@@ -72,6 +75,7 @@ class Indexer:
         self._all: set[_Process] = set()
         self._turn = anyio.Lock()
         self._turn_to_embed = anyio.Lock()
+        self._turn_to_read = anyio.Lock()
         self._asking = anyio.Lock()
         self._starting = anyio.Lock()
         self._deaths = 0  # since a process last gave an answer
@@ -117,9 +121,28 @@ class Indexer:
                 if isinstance(done, Embedded):
                     return done
 
+    async def read_attachments(
+        self, request: ReadAttachments, on_event: Callable[[RunEvent], object]
+    ) -> AttachmentsRead:
+        """Read attachments that wait. Index runs continue meanwhile, in another process.
+
+        Raises:
+            VaultAgentError: what ended it, with its class, code and details.
+            Failed: `INDEXER_FAILED` if the process ended unexpectedly.
+        """
+        async with self._turn_to_read:
+            while True:
+                try:
+                    done = await self._carry_out(await self._take(), request, on_event)
+                finally:
+                    if self._idle is None and self._working is None:
+                        self._replace()
+                if isinstance(done, AttachmentsRead):
+                    return done
+
     async def _carry_out(
-        self, process: _Process, request: Index | Embed, on_event: Callable[[RunEvent], object]
-    ) -> Done | Embedded | None:
+        self, process: _Process, request: _Work, on_event: Callable[[RunEvent], object]
+    ) -> Result | None:
         """Carry out a request. Return None if the process had died before it took the request."""
         was_kept, received, reusable = process.has_answered, False, False
         try:
@@ -130,7 +153,7 @@ class Indexer:
                     on_event(event)
                 elif isinstance(event, Crashed):
                     self._report_crash(process, event)
-                elif isinstance(event, Done | Embedded):
+                elif isinstance(event, Result):
                     reusable = not _is_spent(request, event)
                     return event
                 elif isinstance(event, Refused):
@@ -274,8 +297,10 @@ class Indexer:
             self._replacing = False
 
 
-def _is_spent(request: Index | Embed, answer: Done | Embedded) -> bool:
+def _is_spent(request: _Work, answer: Result) -> bool:
     """Whether a process has used much memory for its answer."""
+    if isinstance(answer, AttachmentsRead):
+        return False  # its worker has ended
     if isinstance(answer, Embedded):
         return answer.embedded > MANY_NOTES
     summary = answer.run.summary

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import anyio
+
+from vault_agent.errors import VaultAgentError
 from vault_agent.freshness.background import quietly
 from vault_agent.freshness.event_stream import revision_of
 from vault_agent.freshness.jobs import timestamp
 from vault_agent.freshness.sweeping import sweep
-from vault_agent.indexing.protocol import Compare, Compared, Index, Phase, Published, Warned
+from vault_agent.indexing.protocol import (
+    Compare,
+    Compared,
+    Index,
+    Phase,
+    Published,
+    ReadAttachments,
+    Warned,
+)
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.writing import IndexState
 from vault_agent.system.cancelling import in_thread, to_its_end
@@ -32,6 +44,8 @@ if TYPE_CHECKING:
     from vault_agent.store.layout import IndexDirectory
     from vault_agent.vault.exclude import Exclusions
 
+READINGS = 3
+"""How often all attachments that wait are read: some may have changed meanwhile."""
 _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
 
 
@@ -81,6 +95,7 @@ class Runs:
         """When the last run had read all notes; ISO 8601."""
         self._vault = vault
         self._refreshed = Change()
+        self._reading = anyio.Lock()  # of attachments
         self._on_refresh: list[Callable[[], object]] = []
 
     def on_refresh(self, listener: Callable[[], object]) -> None:
@@ -188,22 +203,58 @@ class Runs:
         # This job makes what is missing, and shows it.
         self._vault.indexer.finish_embedding(self._vault.task.directory)
         try:
-            run = await self._run(replace(self._vault.task, rebuild=kind is JobKind.REINDEX), hear)
+            task = replace(self._vault.task, rebuild=kind is JobKind.REINDEX)
+            run = await self._run(task, hear, then_read=False)
             indexed = True
         finally:
             self.incomplete = not indexed
         self._has_read_all()
         on_indexed()
         progress.index_finished()
+        chunks = await self._read_attachments(hear) if run.texts_differ else None
         made = await self.embeddings.make(
             hear, require=options.require_embeddings, fresh=options.fresh_embeddings
         )
+        summary = replace(run.summary, chunks=chunks or run.summary.chunks)
         if made is None:
-            return run.summary
+            return summary
         await self.refresh()
         return replace(
-            run.summary, embedded=made.embedded, reused=made.reused, embedding_failed=made.failed
+            summary, embedded=made.embedded, reused=made.reused, embedding_failed=made.failed
         )
+
+    async def _read_attachments(self, on_event: Callable[[RunEvent], object]) -> int | None:
+        """Read the attachments that wait, and index their texts.
+
+        Return how many chunks the index has then, or None if nothing was read.
+        """
+        chunks = None
+        async with self._reading:
+            for _ in range(READINGS):
+                run = await self._read_once(on_event)
+                if run is None:
+                    break
+                chunks = run.summary.chunks
+        return chunks
+
+    async def _read_once(self, on_event: Callable[[RunEvent], object]) -> IndexRun | None:
+        """Read each attachment that waits once. Return the last run, or None if there was none."""
+        task, run = self._vault.task, None
+        after: str | None = ""
+        while after is not None:
+            request = ReadAttachments(task, after)
+            read = await self._vault.indexer.read_attachments(request, on_event)
+            if read.paths:
+                stored = replace(task, paths=read.paths, reads_attachments=True)
+                run = await self._run(stored, on_event, then_read=False)
+            after = read.last
+        return run
+
+    async def _read_in_background(self) -> None:
+        """Read the attachments that a run has left waiting, and embed their texts."""
+        with suppress(VaultAgentError):  # the next run leaves them waiting again
+            if await self._read_attachments(self._hear) is not None:
+                await self.embed()
 
     async def refresh(self) -> None:
         """Serve the newest complete state, and wake all who wait for it."""
@@ -215,8 +266,17 @@ class Runs:
                 listener()
             self._refreshed.announce()
 
-    async def _run(self, task: IndexTask, on_event: Callable[[RunEvent], object]) -> IndexRun:
-        """Run the task in the keeper, serve the published index, and remove old files."""
+    async def _run(
+        self,
+        task: IndexTask,
+        on_event: Callable[[RunEvent], object],
+        *,
+        then_read: bool = True,
+    ) -> IndexRun:
+        """Run the task in the keeper, serve the published index, and remove old files.
+
+        With `then_read`, attachments that wait for it are read in the background.
+        """
         index = self._vault.index
         try:
             run = await self._vault.indexer.run(Index(task), on_event)
@@ -228,6 +288,8 @@ class Runs:
             raise
         finally:
             await in_thread(sweep, index, self._vault.directory)
+        if then_read and run.texts_differ:
+            self._vault.background.spawn(self._read_in_background)
         return run
 
     def _hear(self, event: RunEvent, on_served: Callable[[], object] = lambda: None) -> None:

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed
-from vault_agent.extract.parts import CPU_SECONDS
 from vault_agent.indexing.changes import vault_moved
 from vault_agent.indexing.parse import Batch, FileTask, Folder, ParsedFile, unparsed
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
-from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 SECONDS_PER_BATCH = 30.0
 SECONDS_PER_NOTE = 5.0
-SECONDS_PER_ATTACHMENT = 2 * CPU_SECONDS
-"""More time for each attachment. Reading one ends by itself after half of it."""
 SECONDS_PER_MEGABYTE = 2.0
 """Processor time that a worker may use. The slowest hostile notes take 0.8 s a megabyte."""
 WORKERS_TRIED = 3
@@ -86,7 +82,6 @@ class Parser:
 
     async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)
-        seconds += SECONDS_PER_ATTACHMENT * sum(not is_note(task.entry.path) for task in tasks)
         task = self._task
         batch = Batch(
             task.root,

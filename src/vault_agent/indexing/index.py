@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.indexing.changes import find_changes, sudden_emptiness, vault_moved
-from vault_agent.indexing.kept import KeptTexts
 from vault_agent.indexing.links import name_rows, resolve_links
 from vault_agent.indexing.parse import FileTask, Outcome
 from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
@@ -58,6 +57,8 @@ if TYPE_CHECKING:
 
 BATCH_BYTES = 256 << 10
 BATCH_FILES = 128
+BATCH_ATTACHMENTS = 4
+"""Attachments of one batch. A small file may have a long text."""
 MAX_MISSING = 500
 MISSING_BYTES = 256 << 10
 """Limits of the missing notes that a result names. It is one line on a pipe."""
@@ -149,7 +150,6 @@ class _Run:
         self._affected: set[str] = set()  # names whose links must be resolved again
         self._fresh: list[int] = []  # rowids of notes read in this run
         self._loses_documents = False
-        self._contents: set[bytes] | None = None  # hashes of all documents, if some may be gone
         self._added = self._changed = self._renamed = self._gone = 0
 
     async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
@@ -170,8 +170,6 @@ class _Run:
                 await in_thread(self._directory.publish, target.generation)
             run = self._result(meta)
             self._report.published(run)
-            if self._contents is not None:
-                await in_thread(KeptTexts(self._directory.texts).sweep, self._contents)
             if base is not None:
                 await in_thread(self._tidy, target)
         return run
@@ -199,8 +197,13 @@ class _Run:
             note_ids=tuple(identify(path) for path in itertools.islice(touched, MAX_NOTE_IDS)),
             missing=named,
             more_missing=len(named) < len(missing),
+            texts_differ=self._loses_documents or any(map(self._waits, self._left_out)),
             oldest_change=self._oldest_change,
         )
+
+    def _waits(self, path: str) -> bool:
+        """Whether a path that is left out is that of an attachment to be read."""
+        return self._left_out[path][1] and not is_note(path)
 
     def _tidy(self, target: _Target) -> None:
         """Merge small full-text segments for the next run, and remove old folders.
@@ -261,9 +264,6 @@ class _Run:
                 await create_indexes(target.connection)
         finally:
             await committed
-        if self._task.paths is None or self._loses_documents:
-            stored = await within(target.connection, documents.files)
-            self._contents = {file.hash for file in stored}
         totals = writer.totals
         meta = Meta(
             generation=target.generation,
@@ -281,7 +281,12 @@ class _Run:
 
     async def _store_notes(self, target: _Target) -> None:
         known = self._known
-        to_read = self._changes.to_read
+        to_read = [entry for entry in self._changes.to_read if is_note(entry.path)]
+        others = [entry for entry in self._changes.to_read if not is_note(entry.path)]
+        if self._task.reads_attachments or self._task.rebuild:
+            to_read += others
+        else:  # their text may take long to read, and notes do not wait for it
+            self._left_out |= {entry.path: (entry, True) for entry in others}
         tasks = [
             FileTask(entry, known[entry.path].hash if entry.path in known else None, rowid)
             for entry, rowid in zip(to_read, target.writer.reserve(len(to_read)), strict=True)
@@ -431,7 +436,9 @@ def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:
     batch: list[FileTask] = []
     size = 0
     for task in tasks:
-        if batch and (size + task.entry.size > BATCH_BYTES or len(batch) == BATCH_FILES):
+        most = BATCH_FILES if is_note(task.entry.path) else BATCH_ATTACHMENTS
+        begins = batch and is_note(batch[-1].entry.path) != is_note(task.entry.path)
+        if batch and (begins or size + task.entry.size > BATCH_BYTES or len(batch) == most):
             yield batch
             batch, size = [], 0
         batch.append(task)

@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, Unavailable, VaultAgentError
+from vault_agent.indexing.attachments import read_attachments
 from vault_agent.indexing.batches import NO_FILES, Parser, Pool
 from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
@@ -37,6 +38,7 @@ from vault_agent.indexing.protocol import (
     Phase,
     Published,
     QueryAnnounced,
+    ReadAttachments,
     Refused,
     Request,
     Verified,
@@ -160,6 +162,8 @@ class _Keeper:
             return Done(await self._index(request.task))
         if isinstance(request, Embed):
             return await self._embed(request)
+        if isinstance(request, ReadAttachments):
+            return await read_attachments(request, self._report, self._report_crash)
         raise AssertionError(type(request).__name__)
 
     async def _warm_up(self) -> None:

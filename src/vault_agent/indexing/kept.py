@@ -1,6 +1,6 @@
 """Texts of attachments, kept by the hash of the file, so that each content is read once.
 
-A rename or a rebuild of the index takes the text from here. Workers write the files; a run that
+Every run takes the text from here. The worker that reads attachments writes the files; a run that
 removes or replaces an attachment removes those whose content the index no longer has.
 """
 
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from vault_agent.extract.parts import Extracted, Part
+from vault_agent.extract.parts import Part
 from vault_agent.extract.read import EXTRACT_VERSION
+from vault_agent.model.warning import Warning
 from vault_agent.system.files import make_private_folder, replace_file
 
 if TYPE_CHECKING:
@@ -24,30 +25,43 @@ _VERSION = f"-{EXTRACT_VERSION}"
 _LEVEL = 1  # of the compression: reading must be fast
 
 
+class KeptText(NamedTuple):
+    """What reading an attachment has given."""
+
+    parts: tuple[Part, ...] = ()
+    warnings: tuple[Warning, ...] = ()  # without the path: several files may have this content
+    left_out: bool = False  # whether the file has no place in the index at all
+
+
 class KeptTexts:
     """The folder of texts of one index."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def get(self, kind: str, digest: bytes) -> Extracted | None:
+    def get(self, kind: str, digest: bytes) -> KeptText | None:
         """Return the text of a content by its hash, or None if it is not kept."""
         try:
             document = orjson.loads(zlib.decompress(self._path(kind, digest).read_bytes()))
             parts = tuple(Part(label, text) for label, text in document["parts"])
-            return Extracted(parts, document["cut"])
+            warnings = tuple(Warning(**warning) for warning in document["warnings"])
+            return KeptText(parts, warnings, document["left_out"])
         except (OSError, ValueError, TypeError, KeyError, zlib.error):
             return None  # missing, or damaged: it is read again
 
-    def put(self, kind: str, digest: bytes, text: Extracted) -> None:
-        """Keep a text. Without room for it, it is read again the next time."""
+    def put(self, kind: str, digest: bytes, text: KeptText) -> bool:
+        """Keep a text. Return False if there is no room for it."""
         # The pages of a PDF may have lone surrogates.
         parts = [[part.label, part.text.encode("utf-8", "replace").decode()] for part in text.parts]
-        data = zlib.compress(orjson.dumps({"parts": parts, "cut": text.cut}), _LEVEL)
-        with suppress(OSError):
-            path = self._path(kind, digest)
+        document = {"parts": parts, "warnings": text.warnings, "left_out": text.left_out}
+        data = zlib.compress(orjson.dumps(document), _LEVEL)
+        path = self._path(kind, digest)
+        try:
             make_private_folder(path.parent)
             replace_file(path, data, durable=False)
+        except OSError:
+            return False
+        return True
 
     def sweep(self, digests: Collection[bytes]) -> None:
         """Remove all texts but those of these contents.

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Misconfigured
-from vault_agent.extract.parts import Extracted, Unreadable
-from vault_agent.extract.read import COSTLY, extract
+from vault_agent.extract.read import byte_limit
 from vault_agent.indexing.kept import KeptTexts
 from vault_agent.markdown.document import Document, find_indexed
 from vault_agent.markdown.parse import document_of, parse_attachment, parse_document, with_keys
@@ -24,6 +23,7 @@ from vault_agent.store.fulltext.schema import to_fulltext
 from vault_agent.store.index.rows import to_rows
 from vault_agent.text.attachments import kind_of
 from vault_agent.text.names import is_note, stem
+from vault_agent.vault.entry import printable
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.fulltext.schema import FulltextNote
     from vault_agent.store.index.rows import NoteRows
-
-
-MAX_ATTACHMENT_BYTES = 256 << 20
-"""Limit of a file that is read with a library, such as a PDF."""
-MAX_TEXT_BYTES = 16 << 20
-"""Limit of an attachment that is text itself."""
 
 
 class FileTask(NamedTuple):
@@ -120,7 +114,7 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
         if not batch.files:
             return []
         try:
-            root = VaultRoot.open(batch.root, _exclusions(batch.exclude))
+            root = VaultRoot.open(batch.root, exclusions_of(batch.exclude))
         except Misconfigured:
             return None
         with root:
@@ -143,7 +137,8 @@ def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
 
 
 @lru_cache(maxsize=8)
-def _exclusions(patterns: tuple[str, ...]) -> Exclusions:
+def exclusions_of(patterns: tuple[str, ...]) -> Exclusions:
+    """Return the exclusions with these patterns."""
     return Exclusions(patterns)
 
 
@@ -161,73 +156,50 @@ def _read_note(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ReadFile
             return ReadFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
         text, warnings = decode(content.data, path)
     except Skipped as skipped:
-        code = skipped.warning.code
-        outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
-        return ReadFile(task.entry, outcome, warnings=(skipped.warning,))
+        return _skipped(task.entry, skipped)
     document = document_of(text, _origin(content.data, text))
     warnings = content.warnings + warnings
     return ReadFile(content.entry, Outcome.PARSED, digest, task.rowid, document, warnings)
 
 
 def _read_attachment(root: VaultRoot, task: FileTask, kept: KeptTexts) -> ReadFile:
-    """Read one attachment and take its text. Any content gives an outcome.
-
-    The text of a content that is kept is not read again.
-    """
+    """Read one attachment. Its text is a kept one: without that, the index keeps what it has."""
     path = task.entry.path
     kind = kind_of(path)
     if kind is None:
         raise ValueError("not a kind of attachment that is read")
-    limit = MAX_ATTACHMENT_BYTES if kind in COSTLY else MAX_TEXT_BYTES
+    limit = byte_limit(kind)
     if task.entry.size > limit:
         return _too_large(task.entry, task.rowid)
-    warnings: list[Warning] = []
-
-    def decoded(data: bytes) -> str:
-        text, found = decode(data, path)
-        warnings.extend(found)
-        return text
-
     try:
         content = read_bytes(root, path, limit)
-        if not content.complete:
-            return _too_large(content.entry, task.rowid)
-        warnings.extend(content.warnings)
-        digest = content_hash(content.data)
-        if digest == task.known_hash:
-            return ReadFile(content.entry, Outcome.SAME, digest, warnings=tuple(warnings))
-        text = kept.get(kind, digest) if kind in COSTLY else None
-        if text is None:
-            text = extract(kind, content.data, decoded)
-            if kind in COSTLY:
-                kept.put(kind, digest, text)
     except Skipped as skipped:
-        code = skipped.warning.code
-        outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
-        return ReadFile(task.entry, outcome, warnings=(skipped.warning,))
-    except Unreadable as unreadable:
-        text = Extracted(())
-        warnings.append(_not_read(path, unreadable.reason))
-    if text.cut is not None:
-        warnings.append(_cut_short(path, text.cut))
+        return _skipped(task.entry, skipped)
+    if not content.complete:
+        return _too_large(content.entry, task.rowid)
+    digest = content_hash(content.data)
+    if digest == task.known_hash:
+        return ReadFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
+    text = kept.get(kind, digest)
+    if text is None:
+        return ReadFile(task.entry, Outcome.KEPT)
+    warnings = (
+        *content.warnings,
+        *(
+            replace(warning, details={**warning.details, "path": printable(path)})
+            for warning in text.warnings
+        ),
+    )
+    if text.left_out:
+        return ReadFile(task.entry, Outcome.GONE, warnings=warnings)
     note = parse_attachment(text.parts, path=path)
-    return ReadFile(content.entry, Outcome.PARSED, digest, task.rowid, note, tuple(warnings))
+    return ReadFile(content.entry, Outcome.PARSED, digest, task.rowid, note, warnings)
 
 
-def _not_read(path: str, reason: str) -> Warning:
-    return Warning(
-        "ATTACHMENT_NOT_READ",
-        f"An attachment has no text that can be read ({reason}): it is found by its name only.",
-        {"path": path, "reason": reason},
-    )
-
-
-def _cut_short(path: str, limit: str) -> Warning:
-    return Warning(
-        "ATTACHMENT_CUT",
-        f"An attachment is over the limit of {limit}: only its beginning is searched.",
-        {"path": path, "reason": limit},
-    )
+def _skipped(entry: FileEntry, skipped: Skipped) -> ReadFile:
+    code = skipped.warning.code
+    outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
+    return ReadFile(entry, outcome, warnings=(skipped.warning,))
 
 
 def _searched(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]:
@@ -312,7 +284,7 @@ def _prepared(file: ReadFile, note: ParsedNote | None) -> ParsedFile:
 
 def unparsed(task: FileTask) -> ParsedFile:
     """Return the result for a note that crashed its worker: found by title and path only."""
-    what = "A note" if is_note(task.entry.path) else "An attachment"
+    what = "A note" if is_note(task.entry.path) else "The text of an attachment"
     warning = Warning(
         "NOTE_PARSER_CRASHED",
         f"{what} could not be parsed within its limits of time and memory: it is found by title "

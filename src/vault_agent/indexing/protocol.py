@@ -50,6 +50,14 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAttachments:
+    """Read attachments that wait, those after a path. Answered by `AttachmentsRead`."""
+
+    task: IndexTask
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Compare:
     """Check whether the vault has changed since the last run. Answered by `Compared`."""
 
@@ -104,7 +112,7 @@ class Watch:
 
 
 Question = Compare | Verify | Cluster | LayOut | WarmUp
-Request = Index | Embed | Question | QueryAnnounced | FinishEmbedding | Watch
+Request = Index | Embed | ReadAttachments | Question | QueryAnnounced | FinishEmbedding | Watch
 
 # --- what the process sends -----------------------------------------------------------------
 
@@ -167,6 +175,14 @@ class Embedded:
     embedded: int
     reused: int
     failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentsRead:
+    """The attachments that an index run can take, and the last one that was tried."""
+
+    paths: tuple[str, ...]
+    last: str | None  # None: no more are waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +279,9 @@ class Away:
     other: tuple[int, ...] | None = None  # device and inode of the other folder
 
 
-Answer = Done | Embedded | Compared | Verified | Clustered | LaidOut | WarmedUp | Refused
+Result = Done | Embedded | AttachmentsRead
+"""The last event of a request that does work."""
+Answer = Result | Compared | Verified | Clustered | LaidOut | WarmedUp | Refused
 """The last event of a request."""
 WatchEvent = Watching | Beat | Seen | SeenMuch | Away | Crashed
 Event = Phase | Warned | Published | Crashed | Answer
@@ -273,7 +291,7 @@ Event = Phase | Warned | Published | Crashed | Answer
 REQUESTS: Mapping[str, type[Request]] = {
     kind.__name__: kind
     for kind in (
-        *(Index, Embed, Compare, Verify, Cluster, LayOut, WarmUp),
+        *(Index, Embed, ReadAttachments, Compare, Verify, Cluster, LayOut, WarmUp),
         *(QueryAnnounced, FinishEmbedding, Watch),
     )
 }
@@ -281,7 +299,8 @@ EVENTS: Mapping[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
         *(Phase, Warned, Published, Crashed),
-        *(Done, Embedded, Compared, Verified, Clustered, LaidOut, WarmedUp, Refused),
+        *(Done, Embedded, AttachmentsRead),
+        *(Compared, Verified, Clustered, LaidOut, WarmedUp, Refused),
     )
 }
 WATCH_EVENTS: Mapping[str, type[WatchEvent]] = {

@@ -40,6 +40,7 @@ class IndexTask:
     typed: bool = False  # whether notes get types from folders, and are linked by ID and type
     attachments: tuple[str, ...] = ()  # kinds whose text is indexed, see `text.attachments`
     fields: tuple[str, ...] = ()  # names of properties whose values are searched; "*" for all
+    reads_attachments: bool = False  # whether attachments whose text is kept are stored
     # Vault-relative paths to index, with everything below them. None: the whole vault.
     paths: tuple[str, ...] | None = None
     # Notes that are removed if they are missing. Other missing notes stay for now. None: all notes.
@@ -65,6 +66,7 @@ class IndexRun:
     note_ids: tuple[str, ...] = ()  # the first `MAX_NOTE_IDS` notes that were touched
     missing: tuple[str, ...] = ()  # missing notes that are still in the index
     more_missing: bool = False  # whether `missing` is only a part
+    texts_differ: bool = False  # whether texts of attachments are to be read, or to be removed
     oldest_change: float | None = None  # of the files read: seconds since 1970
 
 

@@ -53,7 +53,7 @@ class JobState(StrEnum):
 class PhaseProgress:
     """The progress of one phase. `total` is None until it is known."""
 
-    name: str  # scan, parse, store, embed; of a move plan, write
+    name: str  # scan, parse, attachments, store, embed; of a move plan, write
     done: int
     total: int | None
 

@@ -71,9 +71,18 @@ class WorkerNotReady(_WorkerLost):
 class WorkerPool(Generic[Task, Result]):
     """At most `size` processes. They start when needed and end on leaving the context."""
 
-    def __init__(self, setup: Setup, args: tuple[object, ...] = (), *, size: int) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        args: tuple[object, ...] = (),
+        *,
+        size: int,
+        memory_bytes: int = MEMORY_LIMIT_BYTES,
+    ) -> None:
+        """Limit the address space of each process to `memory_bytes`."""
         self._setup = setup
         self._args = args
+        self._memory_bytes = memory_bytes
         self._free = anyio.CapacityLimiter(size)
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
@@ -149,7 +158,7 @@ class WorkerPool(Generic[Task, Result]):
             if worker.is_alive:
                 return worker
             self._end(worker)
-        worker = _Worker(self._setup, self._args)
+        worker = _Worker(self._setup, self._args, self._memory_bytes)
         self._all.add(worker)
         return worker
 
@@ -166,12 +175,12 @@ class _Failure(NamedTuple):
 
 
 class _Worker:
-    def __init__(self, setup: Setup, args: tuple[object, ...]) -> None:
+    def __init__(self, setup: Setup, args: tuple[object, ...], memory_bytes: int) -> None:
         context = multiprocessing.get_context("spawn")  # available on all platforms
         self._connection, theirs = context.Pipe()
         self._process = context.Process(
             target=_serve,
-            args=(theirs, setup, args, MEMORY_LIMIT_BYTES, os.getpid()),
+            args=(theirs, setup, args, memory_bytes, os.getpid()),
             daemon=True,
         )
         self._process.start()

@@ -214,7 +214,13 @@ export const en = {
   },
   jobs: {
     reindex: "Rebuild the index",
-    phases: { scan: "Find notes", parse: "Read notes", store: "Write the index", embed: "Embed" },
+    phases: {
+      scan: "Find notes",
+      parse: "Read notes",
+      attachments: "Read attachments",
+      store: "Write the index",
+      embed: "Embed",
+    },
     started: "The job has started.",
   },
 };
