@@ -141,7 +141,7 @@ async def test_a_path_field_is_not_a_query_parameter():
     async with run() as server:
         status, body, _ = await server.ask("GET", f"/notes/{NOTE_ID}?noteId={NOTE_ID}")
         assert status == 400
-        assert body["error"]["message"] == "Unknown field. Known are: allowLarge, piece."
+        assert body["error"]["message"] == "Unknown field. Known are: path, allowLarge, piece."
         status, body, _ = await server.ask("POST", "/search?query=a", json={"query": "a"})
         assert status == 400
         assert body["error"]["message"] == "This call takes no parameters."

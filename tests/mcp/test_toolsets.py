@@ -10,6 +10,7 @@ from tests.mcp.conftest import FROST, META, Agent
 
 from vault_agent.config.keys import Toolset
 from vault_agent.mcp.toolsets import TOOLSETS
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,3 +230,93 @@ def test_values_that_are_too_long_are_refused_by_every_tool(seeds):
         wrong = seeds.failing_as(agent, tool, **arguments)
         assert wrong.startswith("INVALID_")
         assert long not in wrong
+
+
+# --- files that the index does not have, and lists that do not fit ------------------------------
+
+
+@pytest.fixture(scope="module")
+def ahead(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolsets]:
+    """Return a server with an agent of each toolset, whose index does not have all files."""
+    made = Toolsets(tmp_path_factory.mktemp("ahead"))
+    for number in range(628):
+        made.write(f"many/A note with a name that is rather long {number:03}.md", "#many\n")
+    made.write("shop/lamps.md", "- a lamp\n" * 67)
+    made.write("shop/sub/new.md", "# Another\n")
+    config = made.home / "config.toml"
+    made.variables = {"VAULT_AGENT_CONFIG": str(config)}
+    config.write_text(
+        "[mcp]\nenabled = true\ntoolset = 'synk'\n"
+        "[agents.shop]\ntoolset = 'agentiso'\nfolder = 'shop'\n"
+        + "".join(
+            f"[agents.{name}]\ntoolset = '{toolset}'\nfolder = '.'\n"
+            for name, toolset in (
+                ("iso", "agentiso"),
+                ("third", "obsidian-vault-mcp"),
+                ("cli", "co-cli"),
+                ("own", "vault-agent"),
+            )
+        )
+    )
+    made.start()
+    made.finish_first()
+    head = "---\nkind: fresh\ncreated: {{date}}\ntags: [unread]\n---\n"
+    made.write("shop/new.md", f"{head}Just saved #now\n")
+    made.write("secret.md", "Not for the shop.\n")
+    (made.vault / "shop/link.md").symlink_to("../secret.md")
+    yield made
+    made.close()
+
+
+def test_a_tool_that_is_given_an_exact_path_reads_the_file(ahead):
+    third = ahead.call_as("third", "note_read", repository_name="shop", path="new")
+    assert (third["exists"], "Just saved" in third["content"]) == (True, True)
+    assert "Just saved" in ahead.call_as("iso", "vault_read", path="shop/new.md")
+    as_json = json.loads(ahead.call_as("iso", "vault_read", path="shop/new.md", format="json"))
+    assert as_json["frontmatter"]["kind"] == "fresh"
+    assert ahead.call_as("iso", "vault_frontmatter", path="shop/new.md", key="kind") == '"fresh"'
+    assert "Just saved" in ahead.call_as("cli", "read_note", filename="shop/new.md")
+    got = ahead.call_as("", "get_vault_note", noteId="shop/new.md")
+    assert (got["filePath"], got["backlinks"]) == ("shop/new.md", [])
+    assert "Just saved" in ahead.call_as("own", "vault_read", path="shop/new.md")
+    outline = ahead.call_as("own", "vault_read", path="shop/new.md", view="properties")
+    assert "kind: fresh" in outline
+
+
+def test_a_file_is_read_by_path_alone_and_only_in_the_scope(ahead):
+    assert "Just saved" in ahead.call_as("shop", "vault_read", path="new.md")
+    for path in ("../secret.md", "secret.md", "link.md", "gone.md"):
+        assert "Not for" not in ahead.failing_as("shop", "vault_read", path=path)
+    note = identify("shop/new.md")
+    for more in ("", "?path=shop/lamps.md", "?path=../vault/shop/new.md"):
+        assert ahead.call("GET", f"/notes/{note}{more}").code in ("NOTE_NOT_FOUND", "INVALID_PATH")
+    reply = ahead.call("GET", f"/notes/{note}?path=shop/new.md")
+    assert "Just saved" in reply.data["content"]
+    assert [each["code"] for each in reply.body["warnings"]] == ["INDEX_STALE"]
+
+
+def test_the_tags_of_a_note_are_those_of_its_file(ahead):
+    assert ahead.call_as("iso", "vault_tags", path="shop/new.md") == "#unread\n#now"
+
+
+def test_lines_of_a_note_that_are_left_out_are_told(ahead):
+    found = ahead.call_as("third", "vault_search", repository_name="shop", query="^- ")
+    assert len(found["results"]) == 20
+    assert "lamps.md" in found["warnings"][0]
+    every = ahead.call_as(
+        "third", "vault_search", repository_name="shop", query="^- ", path_filter="lamps.md"
+    )
+    assert len(every["results"]) == 67
+    assert "warnings" not in every
+
+
+def test_every_note_of_a_list_can_be_reached(ahead):
+    seen, cursor = [], None
+    while True:
+        more = {"cursor": cursor} if cursor else {}
+        part = ahead.call_as("cli", "list_notes", tag="many", **more)
+        assert part["count"] == 628
+        seen += part["display"].splitlines()
+        if (cursor := part.get("next")) is None:
+            break
+    assert len(seen) == len(set(seen)) == 628

@@ -25,7 +25,7 @@ async def shown(folder: Path, path: str, content: bytes) -> RenderedNote:
     vault.write(path, content)
     vault.write("Note.md", f"[here]({path}#page=2) and [[{path}#page=2]] and ![[{path}#page=3]]\n")
     async with indexed(vault) as snapshot, Allowance() as allowance:
-        look = Look(0, lambda path: f"/ui/files/{path}", 0, allowance)
+        look = Look(0, lambda path: f"/ui/files/{path}", allowance)
         with VaultRoot.open(str(vault.root)) as root:
             note = await html_of_note(snapshot, root, identify("Note.md"), look)
             if path.endswith(".pdf"):

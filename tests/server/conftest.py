@@ -167,7 +167,7 @@ class FakeEngine:
 
     read_files = in_folder = read
 
-    async def note(self, note_id, *, allow_large):
+    async def note(self, note_id, *, allow_large, path):
         if note_id != NOTE_ID:
             raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
         content = "# Lamp\n" * (40_000 if allow_large else 1)

@@ -337,7 +337,7 @@ async def test_the_server_responds_while_a_large_note_is_written():
 
 
 async def test_health_responds_while_a_large_note_is_fetched(server):
-    async def large(note_id, *, allow_large):
+    async def large(note_id, *, allow_large, path):
         return note_of("line of a large note\n" * 3_000_000)
 
     server.engine.note = large

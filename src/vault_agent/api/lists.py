@@ -225,6 +225,7 @@ async def _resolve(call: CallContext, sent: ResolveRequest) -> Found:
     found = await call.vault.read(
         resolve,
         sent.name,
+        open_vault=call.vault.open_root,
         roots=call.vault.roots,
         scope=call.scope,
         source=sent.from_,

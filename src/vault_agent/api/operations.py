@@ -113,7 +113,7 @@ async def _related(call: CallContext, sent: RelatedBody) -> Found:
 async def _note(call: CallContext, sent: NoteRequest) -> Found:
     """Return one note: the original Markdown of its current file."""
     large = sent.allow_large or sent.piece is not None
-    found = await call.vault.read_files(fetch.note, sent.note_id, allow_large=large)
+    found = await call.vault.read_files(fetch.note, sent.note_id, allow_large=large, path=sent.path)
     data = found if sent.piece is None else _piece(found, sent.piece)
     return Found(data, found.warnings, found.content_hash)
 

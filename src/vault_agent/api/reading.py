@@ -15,7 +15,7 @@ from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, Pa
 from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.part import part
 from vault_agent.wire.base import Model
-from vault_agent.wire.requests import NoteId
+from vault_agent.wire.requests import FileOfNote, NoteId
 
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
@@ -25,6 +25,7 @@ class PartRequest(Model):
     """A request for a page of a part of a note."""
 
     note_id: NoteId
+    path: FileOfNote
     view: ReadingView = "text"
     section: Annotated[str, StringConstraints(max_length=1000)] | None = None
     first_line: Annotated[int, Field(ge=1)] = 1
@@ -40,6 +41,7 @@ class NoteParams(Model):
     """A request about a note: its outline, or its frontmatter."""
 
     note_id: NoteId
+    path: FileOfNote
 
 
 async def _read(call: CallContext, sent: PartRequest) -> Found:
@@ -48,6 +50,7 @@ async def _read(call: CallContext, sent: PartRequest) -> Found:
     if sent.cursor is not None:
         (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity)
     query = PartQuery(
+        path=sent.path,
         view=sent.view,
         section=sent.section,
         first_line=sent.first_line,
@@ -72,15 +75,19 @@ async def _read(call: CallContext, sent: PartRequest) -> Found:
 async def _outline(call: CallContext, sent: NoteParams) -> Found:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
     vault = call.vault
-    return Found(await vault.read_files(note_outline, sent.note_id, vault.allowance, call.scope))
+    found = await vault.read_files(
+        note_outline, sent.note_id, sent.path, vault.allowance, scope=call.scope
+    )
+    return Found(found)
 
 
 async def _read_frontmatter(call: CallContext, sent: NoteParams) -> Found:
-    """Return the frontmatter of a note as JSON."""
+    """Return the frontmatter of a note as JSON, and its tags."""
     vault = call.vault
-    return Found(
-        await vault.read_files(note_frontmatter, sent.note_id, vault.allowance, call.scope)
+    found = await vault.read_files(
+        note_frontmatter, sent.note_id, sent.path, vault.allowance, scope=call.scope
     )
+    return Found(found)
 
 
 READ = Operation(

@@ -208,7 +208,7 @@ async def _text(client: Client, data: Mapping[str, Any]) -> str | None:
     if data["noteId"] is None:
         return None
     try:
-        return await whole_text(client, data["noteId"])
+        return await whole_text(client, data["noteId"], data["path"])
     except VaultAgentError:
         return None  # it is not indexed yet, or moves
 

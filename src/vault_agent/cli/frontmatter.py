@@ -28,7 +28,7 @@ async def get(invocation: Invocation, note: str, key: str | None) -> None:
     """Print the frontmatter, or the value of one key, as JSON."""
     async with invocation.client() as client:
         place = await find(invocation, client, note)
-        reply = await client.call(calls.FRONTMATTER, note_id=place.note_id)
+        reply = await client.call(calls.FRONTMATTER, **place.file)
     data = reply.envelope["data"]
     values = data["frontmatter"]
     if key is not None:

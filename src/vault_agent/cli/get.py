@@ -56,7 +56,7 @@ async def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     """
     async with invocation.client() as client:
         place = await find(invocation, client, name)
-        reply = await client.call(calls.NOTE, note_id=place.note_id, allow_large=allow_large)
+        reply = await client.call(calls.NOTE, **place.file, allow_large=allow_large)
     _show_text(reply, as_json=invocation.json)
 
 

@@ -51,6 +51,11 @@ class Place(NamedTuple):
         """The ID of the chunk, or else of the note."""
         return self.note_id if self.chunk is None else f"{self.note_id}:{self.chunk}"
 
+    @property
+    def file(self) -> dict[str, str]:
+        """The parameters of a request for the note's current file."""
+        return {"note_id": self.note_id, **({"path": self.path} if self.path else {})}
+
 
 def whole_id(begin: str, known: Iterable[str]) -> str:
     """Return the only known ID that begins so. One that no known ID begins with is returned as is.
@@ -271,9 +276,10 @@ async def _starts_by(client: Client, place: Place, index: int) -> bool:
     return place.line is not None and reply.data.start_line <= place.line
 
 
-async def whole_text(client: Client, note_id: str) -> str:
+async def whole_text(client: Client, note_id: str, path: str | None = None) -> str:
     """Return the text of a note of any size. Raises NotFound: `NOTE_NOT_FOUND`."""
-    reply = await client.call(calls.NOTE, note_id=note_id, allow_large=True)
+    place = Place(note_id, path=path)
+    reply = await client.call(calls.NOTE, **place.file, allow_large=True)
     return str(reply.envelope["data"]["content"])
 
 

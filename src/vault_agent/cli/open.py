@@ -135,7 +135,7 @@ async def _line_of_heading(client: Client, place: Place) -> int | None:
     if place.heading is None:
         return None
     wanted = place.heading.rpartition("#")[2].strip().casefold()
-    text = await whole_text(client, place.note_id)
+    text = await whole_text(client, place.note_id, place.path)
     for number, line in enumerate(text.splitlines(), 1):
         heading = _HEADING.match(line)
         if heading and heading[1].casefold() == wanted:

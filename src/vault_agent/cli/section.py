@@ -69,9 +69,7 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> int |
 
 async def _list(invocation: Invocation, note: str) -> None:
     async with invocation.client() as client:
-        reply = await client.call(
-            calls.OUTLINE, note_id=(await find(invocation, client, note)).note_id
-        )
+        reply = await client.call(calls.OUTLINE, **(await find(invocation, client, note)).file)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]

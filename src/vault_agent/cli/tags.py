@@ -69,13 +69,12 @@ async def list_(invocation: Invocation, note: str) -> None:
     """List the tags of a note."""
     async with invocation.client() as client:
         place = await find(invocation, client, note)
-        reply = await client.call(calls.NOTE, note_id=place.note_id, allow_large=True)
+        reply = await client.call(calls.FRONTMATTER, **place.file)
     if invocation.passed_on(reply):
         return
-    tags = reply.envelope["data"]["metadata"]["tags"]
-    for tag in tags:
+    for tag in reply.data.tags:
         say(clean(tag))
-    if not tags:
+    if not reply.data.tags:
         tell("The note has no tags.")
     warn(reply.warnings)
 

@@ -9,11 +9,12 @@ from vault_agent.errors import Conflict, Failed, InvalidRequest
 from vault_agent.text.names import fold
 
 from . import tags
+from .document import Document
 from .edit import Change, before, editable, insertable, not_proven
 from .yaml.edit import Head, changed_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from .document import Tag
     from .edit import Splice, Text
@@ -90,6 +91,13 @@ def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
         key = there[0] if there else "tags"
         changed[key] = _with(changed.get(key), missing)
     return changed_keys(text, head, changed)
+
+
+def tags_in(text: str, values: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return the tags of a note: of its frontmatter, whose values these are, then of its text."""
+    own = (tag for key in _KEYS for tag in _tags_of(values.get(key)))
+    inline = (tag.name for tag in Document(text).tags)
+    return tags.distinct([*filter(None, own), *inline])
 
 
 def _tags_of(value: Json) -> list[str]:

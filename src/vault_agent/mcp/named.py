@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from vault_agent.api.lists import RESOLVE, ResolveRequest
 from vault_agent.errors import NotFound
+from vault_agent.model.identifiers import identify
+from vault_agent.model.names import NamedNote
 from vault_agent.text.visible import hidden, visible
 
 if TYPE_CHECKING:
     from vault_agent.mcp.view import View
-    from vault_agent.model.names import NamedNote, NamedNotes
+    from vault_agent.model.names import NamedNotes
 
 MAX_SUGGESTIONS = 5
 
@@ -45,3 +47,13 @@ async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
             remedy="",
         )
     return found.notes[0], found
+
+
+def note_at(view: View, path: str) -> NamedNote:
+    """Return the note at a path of the vault, which need not be in the index."""
+    return NamedNote(identify(path), view.caller.scope.inner(path), "", "path")
+
+
+def file_of(view: View, note: NamedNote) -> dict[str, str]:
+    """Return the fields of a request for the current file of a note."""
+    return {"noteId": note.note_id, "path": view.caller.scope.outer(note.path)}

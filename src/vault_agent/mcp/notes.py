@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.lists import NOTES, NotesRequest
 from vault_agent.api.reading import FRONTMATTER, NoteParams
-from vault_agent.mcp.named import named_note
-from vault_agent.mcp.searching import warning_lines
+from vault_agent.mcp.named import file_of, named_note
 from vault_agent.mcp.text import fenced, printable
 from vault_agent.text.names import fold
 from vault_agent.text.visible import visible
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vault_agent.mcp.view import View
+    from vault_agent.model.names import NamedNote
 
 
 async def frontmatter_json(view: View, path: str, key: str | None) -> str:
@@ -27,7 +26,7 @@ async def frontmatter_json(view: View, path: str, key: str | None) -> str:
         VaultAgentError: as the operations `resolve` and `frontmatter`.
     """
     note, _ = await named_note(view, path)
-    values = await properties_of(view, note.note_id)
+    values = await properties_of(view, note)
     shown: Any = values
     if key is not None:
         name = key_of(values, key)
@@ -38,13 +37,13 @@ async def frontmatter_json(view: View, path: str, key: str | None) -> str:
     return fenced(visible(note.path), "properties", printable(text))
 
 
-async def properties_of(view: View, note_id: str) -> dict[str, Any]:
+async def properties_of(view: View, note: NamedNote) -> dict[str, Any]:
     """Return the frontmatter of a note, with its names and types as they are.
 
     Raises:
         VaultAgentError: as the operation `frontmatter`.
     """
-    reply = await view.perform(FRONTMATTER, NoteParams(note_id=note_id))
+    reply = await view.perform(FRONTMATTER, parse_values(NoteParams, file_of(view, note)))
     return reply.data.frontmatter or {}
 
 
@@ -58,12 +57,9 @@ async def tags_of(view: View, path: str) -> str:
     """Return the tags of a note, one a line.
 
     Raises:
-        VaultAgentError: as the operations `resolve` and `notes`.
+        VaultAgentError: as the operations `resolve` and `frontmatter`.
     """
     note, _ = await named_note(view, path)
-    # A name with `*` is a glob here, which matches other notes too.
-    sent = {"path": [view.caller.scope.outer(note.path)], "limit": 200}
-    reply = await view.perform(NOTES, parse_values(NotesRequest, sent))
-    tags = next((row.tags for row in reply.data.notes if row.note_id == note.note_id), ())
-    lines = [f"#{visible(tag)}" for tag in tags] or ["No tags."]
-    return "\n".join([*lines, *warning_lines(reply.warnings)])
+    reply = await view.perform(FRONTMATTER, parse_values(NoteParams, file_of(view, note)))
+    tags = reply.data.tags
+    return "\n".join([f"#{visible(tag)}" for tag in tags] or ["No tags."])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.reading import READ, PartRequest
 from vault_agent.errors import InvalidRequest
-from vault_agent.mcp.named import named_note
+from vault_agent.mcp.named import file_of, named_note
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import fenced, printable, size
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, one_of
@@ -38,7 +38,7 @@ async def read_note(view: View, given: Mapping[str, Any]) -> str:
     request = parse_values(
         PartRequest,
         {
-            "noteId": note.note_id,
+            **file_of(view, note),
             "view": given["view"],
             "section": given.get("section") or (None if "lines" in given else found.heading),
             "firstLine": first,

@@ -19,8 +19,10 @@ class PartQuery:
 
     `first_line` and `last_line` limit the text, and so does `section`: a heading, a path of
     headings (`A > B`), or a block (`^id`). `offset` continues an earlier page of the same part.
+    The exact `path` finds a note that is not in the index yet.
     """
 
+    path: str | None = None
     view: ReadingView = "text"
     section: str | None = None
     first_line: int = 1
@@ -86,7 +88,7 @@ class NoteOutline:
 
 @dataclass(frozen=True, slots=True)
 class NoteFrontmatter:
-    """The frontmatter of a note's current file."""
+    """The frontmatter and the tags of a note's current file."""
 
     note_id: str
     path: str
@@ -94,4 +96,5 @@ class NoteFrontmatter:
         Mapping[str, Any],
         Doc("Values as YAML 1.2 reads them; dates as they are written."),
     ]
+    tags: Annotated[tuple[str, ...], Doc("Those of the frontmatter, then those in the text.")] = ()
     content_hash: Unsent[str] = ""

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.errors import TooLarge
 from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.model.retrieval import MARKDOWN, PLAIN, ChunkContent, LinkSummary, NoteContent
-from vault_agent.search.named import named_chunk, named_text, no_file, no_note
+from vault_agent.search.named import (
+    named_chunk,
+    named_text,
+    no_file,
+    no_note,
+    not_indexed,
+    note_or_file,
+)
 from vault_agent.store.index import documents
 from vault_agent.store.index import links as links_reading
 from vault_agent.store.index.text import bodies
@@ -37,19 +44,25 @@ _PAUSES = (0.01, 0.04, 0.2)
 
 
 async def note(
-    snapshot: Snapshot, root: VaultRoot, note_id: str, *, allow_large: bool
+    snapshot: Snapshot,
+    root: VaultRoot,
+    note_id: str,
+    *,
+    allow_large: bool,
+    path: str | None = None,
 ) -> NoteContent:
     """Return a note's original Markdown from its current file, or an attachment's indexed text.
 
     The limit is 200 KiB, or 64 MiB with `allow_large`. The links are those of the last indexing
-    run, at most the first 2,000.
+    run, at most the first 2,000. Of a note that is not in the index yet, the exact `path` finds
+    the file.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
         TooLarge: `NOTE_TOO_LARGE`.
     """
-    stored = await snapshot.read(named_text, note_id)
+    stored = await note_or_file(snapshot, root, note_id, path)
     limit = MAX_NOTE_BYTES if allow_large else NOTE_LIMIT_BYTES
     if is_note(stored.path):
         file = await in_thread(_read, root, stored.path, limit)
@@ -79,7 +92,7 @@ async def note(
         attachments=tuple(attachments),
         links_truncated=len(listed) < count,
         link_count=count,
-        warnings=file.warnings,
+        warnings=(*file.warnings, *not_indexed(stored)),
     )
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+import stat
 from typing import TYPE_CHECKING
 
 from vault_agent.codes import FILE_GONE_REMEDY
-from vault_agent.errors import InvalidRequest, NotFound
-from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
+from vault_agent.model.warning import Warning
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index.notes import StoredNote
 from vault_agent.store.index.rows import MAX_CHUNKS
+from vault_agent.system.cancelling import in_thread
+from vault_agent.text.names import is_note, stem
+from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.paths import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +27,13 @@ if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.notes import StoredChunk, StoredNote
+    from vault_agent.store.index.notes import StoredChunk
+    from vault_agent.vault.root import VaultRoot
 
 MAX_NOTES = 10
 """Notes that an error lists."""
+_NO_ROW = -1
+"""In place of the row of a note that is not in the index. No link starts there."""
 _NOTE_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -59,6 +69,57 @@ def _named(
     if note is None or not scope.contains(note.path):
         raise no_note()
     return note
+
+
+async def note_or_file(
+    snapshot: Snapshot,
+    root: VaultRoot,
+    note_id: str,
+    path: str | None,
+    scope: Scope = EVERYTHING,
+    *,
+    attachments: bool = True,
+) -> StoredNote:
+    """Return a note by its ID, or the file at its exact path if the index does not have it yet.
+
+    With `attachments`, also an attachment whose text is indexed.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    find = named_text if attachments else named_note
+    try:
+        return await snapshot.read(find, note_id, scope)
+    except NotFound:
+        file = None
+        if path is not None and identify(path) == note_id:
+            file = await in_thread(file_at, root, path, scope)
+        if file is None:
+            raise
+        return file
+
+
+def not_indexed(note: StoredNote) -> tuple[Warning, ...]:
+    """Return the warning for a note that `note_or_file` found by its file alone."""
+    if note.rowid != _NO_ROW:
+        return ()
+    what = "The index does not have this note yet, so its links and properties are missing here."
+    return (Warning.of("INDEX_STALE", what),)
+
+
+def file_at(root: VaultRoot, path: str, scope: Scope) -> StoredNote | None:
+    """Return the note whose file the caller may see at exactly this path, indexed or not."""
+    if not is_note(path) or not scope.contains(path):
+        return None
+    try:
+        validate(path)
+        file = root.resolve(path)
+    except (CannotOpen, OSError, VaultAgentError):
+        return None
+    if file.path != path or not stat.S_ISREG(file.stat.st_mode):
+        return None  # a link may lead out of the scope
+    return StoredNote(_NO_ROW, 0, path, stem(path), 0, (), None, 0)
 
 
 def named_handle(connection: Connection, file_id: str) -> tuple[int, int | None]:

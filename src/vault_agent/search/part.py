@@ -11,7 +11,7 @@ from vault_agent.markdown.document import Document
 from vault_agent.markdown.lines import Lines, with_line_ends
 from vault_agent.model.reading import NotePart, PartQuery
 from vault_agent.search.fetch import indexed_text, read_file
-from vault_agent.search.named import named_text
+from vault_agent.search.named import note_or_file
 from vault_agent.store.index.notes import chunks_of
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
@@ -55,7 +55,7 @@ async def part(
             20 headings in `details.headings`.
         TooLarge: `NOTE_TOO_LARGE` over 16 MiB, or if its headings take too long to find.
     """
-    stored = await snapshot.read(named_text, note_id, query.scope)
+    stored = await note_or_file(snapshot, root, note_id, query.path, query.scope)
     if not is_note(stored.path):
         return await snapshot.read(attachment_part, stored, query, max_bytes)
     file = await in_thread(read_whole, root, stored.path)

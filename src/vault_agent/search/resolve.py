@@ -11,23 +11,24 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from vault_agent.errors import Forbidden, InvalidRequest, NotFound
+from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.resolve import target_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import Match, NamedNote, NamedNotes
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.html import resolved
-from vault_agent.search.named import note_with_id
+from vault_agent.search.named import file_at, note_with_id
 from vault_agent.search.suggest import similar_notes
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents, places
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import name_hash
+from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note, unmarked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from urllib.parse import SplitResult
 
     from vault_agent.model.scope import Scope
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredNote
+    from vault_agent.vault.root import VaultRoot
 
 MAX_NOTES = 10
 """Notes in a reply."""
@@ -72,6 +74,7 @@ async def resolve(
     snapshot: Snapshot,
     name: str,
     *,
+    open_vault: Callable[[], VaultRoot] | None = None,
     roots: Sequence[str] = (),
     scope: Scope = EVERYTHING,
     source: str | None = None,
@@ -82,6 +85,7 @@ async def resolve(
     With `attachments`, also those whose text is indexed, by ID or by path if no note has it.
 
     A link in the note with the ID `source` means the one note that it leads to there.
+    With `open_vault`, a file at the exact path comes before what has such a name, indexed or not.
     `roots` are the vault's absolute paths. An absolute path below one of them is a path of the
     vault. Only notes of `scope` are found, and paths are relative to its folder.
 
@@ -91,9 +95,9 @@ async def resolve(
         NotFound: `NOTE_NOT_FOUND` with up to five similar paths in `details.suggestions`.
     """
     if _ODD.search(name) is not None:
-        exact = await _exact(snapshot, name, scope)
-        if exact is not None:
-            return exact
+        odd = await _exact(snapshot, name, scope)
+        if odd is not None:
+            return odd
     if scope.folder:  # for the caller, its folder is the vault
         roots = [f"{root}/{scope.folder}" for root in roots]
     link = _written(name.strip())
@@ -102,21 +106,15 @@ async def resolve(
         if there is not None:
             return _only(there, scope, link.heading)
     asked = _asked(name.strip(), link, roots)
-    found: list[StoredNote] = []
     match: Match = "id"
-    written = name.strip()
-    if written.startswith(_BY_ID):
-        try:
-            written = await note_with_id(snapshot, written.removeprefix(_BY_ID), scope)
-        except NotFound as error:
-            if error.code != "NOTE_NOT_FOUND":
-                raise
-    if known := _ID.fullmatch(written):
-        by_id = documents.readable_by_id if attachments else reading.note_by_id
-        note = await snapshot.read(by_id, known[1])
-        found = [note] if note is not None and scope.contains(note.path) else []
+    found = await _by_id(snapshot, name.strip(), scope, attachments=attachments)
     if not found and asked.path:
         match, found = await snapshot.read(_by_path, asked.path, scope, attachments=attachments)
+    exact = scope.outer(asked.path)
+    if open_vault and is_note(exact) and not any(note.path == exact for note in found):
+        file = await in_thread(_file, open_vault, exact, scope)
+        if file is not None:
+            match, found = "path", [file]
     if not found and asked.path:
         match, found = "title", await snapshot.read(_by_title, snapshot.fulltext, asked.path, scope)
     if not found:
@@ -135,6 +133,33 @@ async def resolve(
         line=asked.line,
         heading=asked.heading,
     )
+
+
+async def _by_id(
+    snapshot: Snapshot, written: str, scope: Scope, *, attachments: bool
+) -> list[StoredNote]:
+    """Return the note that an ID, or `id:` with the `id` of a frontmatter, means."""
+    if written.startswith(_BY_ID):
+        try:
+            written = await note_with_id(snapshot, written.removeprefix(_BY_ID), scope)
+        except NotFound as error:
+            if error.code != "NOTE_NOT_FOUND":
+                raise
+    known = _ID.fullmatch(written)
+    if known is None:
+        return []
+    find = documents.readable_by_id if attachments else reading.note_by_id
+    note = await snapshot.read(find, known[1])
+    return [note] if note is not None and scope.contains(note.path) else []
+
+
+def _file(open_vault: Callable[[], VaultRoot], path: str, scope: Scope) -> StoredNote | None:
+    """Return the note whose file is at a path; None also if the vault is not there."""
+    try:
+        with open_vault() as root:
+            return file_at(root, path, scope)
+    except VaultAgentError:
+        return None
 
 
 async def _exact(snapshot: Snapshot, name: str, scope: Scope) -> NamedNotes | None:

@@ -236,10 +236,21 @@ class NoParams(Model):
     """A request without parameters."""
 
 
+FileOfNote = Annotated[
+    Annotated[str, StringConstraints(min_length=1, max_length=4096)] | None,
+    Field(
+        default=None,
+        description="The note's path, as `/resolve` gave it: it finds the file of a note that is"
+        " not in the index yet.",
+    ),
+]
+
+
 class NoteRequest(Model):
     """A request for a note."""
 
     note_id: NoteId
+    path: FileOfNote
     allow_large: Flag = Field(default=False, description="Lift the limit of 200 KiB.")
     piece: whole(0, 1_000) | None = Field(  # type: ignore[valid-type]
         default=None,

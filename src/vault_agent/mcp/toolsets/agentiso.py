@@ -71,9 +71,9 @@ async def _read(view: View, given: Mapping[str, Any]) -> Shown:
     if given["format"] == "markdown":
         return await _read_text(view, given)
     note, _ = await named_note(view, given["path"])
-    whole = await whole_note(view, note.note_id)
+    whole = await whole_note(view, note)
     try:
-        properties = await properties_of(view, note.note_id)
+        properties = await properties_of(view, note)
     except Conflict as error:
         if error.code != "FRONTMATTER_INVALID":
             raise
@@ -91,7 +91,7 @@ async def _frontmatter(view: View, given: Mapping[str, Any]) -> str:
     if given["action"] != "get":
         return await change_frontmatter(view, given)
     note, _ = await named_note(view, given["path"])
-    found = await properties_of(view, note.note_id)
+    found = await properties_of(view, note)
     if "key" not in given:
         return as_json(found)
     name = key_of(found, given["key"])

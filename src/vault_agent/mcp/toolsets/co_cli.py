@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.lists import NOTES, NotesRequest
 from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.mcp.named import named_note
-from vault_agent.mcp.searching import fitting, warning_lines, warnings_of
+from vault_agent.mcp.searching import count_fitting, fitting, warning_lines, warnings_of
 from vault_agent.mcp.text import excerpt, fenced, printable
 from vault_agent.mcp.tool import CURSOR, PATH, TEXT, Tool, limit
 from vault_agent.mcp.toolsets.whole import part_of, whole_note
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from vault_agent.mcp.tool import Shown
     from vault_agent.mcp.view import View
+    from vault_agent.model.lists import NoteList
+    from vault_agent.model.reply import Reply
     from vault_agent.model.search import Hit
 
 _PAGE = 200
@@ -56,27 +58,40 @@ def _shown(view: View, results: list[Hit], **more: Any) -> Shown:
 
 
 async def _list(view: View, given: Mapping[str, Any]) -> Shown:
+    """List as many notes as fit, and return the cursor that continues after the last of them."""
     lines: list[str] = []
-    size, cursor, total = 0, None, 0
-    scope = view.caller.scope
+    cursor: str | None = given.get("cursor")
+    room = view.max_bytes // _JSON_SHARE
     while True:
-        request = parse_values(
-            NotesRequest,
-            {
-                "path": [scope.folder] if scope.folder else [],
-                "tag": [given["tag"]] if "tag" in given else [],
-                "limit": _PAGE,
-                "cursor": cursor,
-            },
-        )
-        reply = await view.perform(NOTES, request)
-        found = reply.data
-        lines += [f"- {view.shown(note.path)}" for note in found.notes]
-        size += sum(len(note.path) for note in found.notes)
-        cursor, total = found.next_cursor, found.total
-        if cursor is None or size > view.max_bytes:
+        reply = await _notes(view, given, cursor, _PAGE)
+        page = [f"- {view.shown(note.path)}" for note in reply.data.notes]
+        kept = count_fitting([*lines, *page], [], room) - len(lines)
+        if kept < len(page):
+            if kept or not lines:
+                reply = await _notes(view, given, cursor, max(kept, 1))
+                lines += page[: max(kept, 1)]
+                cursor = reply.data.next_cursor
             break
-    return _display(view, lines, total, **warnings_of(reply.warnings))
+        lines += page
+        cursor = reply.data.next_cursor
+        if cursor is None:
+            break
+    following = {} if cursor is None else {"next": cursor}
+    shown = {"display": "\n".join(lines), "count": reply.data.total}
+    return {**shown, **following, **warnings_of(reply.warnings)}
+
+
+async def _notes(
+    view: View, given: Mapping[str, Any], cursor: str | None, limit: int
+) -> Reply[NoteList]:
+    scope = view.caller.scope
+    sent = {
+        "path": [scope.folder] if scope.folder else [],
+        "tag": [given["tag"]] if "tag" in given else [],
+        "limit": limit,
+        "cursor": cursor,
+    }
+    return await view.perform(NOTES, parse_values(NotesRequest, sent))
 
 
 def _display(view: View, lines: list[str], count: int, **more: Any) -> Shown:
@@ -86,7 +101,7 @@ def _display(view: View, lines: list[str], count: int, **more: Any) -> Shown:
 
 async def _read(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["filename"])
-    whole = await whole_note(view, note.note_id)
+    whole = await whole_note(view, note)
     as_it_is = printable(whole.text) == whole.text and not whole.warnings
     if whole.fits and as_it_is and "cursor" not in given:
         return whole.text
@@ -108,8 +123,8 @@ CO_CLI = (
     ),
     Tool(
         "list_notes",
-        "List the notes, or those with a tag.",
-        {"tag": TEXT},
+        "List the notes, or those with a tag. A long list comes in parts: pass `next` as `cursor`.",
+        {"tag": TEXT, "cursor": CURSOR},
         (),
         _list,
     ),

@@ -14,6 +14,7 @@ from vault_agent.api.files import DELETE
 from vault_agent.api.lists import GREP, TASKS, GrepBody, TasksRequest
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
+from vault_agent.mcp.named import note_at
 from vault_agent.mcp.searching import warnings_of
 from vault_agent.mcp.text import as_json, printable, size
 from vault_agent.mcp.tool import (
@@ -30,7 +31,6 @@ from vault_agent.mcp.tool import (
 )
 from vault_agent.mcp.toolsets.whole import text_fields, whole_note
 from vault_agent.mcp.writing import at_this_moment, perform, write_warnings
-from vault_agent.model.identifiers import identify
 from vault_agent.model.scope import Scope
 from vault_agent.model.write_state import Right
 from vault_agent.text.names import NOTE_SUFFIXES
@@ -38,7 +38,7 @@ from vault_agent.text.visible import hidden
 from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from vault_agent.api.operation import Operation
     from vault_agent.mcp.tool import Run, Schema, Shown
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from vault_agent.model.reply import Reply
 
 _LINES = 200
+_MOST_CUT = 10
+"""Notes that a warning names."""
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 
@@ -66,7 +68,7 @@ async def _read(view: View, given: Mapping[str, Any]) -> Shown:
     if ".." in path.split("/"):
         raise Forbidden("PATH_OUTSIDE_VAULT", "The path is outside the vault.")
     try:
-        note = await whole_note(inside, identify(inside.caller.scope.outer(path)))
+        note = await whole_note(inside, note_at(inside, inside.caller.scope.outer(path)))
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
@@ -90,7 +92,8 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
     ]
     if not rows and not found.has_more:
         return {"results": [], "warnings": [*_warnings(reply), _NOT_SEARCHED]}
-    return _fitting(view, "results", rows, reply, "query or path_filter")
+    cut = dict.fromkeys(inside.shown(line.path) for line in found.lines if line.more_in_note)
+    return _fitting(view, "results", rows, reply, "query or path_filter", cut=list(cut))
 
 
 async def _tasks(view: View, given: Mapping[str, Any]) -> Shown:
@@ -164,11 +167,17 @@ def _note(path: str) -> str:
 
 
 def _fitting(
-    view: View, name: str, rows: list[dict[str, Any]], reply: Reply[Any], narrower: str
+    view: View,
+    name: str,
+    rows: list[dict[str, Any]],
+    reply: Reply[Any],
+    narrower: str,
+    *,
+    cut: Sequence[str] = (),
 ) -> Shown:
     """Return as many of the rows as fit, and whether there are more. They are in a reply twice.
 
-    `narrower` names the arguments that find fewer.
+    `narrower` names the arguments that find fewer. `cut` has the notes with more than the rows.
     """
     left = view.max_bytes // 2
     kept = []
@@ -177,11 +186,16 @@ def _fitting(
         if left < 0:
             break
         kept.append(row)
-    more = {"warnings": found} if (found := _warnings(reply)) else {}
+    warnings = _warnings(reply)
+    if cut:
+        listed = ", ".join(cut[:_MOST_CUT]) + (", …" if len(cut) > _MOST_CUT else "")
+        warnings.append(
+            f"Only the first lines of these notes are here. For all of one, give its path as"
+            f" path_filter: {listed}"
+        )
     if len(kept) < len(rows) or reply.data.has_more:
-        text = f"There are more than these {len(kept)} {name}. Find fewer by {narrower}."
-        more = {"warnings": [*more.get("warnings", ()), text]}
-    return {name: kept, **more}
+        warnings.append(f"There are more than these {len(kept)} {name}. Find fewer by {narrower}.")
+    return {name: kept, **({"warnings": warnings} if warnings else {})}
 
 
 def _warnings(reply: Reply[Any]) -> list[str]:

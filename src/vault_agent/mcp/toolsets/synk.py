@@ -23,7 +23,7 @@ from vault_agent.api.writing import SET_FRONTMATTER, WRITE_NOTE
 from vault_agent.errors import NotFound
 from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
-from vault_agent.mcp.named import named_note
+from vault_agent.mcp.named import named_note, note_at
 from vault_agent.mcp.notes import properties_of
 from vault_agent.mcp.promotion import PROMOTE_TOOL
 from vault_agent.mcp.searching import warnings_of
@@ -113,8 +113,8 @@ async def _list(view: View, given: Mapping[str, Any]) -> Shown:
 
 async def _get(view: View, given: Mapping[str, Any]) -> Shown:
     note = await _named(view, given["noteId"])
-    whole = await whole_note(view, note.note_id)
-    values = await properties_of(view, note.note_id)
+    whole = await whole_note(view, note)
+    values = await properties_of(view, note)
     linked, warnings = await _backlinks(view, note.note_id)
     return {
         "id": _id(view, values.get("id"), note.note_id),
@@ -141,7 +141,10 @@ async def _backlinks(view: View, note_id: str) -> tuple[list[str] | None, tuple[
     if not view.caller.may_do_everything:
         return None, ()
     asked = parse_values(BacklinksRequest, {"noteId": note_id, "limit": _BACKLINKS})
-    reply = await view.perform(BACKLINKS, asked)
+    try:
+        reply = await view.perform(BACKLINKS, asked)
+    except NotFound:  # its file is not in the index yet
+        return [], ()
     return [view.shown(each.path) for each in reply.data.backlinks], reply.warnings
 
 
@@ -206,7 +209,7 @@ async def _create(view: View, given: Mapping[str, Any]) -> Shown:
         body["frontmatter"] = more
     reply = await perform(view, NEW_FROM_TEMPLATE, body)
     done = reply.data
-    values = await properties_of(view, identify(done.path))
+    values = await properties_of(view, note_at(view, done.path))
     note_id = _id(view, values.get("id"), identify(done.path))
     shown = {"id": note_id, "filePath": view.shown(done.path), "created": done.created}
     return {**shown, **write_warnings(reply)}
@@ -220,7 +223,7 @@ async def _update(view: View, given: Mapping[str, Any]) -> str:
     # The content first: what is refused then has changed nothing, and the hash is still that of
     # the note as it was read.
     if "content" in given:
-        now = await whole_note(view, note.note_id)
+        now = await whole_note(view, note)
         body = {"path": path, "mode": "overwrite", "content": now.text[: now.body]}
         body["content"] += given["content"]
         expected = {name: given[name] for name in ("expectedHash",) if name in given}

@@ -14,16 +14,17 @@ from vault_agent.api.reading import READ, PartRequest
 from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import frontmatter
+from vault_agent.mcp.named import file_of, note_at
 from vault_agent.mcp.reading import HASH_DIGITS, text_room
 from vault_agent.mcp.text import as_json, size
 from vault_agent.mcp.writing import perform
-from vault_agent.model.identifiers import identify
 from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.mcp.view import View
+    from vault_agent.model.names import NamedNote
     from vault_agent.model.warning import Warning
 
 _WHOLE_FILE = 1 << 30
@@ -63,13 +64,13 @@ class Part(NamedTuple):
     next: str | None
 
 
-async def whole_note(view: View, note_id: str) -> WholeNote:
+async def whole_note(view: View, note: NamedNote) -> WholeNote:
     """Return a note, as its file is now.
 
     Raises:
         VaultAgentError: as the operation `read`.
     """
-    request = parse_values(PartRequest, {"noteId": note_id, "maxBytes": _WHOLE_FILE})
+    request = parse_values(PartRequest, {**file_of(view, note), "maxBytes": _WHOLE_FILE})
     reply = await view.perform(READ, request)
     page = reply.data
     end = frontmatter.read(page.text).end
@@ -130,7 +131,7 @@ async def overwrite_body(view: View, body: Mapping[str, Any]) -> dict[str, Any]:
     now = (await perform(view, WRITE_NOTE, {**body, "dryRun": True})).data
     if now.hash_before is None:
         return dict(body)
-    if not (await whole_note(view, identify(now.path))).fits:
+    if not (await whole_note(view, note_at(view, now.path))).fits:
         raise InvalidRequest(
             "INVALID_REQUEST",
             "the note is longer than a reply, so a read shows a part of it, and writing that back"
