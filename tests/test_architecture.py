@@ -94,8 +94,6 @@ CIRCLES = {
     frozenset({"cli.terminal", "cli.wrap"}),
     frozenset({"cli.command", "cli.completing", "cli.here"}),
     frozenset({"markdown.inline_notes", "markdown.tree"}),
-    frozenset({"search.combined", "search.lexical", "search.semantic"}),
-    frozenset({"store.fulltext.reader", "store.fulltext.union"}),
 }
 
 # Third-party and standard modules that belong to one room.

@@ -78,27 +78,19 @@ def cosines_of(vectors: Floats, rows: Integers, query: Floats) -> Floats:
     return cosines
 
 
-def prominence(scan: Scan, query: Floats, best: float, background: float, *more: Scan) -> float:
+def prominence(scan: Scan, query: Floats, best: float, background: float) -> float:
     """Return how far the nearest row stands out: 1 as far as the best of as many random rows.
-
-    The rows are those of `scan` and of all in `more` together.
 
     `best` is the cosine of the nearest row, and `background` that of an average row. A query that
     the model does not understand is about equally far from all rows.
     """
-    scans = (scan, *more)
-    every = [np.flatnonzero(each.alive) for each in scans]
-    count = sum(map(len, every))
-    step = max(1, count // _SAMPLED)
-    sampled = [
-        cosines_of(each.vectors, rows[::step], query)
-        for each, rows in zip(scans, every, strict=True)
-    ]
-    spread = float(np.concatenate(sampled).std()) if count else 0.0
+    rows = np.flatnonzero(scan.alive)
+    sampled = rows[:: max(1, len(rows) // _SAMPLED)]
+    spread = float(cosines_of(scan.vectors, sampled, query).std()) if len(rows) else 0.0
     if not spread:
         return math.inf  # nothing to compare with
     # The highest of n normally distributed values is about this many deviations above their mean.
-    return (best - background) / (spread * math.sqrt(2 * math.log(max(count, 2))))
+    return (best - background) / (spread * math.sqrt(2 * math.log(max(len(rows), 2))))
 
 
 def _fewest_differences(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.model.lexical import LexicalQuery
     from vault_agent.model.search import Hit, SearchQuery
     from vault_agent.model.warning import Warning
-    from vault_agent.search.combined import AnySnapshot
+    from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
 
@@ -47,7 +47,7 @@ class _Found(NamedTuple):
 
 
 async def search_every(
-    snapshot: AnySnapshot, query: SearchQuery, warnings: tuple[Warning, ...]
+    snapshot: Snapshot, query: SearchQuery, warnings: tuple[Warning, ...]
 ) -> Answer:
     """Return the notes that have every word, best first, one result a note.
 
@@ -97,7 +97,7 @@ async def search_every(
 
 
 def _candidates(
-    snapshot: AnySnapshot, compiled: LexicalQuery, query: SearchQuery, stopped: Stopped
+    snapshot: Snapshot, compiled: LexicalQuery, query: SearchQuery, stopped: Stopped
 ) -> dict[int, float]:
     """Return the score of each note with all terms, best first; first those named like the query.
 
@@ -112,7 +112,7 @@ def _candidates(
 
 
 def _verified(
-    snapshot: AnySnapshot, rowids: Sequence[int], words: Words, stopped: Stopped
+    snapshot: Snapshot, rowids: Sequence[int], words: Words, stopped: Stopped
 ) -> list[StoredNote]:
     """Return the notes that have every word, in the order of `rowids`."""
     notes = snapshot.notes(rowids)
@@ -132,7 +132,7 @@ def _has_every(note: StoredNote, body: bytes, words: Words) -> bool:
     return all(word.search(text) is not None for word in missing)
 
 
-def _place(snapshot: AnySnapshot, found: _Found, words: Words) -> Ranked:
+def _place(snapshot: Snapshot, found: _Found, words: Words) -> Ranked:
     """Return the place to show: the chunk of the note that has most of the words."""
     note = found.note
     first = note.rowid << CHUNK_BITS

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import SearchQuery
     from vault_agent.ranking.snippet import Snippet
-    from vault_agent.search.combined import AnySnapshot
+    from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
@@ -49,7 +49,7 @@ class Ranking(NamedTuple):
 
 
 def ranked(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     query: LexicalQuery,
     filters: Filters,
     stopped: Stopped,
@@ -87,7 +87,7 @@ def information(fulltext: FulltextReader, query: LexicalQuery, scope: Scope) -> 
     }
 
 
-def notes_within(snapshot: AnySnapshot, scope: Scope) -> set[int] | None:
+def notes_within(snapshot: Snapshot, scope: Scope) -> set[int] | None:
     """Return the notes that exist for a caller, or None for all. Blocking."""
     if scope == EVERYTHING:
         return None
@@ -95,7 +95,7 @@ def notes_within(snapshot: AnySnapshot, scope: Scope) -> set[int] | None:
 
 
 def coverage(
-    snapshot: AnySnapshot, asked: SearchQuery, query: LexicalQuery, ranking: Ranking
+    snapshot: Snapshot, asked: SearchQuery, query: LexicalQuery, ranking: Ranking
 ) -> Coverage:
     """Return how much of a query one passage of each ranked note has.
 
@@ -129,7 +129,7 @@ def coverage(
         len(words),
         snapshot.fulltext.chunk_count(asked.filters.scope),
         {
-            (snapshot.vault_of(rowid), ranking.notes[rowid].id): Match(
+            (None, ranking.notes[rowid].id): Match(
                 most.get(rowid, 0.0) / total if total else 0.0, round(counts.get(rowid, 0.0))
             )
             for rowid in rowids
@@ -138,7 +138,7 @@ def coverage(
 
 
 def with_notes(
-    snapshot: AnySnapshot, notes: Mapping[int, StoredNote], rowids: Iterable[int]
+    snapshot: Snapshot, notes: Mapping[int, StoredNote], rowids: Iterable[int]
 ) -> dict[int, StoredNote]:
     """Return `notes` plus the notes of `rowids` that still exist."""
     missing = set(rowids) - notes.keys()
@@ -148,7 +148,7 @@ def with_notes(
 
 
 def hits(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     places: Sequence[Ranked],
     notes: Mapping[int, StoredNote],
     information: Mapping[str, float],
@@ -166,15 +166,7 @@ def hits(
     excerpts = snippets([chunk.text if chunk is not None else "" for chunk in shown], information)
     return tuple(
         [
-            _hit(
-                place,
-                notes[place.rowid],
-                chunk,
-                excerpt,
-                reason,
-                vault=snapshot.vault_of(place.rowid),
-                explain=explain,
-            )
+            _hit(place, notes[place.rowid], chunk, excerpt, reason, explain=explain)
             for place, chunk, excerpt, reason in zip(places, shown, excerpts, reasons, strict=True)
         ]
     )
@@ -187,7 +179,6 @@ def _hit(
     excerpt: Snippet,
     reason: Reason,
     *,
-    vault: str | None,
     explain: bool,
 ) -> Hit:
     note_id = note.id
@@ -213,7 +204,6 @@ def _hit(
         line=_line(chunk, excerpt) if index is not None else None,
         kind=kind_of(note.path),
         page=page_of(note.path, heading_path),
-        vault=vault,
     )
 
 

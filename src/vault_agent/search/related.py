@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from vault_agent.model.lexical import LexicalQuery
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Hit, RelatedQuery
+    from vault_agent.model.vectors import VectorSpace
     from vault_agent.model.warning import Warning
     from vault_agent.ranking.cosine import Floats
     from vault_agent.ranking.related import Fused
-    from vault_agent.search.combined import AnySnapshot
     from vault_agent.search.semantic import Near
+    from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
@@ -56,12 +57,31 @@ _BY_TEXT = {
     Mode.HYBRID: Reason.RELATED_HYBRID,
 }
 _Number = TypeVar("_Number", int, float)
+_NO_ROW = 0
+"""Row numbers begin at 1."""
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 
 
+class Subject(NamedTuple):
+    """The requested note or chunk."""
+
+    note: StoredNote
+    chunks: list[StoredChunk]  # whose text represents it
+    keys: list[int]  # of the chunks whose vectors represent it
+    links: dict[int, int]  # number of links, by rowid of the other note
+    vector: Floats | None = None
+    space: VectorSpace | None = None  # of the vector
+    problem: Unavailable | None = None  # why it has no vector
+
+    def elsewhere(self) -> Subject:
+        """Return it for another vault, where it is no note and has no links."""
+        return self._replace(note=self.note._replace(rowid=_NO_ROW), links={})
+
+
 async def related(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     query: RelatedQuery,
+    subject: Subject | None = None,
     *,
     embeddings: bool = False,
     warnings: tuple[Warning, ...] = (),
@@ -72,8 +92,8 @@ async def related(
     Without a mode, use vectors if there are any, otherwise terms. Links count in every mode. The
     vectors come from the index, so the endpoint is not called.
 
-    `embeddings`: whether embeddings are on. `indexing`: whether a job is running. It selects the
-    remedy when embeddings are missing.
+    `subject`: the note or chunk, if it is of another vault. `embeddings`: whether embeddings are
+    on. `indexing`: whether a job is running. It selects the remedy when embeddings are missing.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
@@ -83,11 +103,11 @@ async def related(
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
     mode = query.mode or (Mode.EMBEDDING if embeddings else Mode.LEXICAL)
-    asked = await _input(snapshot, query.id, query.filters.scope)
-    vector = None
+    if subject is None:
+        subject = await subject_of(snapshot, query, embeddings=embeddings, indexing=indexing)
     if mode is not Mode.LEXICAL:
         try:
-            vector = await _vector(snapshot, asked, embeddings=embeddings, indexing=indexing)
+            _check_comparable(snapshot, subject, embeddings=embeddings, indexing=indexing)
         except Unavailable as reason:
             if query.mode is Mode.EMBEDDING:
                 raise
@@ -100,18 +120,9 @@ async def related(
             )
             warnings = (*warnings, *missing)
     hits = await snapshot.threads.stoppable(
-        lambda stopped: _Search(snapshot, query, asked, vector, stopped).hits(mode)
+        lambda stopped: _Search(snapshot, query, subject, mode, stopped).hits()
     )
     return Answer(query.mode, mode, query.limit, hits, warnings)
-
-
-class _Asked(NamedTuple):
-    """The requested note or chunk."""
-
-    note: StoredNote
-    chunks: list[StoredChunk]  # whose text represents it
-    keys: list[int]  # of the chunks whose vectors represent it
-    links: dict[int, int]  # number of links, by rowid of the other note
 
 
 class _Text(NamedTuple):
@@ -124,28 +135,35 @@ class _Text(NamedTuple):
     information: Mapping[str, float]
 
 
-async def _input(snapshot: AnySnapshot, identifier: str, scope: Scope) -> _Asked:
-    """Return the requested note, the chunks that represent it, and its links."""
-    match = _ID.fullmatch(identifier)
+async def subject_of(
+    snapshot: Snapshot, query: RelatedQuery, *, embeddings: bool, indexing: bool = False
+) -> Subject:
+    """Return the requested note or chunk with the chunks that represent it, its links and vector.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`, `CHUNK_NOT_FOUND`.
+    """
+    match = _ID.fullmatch(query.id)
     if match is None:
         raise InvalidRequest(
             "INVALID_ID",
             "A note ID is 32 lowercase hexadecimal digits; a chunk ID adds a colon and an index.",
         )
-    origin, base = snapshot.origin
-    asked = await origin.read(_represented, match[1], match[2], scope)
-    if not base:
-        return asked
-    shift = base << CHUNK_BITS
-    return _Asked(
-        asked.note._replace(rowid=asked.note.rowid + base),
-        [chunk._replace(key=chunk.key + shift) for chunk in asked.chunks],
-        [key + shift for key in asked.keys],
-        {rowid + base: count for rowid, count in asked.links.items()},
-    )
+    subject = await snapshot.read(_represented, match[1], match[2], query.filters.scope)
+    if not embeddings or query.mode is Mode.LEXICAL:
+        return subject
+    from vault_agent.search.semantic import of_chunks, usable_matrix  # imports numpy
+
+    try:
+        matrix = usable_matrix(snapshot, indexing=indexing)
+        vector = await snapshot.threads.run(of_chunks, matrix, subject.keys, indexing=indexing)
+    except Unavailable as problem:
+        return subject._replace(problem=problem)
+    return subject._replace(vector=vector, space=matrix.space)
 
 
-def _represented(connection: Connection, note_id: str, index: str | None, scope: Scope) -> _Asked:
+def _represented(connection: Connection, note_id: str, index: str | None, scope: Scope) -> Subject:
     note = named_text(connection, note_id, scope)
     if index is not None:
         chunks = [named_chunk(connection, note, int(index))]
@@ -155,18 +173,20 @@ def _represented(connection: Connection, note_id: str, index: str | None, scope:
         keys = [first | place for place in range(note.chunk_count)]
         # MAX_CHARACTERS at 2,000 per chunk, times two because some chunks are short.
         chunks = sorted(reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]).values())
-    return _Asked(note, chunks, keys, links.neighbours(connection, note))
+    return Subject(note, chunks, keys, links.neighbours(connection, note))
 
 
-async def _vector(
-    snapshot: AnySnapshot, asked: _Asked, *, embeddings: bool, indexing: bool
-) -> Floats:
+def _check_comparable(
+    snapshot: Snapshot, subject: Subject, *, embeddings: bool, indexing: bool
+) -> None:
+    """Raise Unavailable unless the subject's vector can be compared with those of the snapshot."""
     if not embeddings:
         raise off()
-    from vault_agent.search.semantic import of_chunks, usable_matrix  # imports numpy
+    if subject.problem is not None:
+        raise subject.problem
+    from vault_agent.search.semantic import usable_matrix
 
-    matrix = usable_matrix(snapshot, indexing=indexing)
-    return await snapshot.threads.run(of_chunks, matrix, asked.keys, indexing=indexing)
+    usable_matrix(snapshot, subject.space, indexing=indexing)
 
 
 class _Search:
@@ -174,37 +194,37 @@ class _Search:
 
     def __init__(
         self,
-        snapshot: AnySnapshot,
+        snapshot: Snapshot,
         query: RelatedQuery,
-        asked: _Asked,
-        vector: Floats | None,
+        subject: Subject,
+        mode: Mode,
         stopped: Stopped,
     ) -> None:
         self._snapshot = snapshot
         self._query = query
-        self._asked = asked
-        self._vector = vector
+        self._subject = subject
+        self._mode = mode
         self._stopped = stopped
-        links = self._passing(asked.links)
+        links = self._passing(subject.links)
         self._links = links if query.linked is not Linked.EXCLUDE else {}
-        self._without = {asked.note.rowid}
+        self._without = {subject.note.rowid}
         if query.linked is Linked.EXCLUDE:
-            self._without |= asked.links.keys()
+            self._without |= subject.links.keys()
         self._among = links if query.linked is Linked.ONLY else None  # None: all
         self._within = lexical.notes_within(snapshot, query.filters.scope)
 
-    def hits(self, mode: Mode) -> tuple[Hit, ...]:
+    def hits(self) -> tuple[Hit, ...]:
         if self._among is not None and not self._among:
             return ()
         shared = self._shared()
         go_on(self._stopped)
-        text = self._text(mode, shared)
+        text = self._text(shared)
         go_on(self._stopped)
         similar = self._linked_with_similar(text.scores)
         notes = lexical.with_notes(
             self._snapshot, text.notes, {*text.scores, *shared, *similar, *self._links}
         )
-        path = self._asked.note.path
+        path = self._subject.note.path
         folders = {rowid: folder_nearness(path, note.path) for rowid, note in notes.items()}
         fused = fuse(Voices(text.scores, shared, similar, folders, self._links))
         order = sorted(
@@ -216,7 +236,7 @@ class _Search:
             [_place(rowid, text, fused[rowid]) for rowid in order],
             notes,
             _telling(text.information),
-            reasons=[_reason(mode, fused[rowid]) for rowid in order],
+            reasons=[_reason(self._mode, fused[rowid]) for rowid in order],
             explain=self._query.explain,
         )
 
@@ -229,7 +249,7 @@ class _Search:
 
     def _shared(self) -> dict[int, float]:
         """Return the best notes by the neighbours that they share with the requested note."""
-        links = self._asked.links
+        links = self._subject.links
         known = links if self._within is None else links.keys() & self._within
         by_links = sorted(known, key=lambda rowid: (-links[rowid], rowid))
         return self._best(shared_neighbours(self._snapshot.circles(by_links, self._within)))
@@ -250,25 +270,27 @@ class _Search:
         best = sorted(scores, key=lambda rowid: (-scores[rowid], rowid))[:_POOL]
         return self._passing({rowid: scores[rowid] for rowid in best})
 
-    def _text(self, mode: Mode, shared: Collection[int]) -> _Text:
+    def _text(self, shared: Collection[int]) -> _Text:
         """Score notes by words, by meaning or by both. `shared` are notes to score as well."""
-        words = _Text({}, {}, {}, {}, {}) if mode is Mode.EMBEDDING else self._words(shared)
-        if self._vector is None:
+        by_meaning_only = self._mode is Mode.EMBEDDING
+        words = _Text({}, {}, {}, {}, {}) if by_meaning_only else self._words(shared)
+        vector = self._subject.vector
+        if self._mode is Mode.LEXICAL or vector is None:
             return words
         go_on(self._stopped)
-        found = self._near(self._vector, {*words.scores, *shared})
+        found = self._near(vector, {*words.scores, *shared})
         meaning = scaled(
             {rowid: cosine - found.background for rowid, cosine in found.cosines.items()}
         )
         return words._replace(
-            scores=meaning if mode is Mode.EMBEDDING else convex(words.scores, meaning),
+            scores=meaning if by_meaning_only else convex(words.scores, meaning),
             votes={**words.votes, "meaning": meaning},
             chunks={**words.chunks, **found.chunks},
         )
 
     def _words(self, shared: Collection[int]) -> _Text:
         fulltext = self._snapshot.fulltext
-        compiled, whole = _compile(fulltext, self._asked, self._query.filters.scope)
+        compiled, whole = _compile(fulltext, self._subject, self._query.filters.scope)
         ranking = lexical.ranked(
             self._snapshot,
             compiled,
@@ -305,11 +327,11 @@ class _Search:
 
 
 def _compile(
-    fulltext: FulltextReader, asked: _Asked, scope: Scope
+    fulltext: FulltextReader, subject: Subject, scope: Scope
 ) -> tuple[LexicalQuery, dict[str, float]]:
     """Return a query of the most specific terms, and the weights of all terms."""
-    names = "\n".join((asked.note.title, *asked.note.aliases, *asked.note.metadata.tags))
-    counts = count_terms("\n".join(chunk.text for chunk in asked.chunks), names)
+    names = "\n".join((subject.note.title, *subject.note.aliases, *subject.note.metadata.tags))
+    counts = count_terms("\n".join(chunk.text for chunk in subject.chunks), names)
     frequencies = fulltext.document_frequencies(counts, scope)
     notes = fulltext.note_count(scope)
     return related_query(counts, frequencies, notes), whole_note(counts, frequencies, notes)

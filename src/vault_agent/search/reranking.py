@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from vault_agent.model.warning import Warning
     from vault_agent.ranking.rank import Ranked
-    from vault_agent.search.combined import AnySnapshot
+    from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredNote
 
 _NOT_RERANKED = "These results are not reranked."
 
 
 async def reranked(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     places: list[Ranked],
     notes: Mapping[int, StoredNote],
     scores: Callable[[Sequence[str]], Awaitable[Sequence[float]]],
@@ -46,7 +46,7 @@ async def reranked(
 
 
 def _passages(
-    snapshot: AnySnapshot, places: Sequence[Ranked], notes: Mapping[int, StoredNote]
+    snapshot: Snapshot, places: Sequence[Ranked], notes: Mapping[int, StoredNote]
 ) -> list[str]:
     """Return the text of each result: title, headings, and the chunk that the result shows."""
     keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]

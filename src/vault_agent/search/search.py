@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from vault_agent.model.search import Coverage, SearchQuery
     from vault_agent.model.warning import Warning
     from vault_agent.rerank.client import Reranker
-    from vault_agent.search.combined import AnySnapshot
     from vault_agent.search.lexical import Ranking
     from vault_agent.search.semantic import Near
+    from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredNote
     from vault_agent.system.threads import Stopped
 
@@ -55,7 +55,7 @@ _Find: TypeAlias = "Callable[[Stopped], _Found]"
 
 
 async def search(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     query: SearchQuery,
     *,
     embedder: Embedder | None = None,
@@ -103,7 +103,7 @@ async def search(
 
 
 async def _chosen(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     query: SearchQuery,
     compiled: LexicalQuery,
     embedder: Embedder | None,
@@ -131,7 +131,7 @@ async def _chosen(
 
 
 async def _vector(
-    snapshot: AnySnapshot, embedder: Embedder | None, text: str, *, indexing: bool
+    snapshot: Snapshot, embedder: Embedder | None, text: str, *, indexing: bool
 ) -> Vector:
     if embedder is None:
         raise off()
@@ -144,7 +144,7 @@ async def _vector(
 
 
 def _by_words(
-    snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
+    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
 ) -> _Found:
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.ranked)
     return _Found(
@@ -158,7 +158,7 @@ def _by_words(
 
 
 def _by_meaning(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     query: SearchQuery,
     compiled: LexicalQuery,
     vector: Vector,
@@ -181,7 +181,7 @@ def _by_meaning(
 
 
 def _by_both(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     query: SearchQuery,
     compiled: LexicalQuery,
     vector: Vector,
@@ -207,7 +207,7 @@ def _by_both(
     return ordered._replace(neighbours=candidates.neighbours)
 
 
-def _admitted(snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery) -> set[int] | None:
+def _admitted(snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery) -> set[int] | None:
     """Return the notes that pass, or None if the query has no filters or conditions."""
     if query.filters == Filters() and not compiled.conditions:
         return None
@@ -226,7 +226,7 @@ def _in_order(
 
 
 def _page(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     query: SearchQuery,
     mode: Mode,
     found: _Found,
@@ -256,7 +256,7 @@ def _page(
 
 
 def _weighed(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     query: SearchQuery,
     ranked: list[Ranked],
     notes: Mapping[int, StoredNote],

@@ -13,14 +13,13 @@ from vault_agent.search import lexical
 from vault_agent.search.fallback import missing, unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from vault_agent.embedding.embedder import Embedder, Vector
-    from vault_agent.model.numbering import Numbering
     from vault_agent.model.scope import Scope
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.ranking.cosine import Floats, Integers
-    from vault_agent.search.combined import AnySnapshot
+    from vault_agent.store.current import Snapshot
     from vault_agent.store.vectors.matrix import Matrix
 
 DEPTH = 200
@@ -28,25 +27,6 @@ DEPTH = 200
 
 _CHUNKS = 1_000
 """Number of nearest chunks from which they are chosen. A note may have several of them."""
-
-
-class PlacedMatrix(NamedTuple):
-    """The vectors of one of several indexes, and its place among them."""
-
-    place: int
-    matrix: Matrix
-
-
-class Matrices:
-    """The vectors of several indexes, of one space."""
-
-    def __init__(self, parts: Sequence[PlacedMatrix], numbering: Numbering) -> None:
-        """Take those with vectors. Only those of the first one's space are used."""
-        space = parts[0].matrix.space
-        self.space = space
-        self.parts = [each for each in parts if each.matrix.space.matches(space)]
-        self.numbering = numbering
-        self.count = sum(each.matrix.count for each in self.parts)
 
 
 class Near(NamedTuple):
@@ -59,7 +39,7 @@ class Near(NamedTuple):
 
 
 async def query_vector(
-    snapshot: AnySnapshot, embedder: Embedder, text: str, *, indexing: bool = False
+    snapshot: Snapshot, embedder: Embedder, text: str, *, indexing: bool = False
 ) -> Vector:
     """Return a query's vector. It can be compared with the vectors of the snapshot.
 
@@ -73,8 +53,8 @@ async def query_vector(
 
 
 def usable_matrix(
-    snapshot: AnySnapshot, space: VectorSpace | None = None, *, indexing: bool = False
-) -> Matrix | Matrices:
+    snapshot: Snapshot, space: VectorSpace | None = None, *, indexing: bool = False
+) -> Matrix:
     """Return the snapshot's vectors.
 
     `indexing`: whether a job is running. It selects the remedy when vectors are missing.
@@ -94,7 +74,7 @@ def usable_matrix(
 
 
 def near(
-    matrix: Matrix | Matrices,
+    matrix: Matrix,
     vector: Floats,
     *,
     admitted: Collection[int] | None = None,
@@ -111,8 +91,6 @@ def near(
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
     """
-    if isinstance(matrix, Matrices):
-        return _near_in_several(matrix, vector, admitted, without, set(witnesses), within)
     matrix.check()
     alive, centre = matrix.alive, matrix.centre
     if within is not None:
@@ -139,59 +117,13 @@ def near(
     return Near(cosines, chunks, background, prominence(scan, vector, best, background))
 
 
-def _near_in_several(  # noqa: PLR0917 - private, one caller
-    matrices: Matrices,
-    vector: Floats,
-    admitted: Collection[int] | None,
-    without: Collection[int],
-    witnesses: Collection[int],
-    within: Collection[int] | None,
-) -> Near:
-    """Return what `near` would for one index of all."""
-    cosines: dict[int, float] = {}
-    chunks: dict[int, int] = {}
-    background = 0.0
-    for place, matrix in matrices.parts:
-        here = matrices.numbering.rowids_at
-        found = near(
-            matrix,
-            vector,
-            admitted=None if admitted is None else here(place, admitted),
-            without=here(place, without),
-            witnesses=here(place, witnesses),
-            within=None if within is None else here(place, within),
-        )
-        shift = matrices.numbering.shift(place)
-        for rowid, cosine in found.cosines.items():
-            number = matrices.numbering.number(place, rowid)
-            cosines[number], chunks[number] = cosine, found.chunks[rowid] + shift
-        background += found.background * matrix.count / matrices.count
-    nearest_first = sorted(cosines, key=lambda number: -cosines[number])
-    kept = [*nearest_first[:DEPTH], *(each for each in nearest_first[DEPTH:] if each in witnesses)]
-    scans = [Scan(each.vectors, each.planes, each.alive) for _, each in matrices.parts]
-    best = max(cosines.values(), default=background)
-    return Near(
-        {number: cosines[number] for number in kept},
-        {number: chunks[number] for number in kept},
-        background,
-        prominence(scans[0], vector, best, background, *scans[1:]),
-    )
-
-
-def of_chunks(matrix: Matrix | Matrices, keys: Iterable[int], *, indexing: bool = False) -> Floats:
+def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) -> Floats:
     """Return the normalised mean of some chunks' vectors. Blocking: call it in a thread.
 
     Raises:
         Unavailable: `EMBEDDING_UNAVAILABLE` if none of them has a vector, or if the mean is zero.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
     """
-    if isinstance(matrix, Matrices):
-        keys = list(keys)
-        place = matrix.numbering.place_of(keys[0] >> CHUNK_BITS) if keys else 0
-        home = next((each.matrix for each in matrix.parts if each.place == place), None)
-        if home is None:
-            raise missing("This note has no embeddings yet.", indexing=indexing)
-        keys, matrix = matrix.numbering.keys_at(place, keys), home
     matrix.check()
     _, rows = matrix.find(np.array(sorted(keys), np.int64))
     if not len(rows):
@@ -204,7 +136,7 @@ def of_chunks(matrix: Matrix | Matrices, keys: Iterable[int], *, indexing: bool 
 
 
 def share_warnings(
-    snapshot: AnySnapshot, scope: Scope, *, indexing: bool = False
+    snapshot: Snapshot, scope: Scope, *, indexing: bool = False
 ) -> tuple[Warning, ...]:
     """Return a warning if some chunks of a scope have no vector. Blocking."""
     share = _embedded_share(snapshot, scope)
@@ -221,18 +153,13 @@ def share_warnings(
     )
 
 
-def _embedded_share(snapshot: AnySnapshot, scope: Scope) -> float:
+def _embedded_share(snapshot: Snapshot, scope: Scope) -> float:
     within, matrix = lexical.notes_within(snapshot, scope), snapshot.matrix
     if within is None:
         return snapshot.embedded_share
     if matrix is None or not within:
         return 0.0 if within else 1.0
-    if isinstance(matrix, Matrices):
-        here = matrix.numbering.rowids_at
-        parts = [(each, here(place, within)) for place, each in matrix.parts]
-    else:
-        parts = [(matrix, list(within))]
-    have = sum(len(each.of_notes(np.array(sorted(rowids), np.int64))[0]) for each, rowids in parts)
+    have = len(matrix.of_notes(np.array(sorted(within), np.int64))[0])
     return min(1.0, have / max(snapshot.fulltext.chunk_count(scope), 1))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from vault_agent.model.search import Filters, Hit
-    from vault_agent.search.combined import AnySnapshot
+    from vault_agent.store.current import Snapshot
 
 SUGGESTIONS = 3
 _SIMILAR = 50.0
@@ -29,7 +29,7 @@ _MAX_CHARACTERS = 200
 _FIRST_DAY = "0001-01-01"
 
 
-async def filter_warnings(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, ...]:
+async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
     """Return warnings of filters by paths that do not exist, and by dates that notes lack."""
     return await _of_paths(snapshot, filters) + await _of_dates(snapshot, filters)
 
@@ -60,7 +60,18 @@ def unknown_words(
     return tuple(found.values())
 
 
-async def _of_dates(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, ...]:
+def unknown_everywhere(answers: Sequence[tuple[UnknownWord, ...]]) -> tuple[UnknownWord, ...]:
+    """Return the words of a query that are in no note of any vault. `answers` has one a vault."""
+    first, *others = [{each.word: each.instead for each in answer} for answer in answers]
+    words = [word for word in first if all(word in other for other in others)]
+    instead = {
+        word: dict.fromkeys(term for answer in (first, *others) for term in answer[word])
+        for word in words
+    }
+    return tuple(UnknownWord(word, tuple(instead[word])[:SUGGESTIONS]) for word in words)
+
+
+async def _of_dates(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
     """Return a warning if notes are left out because their frontmatter has no date."""
     if filters.after is None and filters.before is None:
         return ()
@@ -76,7 +87,7 @@ async def _of_dates(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, .
     return (Warning("NOTES_UNDATED", what, {"count": undated}),)
 
 
-async def _of_paths(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, ...]:
+async def _of_paths(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
     if not filters.paths:
         return ()
     scope = filters.scope

@@ -15,18 +15,25 @@ from vault_agent.codes import EXCLUDED_REMEDY
 from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.store.database import mapped_files, translated
 from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.index import documents, links, lists, notes, text
 from vault_agent.store.index.meta import check_compatible, read_meta, read_revision
-from vault_agent.store.index.notes import all_paths
 from vault_agent.store.readers import Readers
-from vault_agent.store.reads import Reads
 from vault_agent.system.cancelling import in_thread, open_in_thread
 from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import (
+        AsyncIterator,
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Sequence,
+    )
 
     from vault_agent.store.index.meta import Meta
+    from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.store.layout import IndexDirectory
     from vault_agent.store.mapped import MappedFiles
     from vault_agent.store.vectors.matrix import Matrix
@@ -73,7 +80,7 @@ class _Open:
             self._resources.close()
 
 
-class Snapshot(Reads):
+class Snapshot:
     """One revision of one generation with its vectors, open for reading."""
 
     def __init__(
@@ -100,11 +107,6 @@ class Snapshot(Reads):
     def revision(self) -> str:
         """The generation and its revision, as replies name them."""
         return f"{self.meta.generation}.{self.meta.revision}"
-
-    @property
-    def origin(self) -> tuple[Snapshot, int]:
-        """The revision that has a requested note, and what to add to its row numbers."""
-        return self, 0
 
     @property
     def note_count(self) -> int:
@@ -170,6 +172,43 @@ class Snapshot(Reads):
         with self.held.readers.lend() as connection:
             self.held.files.check()
             yield connection
+
+    def notes(self, rowids: Iterable[int]) -> dict[int, StoredNote]:
+        """Return the notes and documents with these rowids. Missing ones are left out."""
+        with self.connection() as connection:
+            return documents.readable(connection, rowids)
+
+    def headings(self, keys: Iterable[int]) -> dict[int, str | None]:
+        """Return the innermost heading of each of these chunks."""
+        with self.connection() as connection:
+            return notes.headings(connection, keys)
+
+    def chunks(self, keys: Iterable[int]) -> dict[int, StoredChunk]:
+        """Return the chunks with these keys. Missing ones are left out."""
+        with self.connection() as connection:
+            return notes.chunks(connection, keys)
+
+    def circles(
+        self, rowids: Sequence[int], within: Collection[int] | None = None
+    ) -> dict[int, set[int]]:
+        """Return the notes linked with each of some notes, see `links.circles`."""
+        with self.connection() as connection:
+            return links.circles(connection, rowids, within)
+
+    def bodies(self, rowids: Sequence[int]) -> list[bytes]:
+        """Return the text of each of these notes, in their order; a missing note's is empty."""
+        with self.connection() as connection:
+            return text.bodies(connection, rowids)
+
+    def updated(self, rowids: Iterable[int]) -> dict[int, str]:
+        """Return when each of these notes was changed, see `lists.updated_of`."""
+        with self.connection() as connection:
+            return lists.updated_of(connection, rowids)
+
+    def names(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Return every note's path with its aliases."""
+        with self.connection() as connection:
+            return notes.names(connection)
 
     @contextmanager
     def unchanged(self) -> Iterator[sqlite3.Connection]:
@@ -349,7 +388,7 @@ class CurrentIndex:
                 meta = read_meta(connection)
                 check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
                 if not meta.has_exclusions_of(self._fingerprint) and any(
-                    map(self._is_excluded, all_paths(connection))
+                    map(self._is_excluded, notes.all_paths(connection))
                 ):
                     raise IndexUnavailable(
                         "INDEX_INCOMPATIBLE",

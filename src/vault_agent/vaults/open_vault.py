@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.writing import LoggedWrite
+    from vault_agent.search.related import Subject
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.vault.attachments import OpenAttachment
@@ -204,11 +205,12 @@ class OpenVault:
             return answer
         return replace(answer, indexed_at=self.runs.indexed_at)
 
-    async def related(self, query: RelatedQuery) -> Answer:
-        """Return candidates that are similar to a note or chunk."""
+    async def related(self, query: RelatedQuery, subject: Subject | None = None) -> Answer:
+        """Return candidates that are similar to a note or chunk, or to one of another vault."""
         return await self.read(
             related,
             query,
+            subject,
             embeddings=self.embedder is not None,
             warnings=self.warnings(),
             indexing=self.jobs.is_indexing,

@@ -1,42 +1,42 @@
-"""Searches over several vaults. A result is what one index of all would give."""
+"""Searches over several vaults: each vault is searched by itself, and the lists are merged."""
 
 from __future__ import annotations
 
 import asyncio
-import shutil
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config.registry import GLOBAL
-from vault_agent.errors import (
-    Failed,
-    InvalidRequest,
-    NotFound,
-    VaultAgentError,
-)
+from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
+from vault_agent.model.modes import Mode
+from vault_agent.model.search import MAX_RANKED, Answer, Coverage
 from vault_agent.model.warning import Warning
-from vault_agent.search.combined import CombinedSnapshot, CombinedText, Part, combine_text
-from vault_agent.search.doubles import without_doubles
-from vault_agent.search.related import related
-from vault_agent.search.search import search
-from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.fulltext.union import PREFIX
+from vault_agent.search.duplicates import signs_of, without_duplicates
+from vault_agent.search.related import subject_of
+from vault_agent.search.unknown import unknown_everywhere
 from vault_agent.store.index import documents
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
+    from vault_agent.model.search import Elsewhere, Hit, RelatedQuery, SearchQuery
+    from vault_agent.store.current import Snapshot
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
 
-_KEPT = 4
-"""Combinations of vaults whose full text is kept open."""
-_ATTEMPTS = 5
 _SPARE = 20
 """More results than asked for, since some may be in several vaults."""
 _NEVER_SKIPPED = {"VAULT_UNKNOWN", "VAULT_AMBIGUOUS", "FEATURE_DISABLED"}
+
+
+class _Answered(NamedTuple):
+    """A vault, its name in results, and what it answered."""
+
+    name: str
+    vault: OpenVault
+    answer: Answer
 
 
 class Several:
@@ -44,9 +44,6 @@ class Several:
 
     def __init__(self, vaults: Vaults) -> None:
         self._vaults = vaults
-        self._texts: dict[tuple[str, ...], CombinedText] = {}  # by identities, oldest use first
-        self._combining = asyncio.Lock()
-        self._swept = False
 
     async def search(self, names: Sequence[str], query: SearchQuery) -> Answer:
         """Return ranked candidates of all these vaults.
@@ -55,25 +52,30 @@ class Several:
             VaultAgentError: as the search of one vault; and as `Vaults.open` for names that are
                 not of one vault, or if no vault can be searched.
         """
-
-        async def ask(
-            snapshot: CombinedSnapshot, vaults: Sequence[OpenVault], notes: tuple[Warning, ...]
-        ) -> Answer:
-            end = query.offset + query.limit
-            asked = replace(query, offset=0, limit=2 * end + _SPARE)
-            found = await search(
-                snapshot,
-                asked,
-                embedder=vaults[0].embedder,
-                reranker=vaults[0].reranker,
-                warnings=notes,
-                indexing=any(vault.jobs.running for vault in vaults),
-            )
-            hits = await without_doubles(snapshot, found.hits)
-            shown = hits[query.offset : end]
-            return replace(found, limit=query.limit, hits=shown, has_more=len(hits) > end)
-
-        return await self._ask(names, ask)
+        wanted = min(2 * query.end + _SPARE, MAX_RANKED)
+        asked = replace(query, offset=0, limit=wanted, revision=None)
+        async with AsyncExitStack() as stack:
+            vaults, skipped = await self._open(stack, names)
+            answered, warnings = await self._ask(vaults, skipped, lambda each: each.search(asked))
+            revision = _revision(answered)
+            if query.revision not in (None, revision):
+                raise InvalidRequest(
+                    "CURSOR_EXPIRED", "The index has changed since the first page."
+                )
+            hits = await _merged(answered, len(query.query.split()))
+        answers = [each.answer for each in answered]
+        return Answer(
+            query.mode,
+            _used_mode(answers),
+            query.limit,
+            hits[query.offset : query.end],
+            warnings,
+            has_more=len(hits) > query.end or any(each.has_more for each in answers),
+            truncated=any(each.truncated for each in answers),
+            unknown=unknown_everywhere([each.unknown for each in answers]),
+            revision=revision,
+            coverage=_coverage(answered) if query.coverage else None,
+        )
 
     async def related(
         self, names: Sequence[str], query: RelatedQuery, *, home: OpenVault
@@ -87,107 +89,129 @@ class Several:
             NotFound: `NOTE_NOT_FOUND` if none has it.
             VaultAgentError: as `search`.
         """
-
-        async def ask(
-            snapshot: CombinedSnapshot, vaults: Sequence[OpenVault], notes: tuple[Warning, ...]
-        ) -> Answer:
-            snapshot.home = await _home(snapshot, query.id, home.identity)
-            asked = replace(query, limit=2 * query.limit + _SPARE)
-            found = await related(
-                snapshot,
-                asked,
-                embeddings=vaults[0].embedder is not None,
-                warnings=notes,
-                indexing=any(vault.jobs.running for vault in vaults),
-            )
-            hits = await without_doubles(snapshot, found.hits)
-            return replace(found, limit=query.limit, hits=hits[: query.limit])
-
-        return await self._ask(names, ask)
-
-    async def _ask(
-        self,
-        names: Sequence[str],
-        ask: Callable[
-            [CombinedSnapshot, Sequence[OpenVault], tuple[Warning, ...]], Awaitable[Answer]
-        ],
-    ) -> Answer:
+        asked = replace(query, limit=2 * query.limit + _SPARE)
         async with AsyncExitStack() as stack:
             vaults, skipped = await self._open(stack, names)
-            for _ in range(_ATTEMPTS):
-                async with AsyncExitStack() as lent:
-                    parts, warnings = await self._parts(lent, vaults, skipped)
-                    used = [vault for vault in vaults if vault.identity in parts]
-                    try:
-                        snapshot = await self._combined([parts[each.identity] for each in used])
-                        about = [each for vault in used for each in vault.warnings()]
-                        return await ask(snapshot, used, (*warnings, *_distinct(about)))
-                    except SnapshotOutdated:
-                        pass
-                for vault in vaults:
-                    await vault.runs.refresh()
-        raise Failed("INTERNAL_ERROR", "The indexes changed faster than they could be read.")
+            owner = await _owner(vaults, query.id, home)
+            subject = await owner.read(subject_of, query, embeddings=owner.embedder is not None)
+
+            def ask(vault: OpenVault) -> Awaitable[Answer]:
+                return vault.related(asked, None if vault is owner else subject.elsewhere())
+
+            answered, warnings = await self._ask(vaults, skipped, ask)
+            hits = await _merged(answered)
+        mode = _used_mode([each.answer for each in answered])
+        return Answer(query.mode, mode, query.limit, hits[: query.limit], warnings)
 
     async def _open(
         self, stack: AsyncExitStack, names: Sequence[str]
     ) -> tuple[list[OpenVault], list[tuple[str, VaultAgentError]]]:
         """Return the vaults that can be opened, project vaults first, and the others."""
-        found: dict[str, OpenVault] = {}
+        opened: dict[str, OpenVault] = {}
         skipped: list[tuple[str, VaultAgentError]] = []
         for name in dict.fromkeys(names):
             try:
                 vault = await stack.enter_async_context(self._vaults.open(name, beyond=True))
-                found.setdefault(vault.identity, vault)
+                opened.setdefault(vault.identity, vault)
             except VaultAgentError as error:
                 if error.code in _NEVER_SKIPPED:
                     raise
                 skipped.append((name, error))
-        if not found:
+        if not opened:
             raise skipped[0][1]
-        return sorted(found.values(), key=_preference), skipped
+        return sorted(opened.values(), key=_preference), skipped
 
-    async def _parts(
+    async def _ask(
         self,
-        stack: AsyncExitStack,
         vaults: Sequence[OpenVault],
         skipped: Sequence[tuple[str, VaultAgentError]],
-    ) -> tuple[dict[str, Part], list[Warning]]:
-        """Return the revisions of the vaults that have one, and warnings about the others."""
-        parts: dict[str, Part] = {}
+        ask: Callable[[OpenVault], Awaitable[Answer]],
+    ) -> tuple[list[_Answered], tuple[Warning, ...]]:
+        """Ask all vaults at once. Return the answers, and warnings of them and of the others."""
+        replies = await asyncio.gather(*map(ask, vaults), return_exceptions=True)
+        answered: list[_Answered] = []
         failed = list(skipped)
-        for vault in vaults:
+        for vault, reply in zip(vaults, replies, strict=True):
             name = self._vaults.address_of(vault)
-            try:
-                snapshot = await stack.enter_async_context(vault.snapshot())
-            except VaultAgentError as error:
-                failed.append((name, error))
+            if isinstance(reply, VaultAgentError) and not isinstance(reply, InvalidRequest):
+                failed.append((name, reply))
+            elif isinstance(reply, BaseException):
+                raise reply
             else:
-                parts[vault.identity] = Part(name, vault.identity, snapshot)
-        if not parts:
+                answered.append(_Answered(name, vault, reply))
+        if not answered:
             raise failed[0][1]
-        return parts, [left_out(name, error) for name, error in failed]
+        warnings = [left_out(name, error) for name, error in failed]
+        warnings += [warning for each in answered for warning in each.answer.warnings]
+        return answered, tuple({(each.code, each.message): each for each in warnings}.values())
 
-    async def _combined(self, parts: Sequence[Part]) -> CombinedSnapshot:
-        identities = tuple(part.identity for part in parts)
-        keys = tuple(part.key for part in parts)
-        async with self._combining:
-            text = self._texts.pop(identities, None)
-            if text is None or text.keys != keys:
-                workplace = self._vaults.default.workplace
-                if not self._swept:
-                    self._swept = True
-                    for left in workplace.glob(f"{PREFIX}*"):  # by a server that was killed
-                        shutil.rmtree(left, ignore_errors=True)
-                text = await asyncio.to_thread(combine_text, parts, workplace)
-            self._texts[identities] = text
-            while len(self._texts) > _KEPT:
-                del self._texts[next(iter(self._texts))]
-        return CombinedSnapshot(parts, text)
 
-    def forget(self, identity: str) -> None:
-        """Close the full text of combinations with this vault."""
-        for identities in [each for each in self._texts if identity in each]:
-            del self._texts[identities]
+async def _merged(answered: Sequence[_Answered], words: int = 1) -> tuple[Hit, ...]:
+    """Return the results of all vaults by score. Of equal ones, the preferred vault's is first.
+
+    `words` is the number of words of the query.
+    """
+    hits = [hit for each in answered for hit in _scaled(each, answered, words)]
+    hits.sort(key=lambda hit: -hit.score)
+    if len({hit.vault for hit in hits}) < 2:
+        return tuple(hits)
+    signs: dict[Elsewhere, tuple[str, ...]] = {}
+    for name, vault, answer in answered:
+        note_ids = list(dict.fromkeys(hit.note_id for hit in answer.hits))
+        signs |= await vault.read(_signs, name, note_ids)
+    return without_duplicates(hits, signs)
+
+
+def _scaled(answer: _Answered, answered: Sequence[_Answered], words: int) -> list[Hit]:
+    """Return the results of a vault with its name, and scores that compare with those of others.
+
+    A score is the share of what a query can reach with the words that the vault has. If another
+    vault has more of them, the evidence counts by the share of those words that this one has.
+    """
+    lacking = {each.word for each in answer.answer.unknown}
+    lacking_everywhere = lacking.intersection(
+        *({each.word for each in other.answer.unknown} for other in answered)
+    )
+    searched = max(words - len(lacking_everywhere), 1)
+    share = 1 - min(len(lacking - lacking_everywhere) / searched, 1)
+    return [
+        # A score from 0 to 1 is made of a sum of evidence, see `rank`.
+        replace(hit, vault=answer.name, score=round(1 - (1 - hit.score) ** share, 6))
+        for hit in answer.answer.hits
+    ]
+
+
+async def _signs(
+    snapshot: Snapshot, name: str, note_ids: list[str]
+) -> dict[Elsewhere, tuple[str, ...]]:
+    return await snapshot.read(signs_of, name, note_ids)
+
+
+def _used_mode(answers: Sequence[Answer]) -> Mode:
+    """Return the mode of all vaults. If they differ, some were searched by words and meaning."""
+    modes = {answer.used_mode for answer in answers}
+    return modes.pop() if len(modes) == 1 else Mode.HYBRID
+
+
+def _revision(answered: Sequence[_Answered]) -> str:
+    """Return the revisions of all vaults as one."""
+    revisions = repr([(each.vault.identity, each.answer.revision) for each in answered])
+    return blake2b(revisions.encode(), digest_size=8).hexdigest()
+
+
+def _coverage(answered: Sequence[_Answered]) -> Coverage | None:
+    covered = [(each.name, each.answer.coverage) for each in answered if each.answer.coverage]
+    if not covered:
+        return None
+    return Coverage(
+        max(coverage.words for _, coverage in covered),
+        sum(coverage.passages for _, coverage in covered),
+        {
+            (name, note_id): match
+            for name, coverage in covered
+            for (_, note_id), match in coverage.notes.items()
+        },
+    )
 
 
 def _preference(vault: OpenVault) -> int:
@@ -195,16 +219,17 @@ def _preference(vault: OpenVault) -> int:
     return 0 if vault.address.startswith("project:") else 2 if vault.address == GLOBAL else 1
 
 
-async def _home(snapshot: CombinedSnapshot, identifier: str, identity: str) -> int:
-    for place, part in enumerate(snapshot.parts):
-        if part.identity == identity:
-            return place
+async def _owner(vaults: Sequence[OpenVault], identifier: str, home: OpenVault) -> OpenVault:
+    """Return the vault that has the requested note."""
     note_id = identifier.partition(":")[0]
     if len(note_id) != 32:
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
-    for place, part in enumerate(snapshot.parts):
-        if await part.snapshot.read(documents.readable_by_id, note_id) is not None:
-            return place
+    for vault in vaults:
+        if vault.identity == home.identity:
+            return vault
+    for vault in vaults:
+        if await vault.read(lambda snapshot: snapshot.read(documents.readable_by_id, note_id)):
+            return vault
     raise NotFound("NOTE_NOT_FOUND", "None of these vaults has this note in its index.")
 
 
@@ -212,7 +237,3 @@ def left_out(name: str, error: VaultAgentError) -> Warning:
     """Return the warning about a vault that is left out."""
     what = f"The vault {name} is left out: {error.what}"
     return Warning.of("VAULT_SKIPPED", what, {"vault": name, "code": error.code})
-
-
-def _distinct(warnings: Sequence[Warning]) -> list[Warning]:
-    return list({(each.code, each.message): each for each in warnings}.values())

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from tantivy import Schema, Searcher
 
-    from vault_agent.model.numbering import Numbering
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Filters
 
@@ -42,18 +41,9 @@ _FAR_PAST, _FAR_FUTURE = -1_000_000, 4_000_000  # days, outside the range of `da
 class Clauses:
     """Builds clauses for one of the two indexes."""
 
-    def __init__(
-        self, schema: Schema, searcher: Searcher, numbering: Numbering | None = None
-    ) -> None:
-        """Take the index. `numbering` is that of several indexes as one."""
-        self._numbering = numbering
+    def __init__(self, schema: Schema, searcher: Searcher) -> None:
         self._schema = schema
         self._searcher = searcher
-
-    @property
-    def of_several(self) -> bool:
-        """Whether these are clauses for several indexes as one."""
-        return self._numbering is not None
 
     def term(self, field: str, term: str, *, positions: bool = True) -> Query:
         """Return documents that contain a term, scored by BM25 if the field keeps counts."""
@@ -74,14 +64,10 @@ class Clauses:
     def rowids(self, rowids: Iterable[int]) -> Query:
         """Return the documents of these notes, without a score.
 
-        Of several indexes, it returns every note with one of their row numbers.
-
         A disjunction is five times faster than a term set for a hundred notes, and slower for
         thousands (measured).
         """
         numbers = list(rowids)
-        if self._numbering is not None:
-            numbers = sorted(self._numbering.raw(numbers))
         if len(numbers) > _FEW_ROWIDS:
             return silent(Query.term_set_query(self._schema, "rowid", numbers))
         return silent(any_of([self._rowid(rowid) for rowid in numbers]))

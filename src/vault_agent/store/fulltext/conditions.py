@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from vault_agent.model.lexical import LexicalQuery
     from vault_agent.store.fulltext.clauses import Clauses
-    from vault_agent.store.fulltext.shelf import Keep, Passing, Shelf
 
 
 class Limits(NamedTuple):
@@ -23,29 +22,13 @@ class Limits(NamedTuple):
     among: Collection[int] | None = None
 
 
-def kept_by(notes: Shelf, limits: Limits, passing: Passing | None) -> Keep | None:
-    """Return which notes a search of several indexes keeps, or None for all it finds."""
-    if notes.numbering is None:
-        return None
-    without, among = frozenset(limits.without), limits.among
-    only = None if among is None else frozenset(among)
-    passes = passing.keep if passing is not None else None
-    if not without and only is None and passes is None:
-        return None
-    return lambda rowid: (
-        rowid not in without
-        and (only is None or rowid in only)
-        and (passes is None or passes(rowid))
-    )
-
-
 def conditions(
     clauses: Clauses, query: LexicalQuery, field: str, limits: Limits
 ) -> tuple[list[Query], list[Query]]:
     """Return a query's clauses that must match and that must not, without words and filters."""
     must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
     must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
-    if limits.without and not clauses.of_several:
+    if limits.without:
         must_not.append(clauses.rowids(limits.without))
     if limits.among is not None:
         must.append(clauses.rowids(limits.among))

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from vault_agent.model.lexical import Candidates
     from vault_agent.model.scope import Scope
-    from vault_agent.store.fulltext.union import Union
     from vault_agent.system.threads import Stopped
 
 _CHUNKS_OF_NOTE = 8  # on average, among those that are looked at
@@ -45,21 +44,15 @@ def _never() -> bool:
 
 
 class FulltextReader:
-    """One revision, or several as one, opened once and unchanged until `close`."""
+    """One revision, opened once and unchanged until `close`."""
 
-    def __init__(self, directory: Path, union: Union | None = None) -> None:
-        """Open the revision in a folder. `union` says what it is made of, if of several."""
+    def __init__(self, directory: Path) -> None:
+        """Open the revision in a folder."""
         self.directory = directory
         with guarded():
-            if union is None:
-                self._notes = Shelf(directory / "notes", "rowid")
-                self._chunks = Shelf(directory / "chunks", "key")
-            else:
-                ours = union.numbering
-                notes, chunks = directory / "notes", directory / "chunks"
-                self._notes = Shelf(notes, "rowid", numbering=ours, places=union.notes)
-                self._chunks = Shelf(chunks, "key", numbering=ours, places=union.chunks)
-            files = tuple(directory.glob("*/*")) if union is None else union.files
+            self._notes = Shelf(directory / "notes", "rowid")
+            self._chunks = Shelf(directory / "chunks", "key")
+            files = tuple(directory.glob("*/*"))
             # The cache holds the notes, not this object, so that no cycle keeps the files open.
             self._passing = lru_cache(_REMEMBERED_FILTERS)(partial(Passing, self._notes))
             self._within = lru_cache(_REMEMBERED_FILTERS)(
@@ -157,8 +150,7 @@ class FulltextReader:
                     bm25(self._notes, [("body", 1.0)], weights, statistics, asked_of), limit
                 )
             words = clauses.words("body", weights)
-            keep = passing.keep if passing is not None else None
-            return self._notes.top(scored(words, must, must_not, None), limit, keep)
+            return self._notes.top(scored(words, must, must_not, None), limit)
 
     def admitted(
         self,
@@ -241,7 +233,7 @@ class FulltextReader:
             asked = combined(must=[any_of(has), clauses.rowids(rowids)], must_not=[])
             most = _CHUNKS_OF_NOTE * len(rowids)
             found: dict[int, float] = {}
-            for key, value in self._chunks.top(asked, most, set(rowids).__contains__).items():
+            for key, value in self._chunks.top(asked, most).items():
                 found.setdefault(key >> CHUNK_BITS, value)  # the best chunk comes first
             return found
 
@@ -262,4 +254,4 @@ class FulltextReader:
                 found = bm25(self._notes, [("body", 1.0)], weights, self._within(scope), among)
                 return ranked({key: found[key] for key in rowids if key in found}, len(rowids))
             asked = scored(clauses.words("body", weights), (), (), clauses.rowids(rowids))
-            return self._notes.top(asked, len(rowids), set(rowids).__contains__)
+            return self._notes.top(asked, len(rowids))

@@ -196,24 +196,17 @@ class ScopedSearch(Search):
             must.append(self._notes.clauses.rowids(among))
         if not weights:
             every = combined(must=[silent(Query.all_query()), *must], must_not=self._note_not)
-            return dict.fromkeys(self._notes.first(every, limit, self._kept_of(among)), 0.0)
+            return dict.fromkeys(self._notes.first(every, limit), 0.0)
         condition = Condition(must, self._note_not)
         scores = bm25(self._notes, [(field, 1.0)], weights, self._statistics, condition)
-        keep = self._kept_of(among)
-        return ranked({key: score for key, score in scores.items() if not keep or keep(key)}, limit)
+        return ranked(scores, limit)
 
     def _chunks_of(self, among: Collection[int]) -> dict[int, float]:
         go_on(self._stopped)
         inside = self._chunks.clauses.rowids(among)
         condition = Condition([*self._chunk_must, inside], self._chunk_not)
         scores = bm25(self._chunks, CHUNK_FIELDS, self._openings, self._statistics, condition)
-        keep = self._kept_of(among)
-        kept = {
-            key: score
-            for key, score in scores.items()
-            if not keep or keep(key >> self._chunks.bits)
-        }
-        return ranked(kept, CHUNKS)
+        return ranked(scores, CHUNKS)
 
     def _text(self) -> dict[int, float]:
         if self._passing is not None and self._passing.few is not None:
@@ -227,6 +220,6 @@ class ScopedSearch(Search):
             value = sum(map(self._statistics.rarity, parts))
             phrase = self._notes.clauses.phrase("body", parts, slop=gap)
             query = combined(must=[phrase, *self._note_must], must_not=self._note_not)
-            for rowid in self._notes.first(query, max(self._count, 1), self._keep):
+            for rowid in self._notes.first(query, max(self._count, 1)):
                 scores[rowid] += value
         return ranked(scores, NOTES)

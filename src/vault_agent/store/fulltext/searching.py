@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import CONTEXT_WEIGHT, Candidates, rarity
 from vault_agent.store.fulltext.clauses import any_of, combined
-from vault_agent.store.fulltext.conditions import Limits, conditions, kept_by, scored
+from vault_agent.store.fulltext.conditions import Limits, conditions, scored
 from vault_agent.store.fulltext.spelling import Speller, worth_correcting
 from vault_agent.text.terms import is_unit
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tantivy import Query
 
     from vault_agent.model.lexical import LexicalQuery, Terms
-    from vault_agent.store.fulltext.shelf import Keep, Passing, Shelf
+    from vault_agent.store.fulltext.shelf import Passing, Shelf
     from vault_agent.system.threads import Stopped
 
 NOTES = 60
@@ -74,7 +74,6 @@ class Search:
         if passing is not None:
             self._note_must += passing.must
             self._note_not += passing.must_not
-        self._keep = kept_by(notes, limits, passing)
         self._speller = self._make_speller()
         self._neighbours: dict[str, tuple[str, ...]] = {}
         self._frequencies: dict[str, int] = {}
@@ -186,12 +185,12 @@ class Search:
         clauses = self._notes.clauses
         inside = clauses.rowids(among) if among is not None else None
         query = scored(clauses.words(field, weights), self._note_must, self._note_not, inside)
-        return self._notes.top(query, limit, self._kept_of(among))
+        return self._notes.top(query, limit)
 
     def _chunks_of(self, among: Collection[int]) -> dict[int, float]:
         """Return the best chunks of some notes."""
         asked = self._chunks.clauses.rowids(among)
-        return self._chunks.top(self._text_query(asked), CHUNKS, self._kept_of(among))
+        return self._chunks.top(self._text_query(asked), CHUNKS)
 
     def _text_query(self, among: Query | None = None) -> Query:
         clauses = self._chunks.clauses
@@ -221,13 +220,12 @@ class Search:
         return self._notes.top(
             combined(must=[any_of(words), *self._note_must], must_not=self._note_not),
             NOTES,
-            self._keep,
         )
 
     def _text(self) -> dict[int, float]:
         """Return the best chunks."""
         if (passing := self._passing) is None:
-            return self._chunks.top(self._text_query(), CHUNKS, self._keep)
+            return self._chunks.top(self._text_query(), CHUNKS)
         if passing.few is not None:
             return self._chunks_of(passing.few)
         return self._chunks.top_passing(self._text_query(), CHUNKS, passing)
@@ -241,7 +239,7 @@ class Search:
         if self._query.path and (path := clauses.path_end(self._query.path)) is not None:
             names.append(path)
         query = combined(must=[any_of(names), *self._note_must], must_not=self._note_not)
-        return set(self._notes.first(query, NAMED, self._keep))
+        return set(self._notes.first(query, NAMED))
 
     def _headed(self) -> set[int]:
         """Return the chunks whose heading equals the query."""
@@ -250,8 +248,8 @@ class Search:
         name = self._chunks.clauses.term("name", self._query.name, positions=False)
         query = combined(must=[name, *self._chunk_must], must_not=self._chunk_not)
         if (passing := self._passing) is None:
-            return set(self._chunks.first(query, NAMED, self._keep))
-        return set(self._chunks.first_passing(query, NAMED, passing, self._keep))
+            return set(self._chunks.first(query, NAMED))
+        return set(self._chunks.first_passing(query, NAMED, passing))
 
     def _whole(self) -> Collection[int]:
         """Return the chunks that have all words of the query, at most `WHOLE`."""
@@ -272,8 +270,8 @@ class Search:
         ]
         query = combined(must=[*every, *self._chunk_must], must_not=self._chunk_not)
         if (passing := self._passing) is None:
-            return set(self._chunks.first(query, WHOLE, self._keep))
-        return set(self._chunks.first_passing(query, WHOLE, passing, self._keep))
+            return set(self._chunks.first(query, WHOLE))
+        return set(self._chunks.first_passing(query, WHOLE, passing))
 
     def _meant(self, term: str) -> tuple[str, ...]:
         """Return a term, or those that replace it. Chunks have no single characters."""
@@ -294,12 +292,3 @@ class Search:
             body |= self._best_notes("body", words, len(missing), missing)
         if self._openings and (missing := sorted(body.keys() - scored)):
             text |= self._chunks_of(missing)
-
-    def _kept_of(self, rowids: Collection[int] | None) -> Keep | None:
-        """Return the condition of only these notes, or of all."""
-        if rowids is None:
-            return self._keep
-        wanted, keep = frozenset(rowids), self._keep
-        if keep is None:
-            return wanted.__contains__
-        return lambda rowid: rowid in wanted and keep(rowid)

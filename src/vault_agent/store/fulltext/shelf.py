@@ -14,21 +14,15 @@ from vault_agent.store.fulltext.schema import ANALYZER
 from vault_agent.text.indexed import splitter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from typing import TypeAlias
 
     from tantivy import DocAddress, Searcher
 
-    from vault_agent.model.numbering import Numbering
     from vault_agent.model.search import Filters
-
-    Keep: TypeAlias = Callable[[int], bool]
-    """Whether a note, by its number, counts."""
 
 _OFTEN_TIED = 31  # more is rare: two searches take twice as long as one for more documents
 _TIED_LIMIT = 1_000
-_MOST = 1 << 20  # documents that a search ever asks for
 _FEW_NOTES = 200  # up to this many passing notes, the engine is asked for their chunks
 _CHEAPER_TO_LIST = 8  # listing a note takes an eighth of looking it up (measured)
 _UNKNOWN, _PASSES, _FAILS = range(3)
@@ -39,21 +33,9 @@ _USUAL_LIMIT = 100  # documents that a search usually needs
 
 
 class Shelf:
-    """One of the two indexes; `key` is the fast field that identifies its documents.
+    """One of the two indexes; `key` is the fast field that identifies its documents."""
 
-    With `places` it is several indexes as one: the files of all lie in `directory`, `places` says
-    for each segment whose it is, and keys are those of `numbering`. Clauses of row numbers then
-    match those of every index, so what is found must be checked: see `keep`.
-    """
-
-    def __init__(
-        self,
-        directory: Path,
-        key: str,
-        *,
-        numbering: Numbering | None = None,
-        places: Sequence[int] = (),
-    ) -> None:
+    def __init__(self, directory: Path, key: str) -> None:
         index = Index.open(str(directory))
         # A revision never changes. The engine's own way watches the files from a thread, and loads
         # them again half a second after the opening, when nobody has checked their sizes.
@@ -61,51 +43,26 @@ class Shelf:
         index.register_tokenizer(ANALYZER, splitter())
         self.schema = index.schema
         self.searcher: Searcher = index.searcher()
-        self.clauses = Clauses(index.schema, self.searcher, numbering)
-        self.numbering = numbering
+        self.clauses = Clauses(index.schema, self.searcher)
         self._key = key
-        self.bits = CHUNK_BITS if key == "key" else 0
-        """Bits of a key that are no part of its note's number."""
-        self._shifts: list[int] | None = None  # to add to the keys of each segment
-        if numbering is not None:
-            self._shifts = [numbering.bases[place] << self.bits for place in places]
 
     @property
     def has_notes(self) -> bool:
         """Whether this is the index of notes."""
-        return not self.bits
+        return self._key == "rowid"
 
-    @property
-    def copies(self) -> int:
-        """How many notes may have the same row number in their index."""
-        return 1 if self.numbering is None else len(self.numbering.bases)
-
-    def top(self, query: Query, limit: int, keep: Keep | None = None) -> dict[int, float]:
+    def top(self, query: Query, limit: int) -> dict[int, float]:
         """Return the best `limit` documents, best first. Ties go by key, also at the cut.
-
-        `keep` tells which notes count, for several indexes: a query may match others too.
 
         A score is a sum, and its order depends on the document's segment, which differs between
         runs. So scores tie if they differ by less than `_DECIMALS` decimals show.
         """
-        if keep is not None and self.numbering is not None:
-            return self._top_kept(query, limit, keep)
         wanted = limit + _OFTEN_TIED
         found = self._best(query, wanted)
         while len(found) == wanted < _TIED_LIMIT and _same(found[limit - 1], found[-1]):
             wanted = min(_WIDER * wanted, _TIED_LIMIT)
             found = self._best(query, wanted)
         return _ranked(found, limit)
-
-    def _top_kept(self, query: Query, limit: int, keep: Keep) -> dict[int, float]:
-        wanted = self.copies * limit + _OFTEN_TIED
-        while True:
-            found = self._best(query, wanted)
-            kept = [each for each in found if keep(each[1] >> self.bits)]
-            tied = len(kept) > limit and _same(kept[limit - 1], kept[-1])
-            if len(found) < wanted or wanted >= _MOST or (len(kept) > limit and not tied):
-                return _ranked(kept, limit)
-            wanted *= _WIDER
 
     def top_passing(self, query: Query, limit: int, passing: Passing) -> dict[int, float]:
         """Return the best `limit` documents whose notes pass, as `top` does.
@@ -137,13 +94,11 @@ class Shelf:
         """Return the exact scores of the best documents by key, in no promised order."""
         return [(key, score) for score, key in self._best(query, limit)]
 
-    def first_passing(
-        self, query: Query, limit: int, passing: Passing, keep: Keep | None = None
-    ) -> list[int]:
+    def first_passing(self, query: Query, limit: int, passing: Passing) -> list[int]:
         """Return the keys of the first `limit` documents whose notes pass."""
         wanted = passing.needed_for(limit)
         while True:
-            found = self.first(query, wanted, keep)
+            found = self.first(query, wanted)
             kept = list(compress(found, passing.filter(found)))[:limit]
             if len(kept) == limit or len(found) < wanted:
                 return kept
@@ -151,8 +106,6 @@ class Shelf:
 
     def last_key(self) -> int:
         """Return the highest key, or 0 if there are no documents."""
-        if self.numbering is not None:
-            return (self.numbering.end << self.bits) - 1
         query = Query.all_query()
         found = self.searcher.search(
             query, 1, count=False, order_by_field=self._key, order=Order.Desc
@@ -165,34 +118,14 @@ class Shelf:
         addresses = [address for _, address in hits]
         # Every document has a key.
         keys = cast("list[int]", self.searcher.fast_field_values(self._key, addresses))
-        if (shifts := self._shifts) is not None:
-            keys = [
-                key + shifts[address.segment_ord]
-                for key, address in zip(keys, addresses, strict=True)
-            ]
         return [(score, key) for (score, _), key in zip(hits, keys, strict=True)]
 
-    def first(self, query: Query, limit: int, keep: Keep | None = None) -> list[int]:
-        """Return the keys of the first `limit` documents by key, without scoring.
-
-        Of several indexes, these are the first documents of each.
-        """
-        if self._shifts is None:
-            return [key for key, _ in self._in_order(query, limit)]
-        wanted = limit
-        while True:
-            hits = self._in_order(query, wanted)
-            keys = [key + self._shifts[address.segment_ord] for key, address in hits]
-            kept = [key for key in keys if keep is None or keep(key >> self.bits)]
-            if len(kept) >= limit or len(hits) < wanted:
-                return sorted(kept[:limit])
-            wanted *= _WIDER
-
-    def _in_order(self, query: Query, limit: int) -> list[tuple[int, DocAddress]]:
+    def first(self, query: Query, limit: int) -> list[int]:
+        """Return the keys of the first `limit` documents by key, without scoring."""
         found = self.searcher.search(
             query, limit, count=False, order_by_field=self._key, order=Order.Asc
         )
-        return cast("list[tuple[int, DocAddress]]", found.hits)
+        return [key for key, _ in cast("list[tuple[int, DocAddress]]", found.hits)]
 
 
 def _same(one: tuple[float, int], other: tuple[float, int]) -> bool:
@@ -237,7 +170,6 @@ class Passing:
         query = combined(must=[silent(Query.all_query()), *self.must], must_not=self.must_not)
         self._verdicts = bytearray(notes.last_key() + 1)
         self.few: list[int] | None = None
-        self.keep: Keep | None = None  # which of the notes that `must` matches do pass
         # A pattern reads every path, and a search runs several queries. So it is evaluated once.
         costly = any(map(is_costly, (filters, wanted, unwanted)))
         passing = notes.first(query, max(notes.searcher.num_docs, 1)) if costly else None
@@ -255,7 +187,6 @@ class Passing:
                 self.few = passing
             if costly:
                 self.must, self.must_not = [notes.clauses.rowids(passing)], []
-                self.keep = frozenset(passing).__contains__
 
     def needed_for(self, limit: int) -> int:
         """Return how many documents to ask for so that probably `limit` of them pass."""
@@ -268,8 +199,7 @@ class Passing:
         if unknown:
             must = [self._notes.clauses.rowids(unknown), *self.must]
             query = combined(must=must, must_not=self.must_not)
-            limit = self._notes.copies * len(unknown)
-            passing = set(self._notes.first(query, limit, self.keep))
+            passing = set(self._notes.first(query, len(unknown)))
             for rowid in unknown:
                 self._verdicts[rowid] = _PASSES if rowid in passing else _FAILS
         return [self._verdicts[rowid] == _PASSES for rowid in rowids]

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class NamedRow(NamedTuple):
-    """A note's row number and size, and its ID and path."""
+    """A note's row number, path, ID and hash."""
 
     rowid: int
     path: str
-    chunk_count: int
+    hash: bytes  # of the file
 
     @property
     def id(self) -> str:
@@ -69,7 +69,7 @@ def notes_with_value(
 
 
 _ROWS = """
-SELECT rowid, path, chunk_count FROM note WHERE handle IN (SELECT value FROM json_each(?))
+SELECT rowid, path, hash FROM note WHERE handle IN (SELECT value FROM json_each(?))
 """
 
 _VALUES = f"""
