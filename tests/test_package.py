@@ -192,13 +192,15 @@ def test_the_container_is_set_up_by_settings_that_exist():
         assert (ROOT / line).exists(), line
 
 
-def test_a_release_is_published_only_by_its_tag_without_a_token():
+def test_a_release_is_published_only_by_its_tag_after_the_tests_without_a_token():
     release = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))
     assert release[True] == {"push": {"tags": ["v*"]}}  # YAML reads `on` as true
     assert release["permissions"] == {"contents": "read"}
     assert release["jobs"]["publish"]["permissions"] == {"id-token": "write"}
     assert release["jobs"]["publish"]["environment"] == "pypi"
-    steps = [step for job in release["jobs"].values() for step in job["steps"]]
+    assert release["jobs"]["test"] == {"uses": "./.github/workflows/test.yml"}
+    assert set(release["jobs"]["publish"]["needs"]) == {"build", "test"}
+    steps = [step for job in release["jobs"].values() for step in job.get("steps", ())]
     assert not [step for step in steps if "password" in step.get("with", {})]
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for step in steps:

@@ -59,29 +59,30 @@ def test_every_code_is_documented_and_every_documented_code_exists():
     assert codes_in_source() == documented
 
 
-@pytest.mark.parametrize("name", ["runtime", "build", "dev"])
-def test_locked_requirements_have_hashes_and_name_no_index(name: str):
-    text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
+LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
+def test_locked_requirements_have_hashes_and_name_no_index(lock: Path):
+    text = lock.read_text("utf-8")
     pinned = re.findall(r"^[a-z0-9._-]+==\S+", text, re.MULTILINE)
     assert pinned
     assert text.count(" \\\n    --hash=sha256:") >= len(pinned)
     assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links", text)
 
 
-def test_the_lock_covers_every_dependency():
+def test_each_group_of_dependencies_has_a_lock_that_agrees_with_the_others():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    locked = {
-        name: set(
-            re.findall(
-                r"^([a-z0-9._-]+)==", (ROOT / f"requirements/{name}.txt").read_text(), re.MULTILINE
-            )
-        )
-        for name in ("runtime", "dev")
-    }
-    needed = {
-        re.match(r"[A-Za-z0-9._-]+", each)[0].lower() for each in project["project"]["dependencies"]
-    }
-    assert needed <= locked["runtime"] <= locked["dev"]
+    groups = {"runtime": project["project"]["dependencies"], **project["dependency-groups"]}
+    assert set(groups) == {lock.stem for lock in LOCKS}
+    versions: dict[str, set[str]] = {}
+    for lock in LOCKS:
+        pins = re.findall(r"^([a-z0-9._-]+)==(\S+)", lock.read_text("utf-8"), re.MULTILINE)
+        needed = [re.match(r"[A-Za-z0-9._-]+", each)[0].lower() for each in groups[lock.stem]]
+        assert set(needed) <= {name for name, _ in pins}, lock.stem
+        for name in {name for name, _ in pins}:
+            own = {version for other, version in pins if other == name}
+            assert versions.setdefault(name, own) == own, name
 
 
 def workflow(name: str) -> Any:

@@ -11,8 +11,6 @@ import sqlite3
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import bm25s
-import Stemmer
 import tantivy
 
 if TYPE_CHECKING:
@@ -50,6 +48,9 @@ def fts5(collection: Collection) -> Callable[[str], list[str]]:
 
 def bm25s_stemmed(collection: Collection) -> Callable[[str], list[str]]:
     """Lucene's BM25 in bm25s: Snowball stems, its list of English stop words."""
+    import bm25s  # only `make bench` installs these two
+    import Stemmer
+
     cut = _cut(collection)
     stemmer = Stemmer.Stemmer("english")
     documents = [note.document for note in collection.notes.values()]

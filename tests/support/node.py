@@ -12,7 +12,7 @@ _SCRIPTS = sysconfig.get_path("scripts")
 def node(name: str = "node") -> str:
     """Return the path of `node`, `npm` or `npx` beside this Python."""
     found = shutil.which(name, path=_SCRIPTS)
-    assert found is not None, f"{name} is not in {_SCRIPTS}: install requirements/dev.txt"
+    assert found is not None, f"{name} is not in {_SCRIPTS}: install requirements/test.txt"
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socketserver
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,10 +13,17 @@ from typing import TYPE_CHECKING
 
 from tests.support.clocks import PATIENCE
 
+try:
+    from playwright.sync_api import Error, expect, sync_playwright
+except ModuleNotFoundError:  # `make browser` installs it; its tests are skipped without
+    Error = expect = sync_playwright = None
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page, ProxySettings, Route
+
+__all__ = ["Elsewhere", "Error", "expect", "find_browser", "held", "started_browser"]
 
 _NAMES = (
     "chromium-headless-shell",  # has no windows and no profile: a third less processor time
@@ -37,7 +45,12 @@ _PLACES = (
 
 
 def find_browser() -> str | None:
-    """Return the path of a Chromium, or None. The one without windows comes first."""
+    """Return the path of a Chromium, or None, also without Playwright, which drives it.
+
+    The one without windows comes first.
+    """
+    if sync_playwright is None:
+        return None
     given = os.environ.get("VAULT_AGENT_TEST_BROWSER")
     if given:
         return given
@@ -117,8 +130,6 @@ def started_browser(path: str) -> Iterator[tuple[Browser, Elsewhere]]:
     Playwright turns off its updates, synchronisation and other work in the background. A Chromium
     asks its maker all the same, for its extensions and the time.
     """
-    from playwright.sync_api import sync_playwright
-
     itself = Elsewhere()
     try:
         with sync_playwright() as playwright:
@@ -142,8 +153,6 @@ def started_browser(path: str) -> Iterator[tuple[Browser, Elsewhere]]:
 @contextmanager
 def held(page: Page, pattern: str) -> Iterator[None]:
     """Hold the requests that match a pattern until the context is left."""
-    from playwright.sync_api import Error
-
     routes: list[Route] = []
     page.route(pattern, lambda route: routes.append(route))  # noqa: PLW0108
     yield
@@ -152,3 +161,7 @@ def held(page: Page, pattern: str) -> Iterator[None]:
     for route in routes:  # none if it was loaded already
         with suppress(Error):  # asked no more, or sent on already
             route.continue_()
+
+
+if __name__ == "__main__":
+    sys.exit(0 if find_browser() else 1)

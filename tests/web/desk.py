@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from playwright.sync_api import expect
 from tests.support.clocks import PATIENCE
+from tests.web.browsers import expect
 from tests.web.watched import Watch
 
 if TYPE_CHECKING:

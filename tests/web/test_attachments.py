@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from benchmarks.pdfs import pdf
-from playwright.sync_api import expect
 from tests.support.waiting import eventually
+from tests.web.browsers import expect
 from tests.web.conftest import serve
 from tests.web.test_everybody import RULES, settle, too_wide, violations
 

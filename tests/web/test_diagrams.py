@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
+from tests.web.browsers import expect
 from tests.web.conftest import serve
 from tests.web.test_everybody import RULES, settle, violations
 

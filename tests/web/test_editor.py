@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
 from tests.support.clocks import PATIENCE
 from tests.support.writable_program import WritableProgram
-from tests.web.browsers import held
+from tests.web.browsers import expect, held
 from tests.web.desk import Desk
 from tests.web.payloads import PAYLOADS
 from tests.web.test_everybody import RULES, settle, violations

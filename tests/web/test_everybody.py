@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Error, expect
 from tests.support.waiting import eventually
+from tests.web.browsers import Error, expect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ import struct
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
 from tests.support.waiting import eventually
+from tests.web.browsers import expect
 from tests.web.watched import Watch
 
 if TYPE_CHECKING:

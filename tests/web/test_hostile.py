@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
+from tests.web.browsers import expect
 from tests.web.conftest import serve
 from tests.web.payloads import PAYLOADS, line
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from playwright.sync_api import expect
+from tests.web.browsers import expect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,9 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
+from tests.web.browsers import expect
 from tests.web.several_vaults import PROMPT, SeveralVaultsServer
 from tests.web.test_everybody import RULES, violations
 

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
-from tests.web.browsers import held
+from tests.web.browsers import expect, held
 from tests.web.conftest import serve
 from tests.web.vault import PICTURE
 
