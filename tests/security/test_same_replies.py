@@ -182,7 +182,7 @@ def host(folder: Path, *, rich: bool) -> Host:
         "CONFIG": str(config), "SERVER_API_KEY": KEY, "WATCH_ENABLED": "false",
         "MEMORY_ENABLED": "true", "WRITE_ENABLED": "true", "WRITE_FOLDERS": ".",
         "WRITE_ALLOW": ",".join(RIGHTS), "WRITE_QUIET_SECONDS": "0",
-        "WRITE_MAX_PER_MINUTE": "100000", "WEB_ENABLED": "true", "SEARCH_LEARN": "true",
+        "WRITE_MAX_PER_MINUTE": "100000", "WEB_ENABLED": "true",
     }  # fmt: skip
     made.variables = {f"VAULT_AGENT_{name}": value for name, value in variables.items()}
     made.keys = {name: f"the-key-of-{name}-0123456789-abcdefghijk" for name in AGENTS}
