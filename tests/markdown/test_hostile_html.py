@@ -67,10 +67,10 @@ def test_the_sanitiser_alone_stops_every_payload(place: str):
         examine(clean(place.format(payload)))
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_two_payloads_together_make_no_third(payload: str):
-    for other in PAYLOADS[::7]:
-        examine(html_of(f"{payload}{other}\n\n{other}{payload}").html)
+def test_two_payloads_together_make_no_third():
+    for payload in PAYLOADS:
+        for other in PAYLOADS[::7]:
+            examine(html_of(f"{payload}{other}\n\n{other}{payload}").html)
 
 
 def test_the_names_of_files_are_no_way_in():
