@@ -178,6 +178,27 @@ async def test_a_move_without_links_lists_what_breaks(tmp_path: Path):
     assert warning.details == {"count": 1, "links": [{"path": "b/B.md", "line": 2}]}
 
 
+async def test_the_number_of_links_is_limited(tmp_path: Path, monkeypatch):
+    """Ten notes with 100,000 links each kept one request busy for two minutes."""
+    monkeypatch.setattr("vault_agent.writing.move.MAX_LINKS", 20)
+    monkeypatch.setattr("vault_agent.writing.move.LINKS_AT_ONCE", 10)
+    vault = Vault(tmp_path)
+    for name, text in {"Old.md": "", "Many.md": "[[Old]] " * 11}.items():
+        vault.write(name, text)
+    async with indexed(vault) as (snapshot, root):
+        with pytest.raises(NeedsJob):
+            plan_move(snapshot, root, asked("Old.md", "New", at_once=50), Results())
+        plan = plan_move(snapshot, root, asked("Old.md", "New"), Results())
+        assert texts(plan) == {"Many.md": "[[New]] " * 11}
+    vault.write("More.md", "[[Old]] " * 10)
+    async with indexed(vault) as (snapshot, root):
+        with pytest.raises(TooLarge, match="MOVE_TOO_LARGE") as refused:
+            plan_move(snapshot, root, asked("Old.md", "New"), Results())
+        assert refused.value.details == {"links": 21, "limit": 20}
+        plan = plan_move(snapshot, root, asked("Old.md", "New", rewrite_links=False), Results())
+        assert moves(plan) == [("Old.md", "New.md")]
+
+
 async def test_the_number_of_notes_is_limited(tmp_path: Path):
     files = {"Old.md": "", **{f"{number}.md": "[[Old]]" for number in range(5)}}
     with pytest.raises(TooLarge, match="MOVE_TOO_LARGE"):

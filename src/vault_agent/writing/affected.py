@@ -6,6 +6,7 @@ the names that their links use are read from the index.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -121,12 +122,15 @@ class Affected:
     """Links that would lead elsewhere or nowhere."""
     surprises: tuple[LinkFrom, ...]
     """Links that lead nowhere now, and would lead to a file."""
+    count: int
+    """The number of `links`, each of one line counted."""
 
 
 def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Known]:
     """Return the links of the index that a change of paths affects, and the names to judge them."""
     known = Known(reader, change)
-    rows = dict.fromkeys((*reader.links_to(known.changing), *reader.links_of(change.moved)))
+    # A link of a moved note to a moved note is there twice.
+    rows = Counter((*reader.links_to(known.changing), *reader.links_of(change.moved)))
     links = [row for row in rows if row.link.target]
     by_source: dict[str, list[Link]] = {}
     for row in links:
@@ -143,7 +147,8 @@ def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Known]:
         elif _begins_to_lead(row, names):
             surprises.append(row)
     notes = tuple(dict.fromkeys(row.source for row in changed))
-    return Affected(notes, tuple(changed), tuple(surprises)), known
+    count = sum(rows[row] for row in changed)
+    return Affected(notes, tuple(changed), tuple(surprises), count), known
 
 
 def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from vault_agent.writing.canvases import CanvasEdit
     from vault_agent.writing.transaction import Change, Plan
 
+MAX_LINKS = 100_000
+"""Links that one move may rewrite: ten seconds of processor time."""
+LINKS_AT_ONCE = 5_000
+"""Links that a move rewrites without being a job."""
 MAX_LISTED = 50
 """Paths in the details of a warning or an error."""
 
@@ -195,15 +199,23 @@ def _place(root: VaultRoot, path: str, to: str, *, is_folder: bool) -> str:
 
 
 def _check(found: Affected, asked: MoveRequest, count: int) -> None:
-    """Check that the caller may rewrite all notes, and that `count` files are not too many."""
+    """Check that the caller may rewrite all notes, and that files and links are not too many."""
     check_links(found.notes, asked.may_write, asked.may_see)
+    links = found.count
+    if links > MAX_LINKS:
+        raise TooLarge(
+            "MOVE_TOO_LARGE",
+            f"The move changes {links} links.",
+            {"links": links, "limit": MAX_LINKS},
+            remedy="Move less at once, or move it without changing links.",
+        )
     if count > asked.most_notes:
         raise TooLarge(
             "MOVE_TOO_LARGE",
             f"The move changes links in {count} notes.",
             {"notes": count, "limit": asked.most_notes},
         )
-    if asked.at_once is not None and count > asked.at_once:
+    if asked.at_once is not None and (count > asked.at_once or links > LINKS_AT_ONCE):
         raise NeedsJob
 
 
