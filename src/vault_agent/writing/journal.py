@@ -161,10 +161,19 @@ class Journal:
         """Open the vault for a write. Yield also the reply, if it was done under its key."""
         self.permission.check_right(write)
         with coded_but_conflicts(), self.open_root() as root:
-            for seq in tuple(self._unrecorded):
-                self.log.finish(seq)
-                self._unrecorded.remove(seq)
+            self._log_ends()
             yield root, self._replayed(write)
+
+    def _log_ends(self) -> None:
+        """Log the ends that could not be logged when the disk was full. Threads share the list."""
+        with suppress(IndexError):  # no more
+            while True:
+                seq = self._unrecorded.pop()
+                try:
+                    self.log.finish(seq)
+                except Failed:
+                    self._unrecorded.append(seq)
+                    raise
 
     def _replayed(self, write: Write) -> Written | None:
         if write.key is None or write.dry_run:
