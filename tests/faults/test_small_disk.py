@@ -15,6 +15,7 @@ from tests.writing.opened import QUIET, Vault, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.write_state import Right
+from vault_agent.writing.transaction import Move, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,17 +126,21 @@ async def test_a_move_that_is_refused_leaves_the_room_that_there_was(tmp_path: P
     "the vault becomes read-only while it is served",
     "403, no file changed; writes go on when it is not",
 )
-@pytest.mark.long
 async def test_a_disk_that_becomes_read_only_refuses_writes_until_it_is_not(tmp_path: Path):
     with mounted(tmp_path / "vault", "4m"):
         vault = Vault(tmp_path, QUIET)
         vault.put("A.md", "a\n")
         vault.put(mover.HERE, "b\n")
+        alone = Move("A.md", "B.md", b"a\n")
         async with vault.opened():
             remount(vault.root, "ro")
             for work in (
                 vault.append("A.md", "more\n"),
                 vault.create("new/C.md", "c\n"),
+                vault.create("C.md", "c\n"),
+                vault.writing.transact(
+                    write("move", Right.MOVE), lambda: Transaction("B.md", (alone,))
+                ),
                 vault.remove("A.md"),
                 vault.remove("A.md", permanent=True),
                 vault.writing.transact(
@@ -144,6 +149,7 @@ async def test_a_disk_that_becomes_read_only_refuses_writes_until_it_is_not(tmp_
                 ),
             ):
                 assert await refused(work) in ("FILE_READ_ONLY", "FILE_NOT_WRITABLE")
+                assert vault.writing.health().state == "ready"
             assert vault.tree() == {"A.md": b"a\n", mover.HERE: b"b\n"}
             remount(vault.root, "rw")
             await until_appended(vault, "A.md")

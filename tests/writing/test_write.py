@@ -17,7 +17,15 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault
 from tests.writing.opened import write as write_of
 
-from vault_agent.errors import Busy, Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
+from vault_agent.errors import (
+    Busy,
+    Conflict,
+    Failed,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    TooLarge,
+)
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Writer
@@ -455,3 +463,52 @@ async def test_a_write_waits_for_a_vault_that_is_being_opened(closed: Vault):
         await running
     await closed.allowance.__aexit__(None, None, None)
     await opening.close()
+
+
+@pytest.mark.parametrize("path", ["x\0.md", "x\0/a.md", "a\x01.md", "..", "a/..", "a/../b.md", ""])
+async def test_a_path_that_is_none_has_a_code_in_every_write(vault: Vault, path: str):
+    steps = [
+        vault.append(path, "x"),
+        vault.overwrite(path, "x"),
+        vault.create(path, "x"),
+        vault.remove(path),
+        vault.writing.read(path, write_of("read", Right.EDIT)),
+        vault.writing.upsert(path, write_of("upsert", Right.APPEND), b"x", lambda _: ()),
+    ]
+    for step in steps:
+        with pytest.raises((InvalidRequest, Forbidden)) as refused:
+            await step
+        assert refused.value.code in ("INVALID_PATH", "PATH_OUTSIDE_VAULT")
+
+
+def test_two_writes_may_log_the_end_of_one_that_could_not_be_logged(closed: Vault, monkeypatch):
+    """As after a full disk that has room again: the second begins while the first logs it."""
+    journal = closed.journal()
+    finish = journal.log.finish
+    asked = write_of("append", Right.APPEND)
+
+    def finished(seq: int) -> None:
+        monkeypatch.setattr(journal.log, "finish", finish)
+        with journal.opened(asked):
+            finish(seq)
+
+    monkeypatch.setattr(journal.log, "finish", finished)
+    journal._unrecorded.append(1)
+    with journal.opened(asked):
+        assert journal._unrecorded == []
+    journal.log.close()
+
+
+def test_an_end_that_cannot_be_logged_yet_is_logged_later(closed: Vault, monkeypatch):
+    journal = closed.journal()
+    asked = write_of("append", Right.APPEND)
+
+    def full(seq: int) -> None:
+        raise Failed("DISK_FULL", "There is no room.")
+
+    monkeypatch.setattr(journal.log, "finish", full)
+    journal._unrecorded.append(1)
+    with pytest.raises(Failed), journal.opened(asked):
+        pass
+    assert journal._unrecorded == [1]
+    journal.log.close()

@@ -233,6 +233,7 @@ class VaultRoot:
 
     def status(self, path: str) -> os.stat_result | None:
         """Return the `stat` of a path without links, or None if there is nothing."""
+        _check_segments(path)
         folder, _, name = path.rpartition("/")
         try:
             with self.open_folder(folder) as opened:

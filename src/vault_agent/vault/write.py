@@ -327,9 +327,10 @@ def _common(one: bytes, other: bytes) -> int:
 
 
 def remove_temporary(folder: Folder, name: str) -> None:
-    """Remove a temporary file if it is there."""
-    with suppress(FileNotFoundError):
-        folder.remove(name)
+    """Remove a temporary file if it is there. On a disk that is read-only by now, none is."""
+    if folder.exists(name):
+        with suppress(FileNotFoundError):
+            folder.remove(name)
 
 
 def _make_temporary(folder: Folder, temporary: str, data: bytes, like: int) -> None:
