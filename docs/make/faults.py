@@ -25,6 +25,7 @@ _AREAS = (
     "Names, tasks, templates",
     "Several vaults",
     "Sessions, journals and memory of agents",
+    "Commands",
     "The web page",
     "Secrets and logs",
 )

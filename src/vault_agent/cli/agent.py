@@ -52,6 +52,10 @@ async def connect(
     if not invocation.json:
         for line in done:
             say(clean(line))
+    if code != exits.SUCCESS:
+        if invocation.json:
+            envelope({"agent": name, "done": done, "switchedOn": False, "tools": None})
+        return code
     # The settings of a server elsewhere are not known here.
     applied = None if url is not None else await connecting.allow_agents(invocation, yes=yes)
     off = url is None and connecting.mcp_is_off(invocation)
@@ -64,8 +68,6 @@ async def connect(
         envelope({"agent": name, "done": done, "switchedOn": applied is not None, "tools": tools})
     elif found is None:
         tell("Agents may not use MCP yet. To let them: vault-agent enable mcp")
-    elif code != exits.SUCCESS:
-        tell(f"vault-agent is ready for it: {counted(len(found.tools), 'tool')}.")
     else:
         say(f"Checked: it gets {counted(len(found.tools), 'tool')}, and its first search works.")
         say(f"To undo: vault-agent agent disconnect {name}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.cli.servers import START, restart_command, server_here
+from vault_agent.cli.servers import START, require_servable, restart_command, server_here
 from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
     from vault_agent.cli.servers import Server
     from vault_agent.config import Config
+    from vault_agent.config.layers import Layer
 
 KEY_NEEDED = (
     "Every request needs a key from now on. Commands and agents on this computer take it from the"
@@ -172,10 +174,32 @@ def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:
             )
 
 
-def set_all(invocation: Invocation, settings: Iterable[tuple[str, str]]) -> None:
-    """Write settings into the config file, in this order. Raises CONFIG_INVALID."""
-    from vault_agent.config.edit import set_value
+def set_all(
+    invocation: Invocation, settings: Sequence[tuple[str, str]], *, must_serve: bool = False
+) -> None:
+    """Write settings into the config file in one step, if all settings are valid with them.
 
-    path = config_path(invocation.config)
-    for name, value in settings:
-        set_value(path, name, value)
+    With `must_serve`, and while a server runs in the background, a server must be able to start
+    with them.
+
+    Raises:
+        VaultAgentError: what is wrong. Nothing was written.
+    """
+    from vault_agent.config import build_config
+    from vault_agent.config.edit import set_values
+    from vault_agent.config.started import repeated
+
+    server = server_here(invocation.layers())
+    started = server.started if server is not None else None
+
+    def accept(file: Layer) -> None:
+        given, variables, _ = invocation.layers()
+        layers = (given, variables, file)
+        config = build_config(layers)
+        if started is not None and not started.at_terminal:
+            flags = {**repeated(started, layers), **given.values}
+            require_servable(build_config((replace(given, values=flags), variables, file)))
+        elif must_serve:
+            require_servable(config)
+
+    set_values(config_path(invocation.config), dict(settings), accept=accept)

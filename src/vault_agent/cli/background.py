@@ -6,9 +6,17 @@ import asyncio
 import os
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 from vault_agent.cli import detached
-from vault_agent.cli.servers import RESTART, Server, server_at, server_here, server_in, which_vault
+from vault_agent.cli.servers import (
+    RESTART,
+    Server,
+    server_at,
+    server_here,
+    server_in,
+    which_vault,
+)
 from vault_agent.config.connection import index_folder
 from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured
@@ -61,19 +69,10 @@ async def start(
     """
     from vault_agent.config import index_directory
     from vault_agent.config.layers import config_path
-    from vault_agent.system.ports import require_bindable
 
-    layers = invocation.layers(flags)
     folder = index_directory(config)
-    beside = None
-    try:
-        require_bindable(config.server.host, config.server.port)
-    except Misconfigured as error:
-        beside = server_at(layers)
-        chosen = any("server.port" in layer.values for layer in layers)
-        replaced = beside is not None and beside.is_gone and not until_idle
-        if error.code != "PORT_IN_USE" or chosen or replaced:
-            raise with_way_out(error, beside, folder, which_vault(invocation, flags)) from None
+    is_taken, beside = _port_in_use(invocation, flags, config, until_idle=until_idle)
+    if is_taken:
         flags = {**flags, "server.port": "0"}
     named = invocation.config is not None or CONFIG_ENV in os.environ
     file = config_path(invocation.config) if named else None
@@ -81,6 +80,31 @@ async def start(
     if until_idle:
         how = how._replace(arguments=(*how.arguments, "--until-idle"))
     return Running(await detached.start(how, folder), folder, beside=beside)
+
+
+def _port_in_use(
+    invocation: Invocation, flags: Mapping[str, Any], config: Config, *, until_idle: bool
+) -> tuple[bool, Server | None]:
+    """Return whether another program has the port of `config`, and our server if it is one.
+
+    Raises:
+        Misconfigured: `PORT_IN_USE` if the port was chosen; `CONFIG_INVALID`.
+    """
+    from vault_agent.config import index_directory
+    from vault_agent.system.ports import require_bindable
+
+    try:
+        require_bindable(config.server.host, config.server.port)
+    except Misconfigured as error:
+        layers = invocation.layers(flags)
+        beside = server_at(layers)
+        chosen = any("server.port" in layer.values for layer in layers)
+        replaced = beside is not None and beside.is_gone and not until_idle
+        if error.code != "PORT_IN_USE" or chosen or replaced:
+            folder = index_directory(config)
+            raise with_way_out(error, beside, folder, which_vault(invocation, flags)) from None
+        return True, beside
+    return False, None
 
 
 async def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | None:
@@ -117,6 +141,8 @@ async def restart(
     """
     layers = invocation.layers(flags)
     before = server_here(layers)
+    if before is not None and not _has_port(before, config):
+        _port_in_use(invocation, flags, config, until_idle=until_idle)
     if before is not None and runs_as_service(invocation, before):
         return await _restarted_service(invocation, before)
 
@@ -132,6 +158,11 @@ async def restart(
         await replacing
         raise
     return running._replace(before=before)
+
+
+def _has_port(server: Server, config: Config) -> bool:
+    """Whether a server listens at the port of these settings, which is free once it has ended."""
+    return urlsplit(server.address.endpoint).port == config.server.port
 
 
 def runs_as_service(invocation: Invocation, server: Server) -> bool:

@@ -94,7 +94,7 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
     for check in _vaults():
         yield check
     yield _folder(config)
-    for check in _disk(config):
+    for check in _disk(invocation, config):
         yield check
     try:
         async for check in _server(invocation, config):
@@ -163,7 +163,7 @@ def _folder(config: Config) -> Check:
     return Check("notes", True, in_home(root))
 
 
-def _disk(config: Config) -> Iterator[Check]:
+def _disk(invocation: Invocation, config: Config) -> Iterator[Check]:
     from vault_agent.cli.indexes import gone_indexes
     from vault_agent.config import index_directory, index_parent
 
@@ -171,7 +171,7 @@ def _disk(config: Config) -> Iterator[Check]:
         folder = index_directory(config)
     except Misconfigured as error:
         if error.code == "CONFIG_INVALID":
-            yield Check("disk", False, error.message, "vault-agent config set index.dir PATH")
+            yield Check("disk", False, error.message, _repair_of(error, invocation))
         return
     there = _nearest(folder)
     free = shutil.disk_usage(there).free

@@ -134,15 +134,21 @@ def switch(names: Iterable[str], *, on: bool) -> list[tuple[str, str]]:
 
 
 async def apply(
-    invocation: Invocation, settings: Sequence[tuple[str, str]], *, restart: bool = True
+    invocation: Invocation,
+    settings: Sequence[tuple[str, str]],
+    *,
+    restart: bool = True,
+    must_serve: bool = False,
 ) -> Applied:
     """Write settings, and restart the running server if it needs them and is in the background.
+
+    They are checked before. With `must_serve`, a server must be able to start with them.
 
     Raises:
         VaultAgentError: `CONFIG_INVALID`, or why the server does not start again.
     """
     before = settings_now(invocation)
-    set_all(invocation, settings)
+    set_all(invocation, settings, must_serve=must_serve)
     server = server_here(invocation.layers())
     lines = tuple(after_change(invocation, before, [name for name, _ in settings]))
     if server is None:

@@ -71,8 +71,11 @@ async def command(invocation: Invocation, private: bool, private_journals: bool,
     It also makes the global vault if you have none, and offers to turn on what both need. It prints
     what it wrote and how to undo it. Run again, it changes nothing.
     """
+    from vault_agent.config import build_config
+
+    build_config(invocation.layers())  # raises before anything is made
     report = Report()
-    project = _project(report)
+    project = _project(report, is_private=private or private_journals)
     try:
         _register(invocation, report, project, yes=yes)
         for wanted, line in ((private, _PRIVATE), (private_journals, _PRIVATE_JOURNALS)):
@@ -92,16 +95,21 @@ async def command(invocation: Invocation, private: bool, private_journals: bool,
     _show(invocation, report, project, switched)
 
 
-def _project(report: Report) -> Project:
+def _project(report: Report, *, is_private: bool) -> Project:
     """Return the project of the current folder, with a vault.
 
     Raises:
+        InvalidRequest: if it is to be private, and cannot be.
         Misconfigured: `CONFIG_INVALID` in the home folder, which is no project.
         Forbidden: `VAULT_NOT_TRUSTED` if its vault is a link to somewhere else.
     """
     found = find_project()
     if found is not None:
         warn(found.warnings)
+        if is_private and not found.is_ours:
+            raise InvalidRequest("INVALID_REQUEST", f"Only a vault in {OURS} can be made private.")
+        if is_private:
+            _require_no_link(_gitignore(found.folder))
         return found
     named = os.environ.get(PROJECT_ENV)
     folder = Path(os.path.realpath(named)) if named else project_folder()
@@ -109,6 +117,8 @@ def _project(report: Report) -> Project:
         raise Misconfigured(
             "CONFIG_INVALID", "Your home folder is no project. Change to the folder of a project."
         )
+    if is_private:
+        _require_no_link(_gitignore(folder))
     vault = folder / OURS / VAULT
     try:
         for each in (vault.parent, vault):  # what is written there gets the rights of its folder
@@ -139,19 +149,26 @@ def _register(invocation: Invocation, report: Report, project: Project, *, yes: 
 
 def _ignore(report: Report, project: Project, line: str) -> None:
     """Add a line to the `.gitignore` of our folder, unless it is there."""
-    if not project.is_ours:
-        raise InvalidRequest("INVALID_REQUEST", f"Only a vault in {OURS} can be made private.")
-    path = project.folder / OURS / ".gitignore"
-    if path.is_symlink():  # of a clone, perhaps to a file elsewhere
-        raise InvalidRequest(
-            "INVALID_REQUEST", f"{OURS}/.gitignore is a link. Replace it by a file."
-        )
+    path = _gitignore(project.folder)
+    _require_no_link(path)
     text = path.read_text("utf-8") if path.is_file() else ""
     if line in text.splitlines():
         return
     before = text if not text or text.endswith("\n") else f"{text}\n"
     path.write_text(f"{before}{line}\n", "utf-8")
     report.add(f"wrote {line} to {path}", f"remove that line from {path}")
+
+
+def _gitignore(project: Path) -> Path:
+    return project / OURS / ".gitignore"
+
+
+def _require_no_link(path: Path) -> None:
+    """Refuse a `.gitignore` of a clone that leads to a file elsewhere."""
+    if path.is_symlink():
+        raise InvalidRequest(
+            "INVALID_REQUEST", f"{OURS}/.gitignore is a link. Replace it by a file."
+        )
 
 
 def _make_global(invocation: Invocation, report: Report) -> None:

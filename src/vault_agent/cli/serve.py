@@ -17,6 +17,8 @@ from vault_agent.cli.servers import (
     START,
     as_argument,
     in_home,
+    require_folders_of_agents,
+    require_servable,
     restart_command,
     running_servers,
     server_at,
@@ -129,12 +131,13 @@ async def _serve(
     invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False
 ) -> None:
     config = _checked(invocation, flags)
-    _check_folders_of_agents(config)
     from vault_agent.cli.background import with_way_out
     from vault_agent.config import index_directory
     from vault_agent.config.layers import config_path
     from vault_agent.config.live import LiveConfig
     from vault_agent.server.serve import serve  # takes long, so settings are checked before
+
+    require_folders_of_agents(config)
 
     def announce(server: Listening, health: Health) -> None:
         endpoint = rules.endpoint_of(server.host, server.port)
@@ -168,24 +171,6 @@ async def _serve(
             raise
         raise _with_source(error, _source_of_root(invocation.layers(flags))) from None
     leave_line()
-
-
-def _check_folders_of_agents(config: Config) -> None:
-    """Refuse agents that would see nothing, since their folder is missing or misspelt.
-
-    Raises:
-        Misconfigured: `AGENT_FOLDER_NOT_FOUND`.
-    """
-    root = config.vault.root
-    if not config.mcp.enabled or root is None or not root.is_dir():
-        return
-    for name, agent in config.agents.items():
-        # The folder of an agent that may create notes is made at its first write.
-        makes_it = config.write.enabled and "create" in agent.write
-        if not (root / agent.folder).is_dir() and not makes_it:
-            raise Misconfigured(
-                "AGENT_FOLDER_NOT_FOUND", f"The folder of the agent {name} is not in the vault."
-            )
 
 
 async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
@@ -232,9 +217,10 @@ async def restarted(
 ) -> Running | None:
     """Restart the server that runs here, or start one. Return None if its vault is missing.
 
-    A server with wrong settings is not stopped.
+    A server is not stopped if another one could not start with the settings.
     """
     from vault_agent.cli.background import restart
+    from vault_agent.config import build_config
     from vault_agent.config.started import repeated
 
     layers = invocation.layers(flags)
@@ -242,9 +228,11 @@ async def restarted(
     if server is not None and server.started is not None:
         given = {name: value for name, value in flags.items() if value not in (None, "")}
         flags = {**repeated(server.started, layers), **given}
-    config = _checked(invocation, flags)
+    config = build_config(invocation.layers(flags))
     if config.vault.root is None or not config.vault.root.is_dir():
         return None
+    require_servable(config)
+    config = _checked(invocation, flags)
     return await restart(invocation, flags, config, until_idle=until_idle)
 
 

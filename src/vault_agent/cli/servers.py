@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.cli.terminal import clean
 from vault_agent.config.connection import configured_endpoint, index_folder, index_folders
 from vault_agent.config.started import Started, changed_settings, noted_started
-from vault_agent.errors import Misconfigured
+from vault_agent.errors import Failed, Misconfigured
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
+from vault_agent.system.files import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
     from vault_agent.cli.command import Invocation
+    from vault_agent.config import Config
     from vault_agent.config.layers import Layer
 
 RESTART = "vault-agent serve --restart"
@@ -123,7 +125,48 @@ def which_vault(invocation: Invocation, flags: Mapping[str, Any]) -> str:
     """Return the flags that name the same vault and index again."""
     named = {
         "--config": invocation.config,
-        "--vault-root": flags["vault.root"],
-        "--index-dir": flags["index.dir"],
+        "--vault-root": flags.get("vault.root"),
+        "--index-dir": flags.get("index.dir"),
     }
     return clean("".join(f" {flag} {shlex.quote(str(at))}" for flag, at in named.items() if at))
+
+
+def require_servable(config: Config) -> None:
+    """Check that a server can start with these settings, before another one is stopped.
+
+    Makes the folder of the index.
+
+    Raises:
+        VaultAgentError: what the server would end with.
+    """
+    from vault_agent.config import index_directory
+
+    folder = index_directory(config)
+    require_folders_of_agents(config)
+    try:
+        make_private_folder(folder)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Failed(
+            "SERVER_FAILED",
+            f"The folder of the index, {in_home(folder)}, cannot be made: {reason}.",
+            remedy="To keep indexes elsewhere: `vault-agent config set index.dir PATH`.",
+        ) from None
+
+
+def require_folders_of_agents(config: Config) -> None:
+    """Refuse agents that would see nothing, since their folder is missing or misspelt.
+
+    Raises:
+        Misconfigured: `AGENT_FOLDER_NOT_FOUND`.
+    """
+    root = config.vault.root
+    if not config.mcp.enabled or root is None or not root.is_dir():
+        return
+    for name, agent in config.agents.items():
+        # The folder of an agent that may create notes is made at its first write.
+        makes_it = config.write.enabled and "create" in agent.write
+        if not (root / agent.folder).is_dir() and not makes_it:
+            raise Misconfigured(
+                "AGENT_FOLDER_NOT_FOUND", f"The folder of the agent {name} is not in the vault."
+            )

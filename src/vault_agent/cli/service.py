@@ -28,6 +28,8 @@ from vault_agent.system.processes import PROGRAM
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from vault_agent.cli.servers import Server
+
 _UNIT = "vault-agent.service"
 _LABEL = "org.vault-agent.server"
 _SECONDS = 30.0
@@ -170,22 +172,43 @@ async def install_service(invocation: Invocation) -> tuple[Service, str]:
     server = server_in(folder)
     by_hand = server is not None and server.started is not None and server.started.background
     try:
+        old = service.file.read_bytes() if installed else None
         make_private_folder(service.file.parent)
         make_private_folder(folder)
         replace_file(service.file, service.content, mode=0o644)
     except OSError as error:
         raise _failed(error) from None
     *before, last = service.restart if installed else service.start
+    stopped = None
     try:
         _control(before)  # fails where the system runs no services, so a server goes on
-        if (by_hand or not installed) and (await detached.stop(folder)) is not None:
-            tell_prose("The server that ran has ended: the service takes its place.")
+        if by_hand or not installed:
+            stopped = await detached.stop(folder)
         _control([last])
     except Failed:
-        if not installed:
+        if old is None:
             service.file.unlink(missing_ok=True)
+        else:
+            replace_file(service.file, old, mode=0o644)
+        if stopped is not None:
+            await _start_again(invocation, server, folder)
         raise
+    if stopped is not None:
+        tell_prose("The server that ran has ended: the service takes its place.")
     return service, "updated" if installed else "installed"
+
+
+async def _start_again(invocation: Invocation, server: Server | None, folder: Path) -> None:
+    """Start the server that was stopped for a service that does not run."""
+    from vault_agent.cli import detached
+    from vault_agent.config.layers import config_path
+    from vault_agent.config.started import repeated
+
+    started = server.started if server is not None else None
+    flags = {} if started is None else repeated(started, invocation.layers())
+    named = invocation.config is not None or CONFIG_ENV in os.environ
+    file = config_path(invocation.config) if named else None
+    await detached.start(detached.start_of(invocation.layers(flags), file), folder)
 
 
 @command.command("remove")

@@ -122,14 +122,30 @@ def _folder_of(config: Config | None, given: str | None, *, asks: bool) -> Path:
                 f"There is no folder {in_home(root)}.",
                 remedy="Name the folder that holds your notes: --folder PATH.",
             )
+        if (refusal := _refusal(root, config)) is not None:
+            raise Misconfigured("CONFIG_INVALID", refusal)
         return root
     offered = known if known is not None and known.is_dir() else _usual()
     while True:
         answer = ask("Folder of your notes", in_home(offered) if offered is not None else "")
         root = absolute(Path(answer).expanduser()) if answer else Path()
-        if answer and root.is_dir():
+        if not (answer and root.is_dir()):
+            tell("There is no such folder.")
+        elif (refusal := _refusal(root, config)) is not None:
+            tell(refusal)
+        else:
             return root
-        tell("There is no such folder.")
+
+
+def _refusal(root: Path, config: Config | None) -> str | None:
+    """Return why a folder cannot be the vault: it holds the indexes. None if it can be."""
+    from vault_agent.config.rules import data_folder, holds_index
+
+    parent = config.index.dir if config is not None else None
+    if not holds_index(root, parent):
+        return None
+    indexes = in_home(data_folder(parent))
+    return f"{in_home(root)} also holds the indexes ({indexes}). Name the folder of your notes."
 
 
 def _usual() -> Path | None:
@@ -179,7 +195,7 @@ async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _D
         ("web.enabled", str(answers.web).lower()),
         *([("mcp.enabled", "true")] if answers.agents else []),
     ]
-    await apply(invocation, settings, restart=False)
+    await apply(invocation, settings, restart=False, must_serve=True)
     lines = []
     for name in answers.agents:
         lines += connecting.connect(invocation, name).done

@@ -12,7 +12,7 @@ import asyncclick as click
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.config import rules
-from vault_agent.config.connection import several_vaults, vault_root
+from vault_agent.config.connection import index_folders, several_vaults, vault_root
 from vault_agent.config.project import find_project, project_at
 from vault_agent.config.registry import (
     DEFAULT,
@@ -100,6 +100,11 @@ async def add(invocation: Invocation, folder: Path, name: str | None) -> None:
     if root == vault_root(invocation.layers()):
         raise Misconfigured(
             "CONFIG_INVALID", "This folder is the default vault already: vault.root.", remedy=""
+        )
+    indexes = (Path(os.path.realpath(each)) for each in index_folders(invocation.layers()))
+    if any(folder.is_relative_to(root) for folder in indexes):
+        raise Misconfigured(
+            "CONFIG_INVALID", "This folder holds the indexes. Name the folder of the notes."
         )
     uid = same.uid if same is not None else new_uid()
     entry = add_vault(Registered(root, Role.OTHER, chosen, uid))

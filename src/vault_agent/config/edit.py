@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.config.layers import (
     Layer,
     Problem,
     absolute,
+    agents_of,
     invalid,
     known_key,
     parse_file,
     read_text,
 )
 from vault_agent.config.private import rewrite
-from vault_agent.config.settings import check, convert
+from vault_agent.config.settings import check, convert, index_directory
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import tomlkit
 
     from vault_agent.config.keys import Key
+
+_PLACES = {"vault.root", "index.dir"}
+"""Settings of folders, of which the one must not hold the other."""
 
 
 def in_full(key: Key, text: str) -> str:
@@ -41,16 +47,39 @@ def set_value(path: Path, name: str, text: str | None) -> list[Problem]:
     CONFIG_INVALID. Other problems of the file are returned, so that a file can be repaired step
     by step.
     """
-    key = known_key(name)
-    value = None if text is None else _typed(key, text)
+    return set_values(path, {name: text})
+
+
+def set_values(
+    path: Path, changes: Mapping[str, str | None], *, accept: Callable[[Layer], None] | None = None
+) -> list[Problem]:
+    """Write several settings to the file in one step: all of them, or none.
+
+    `accept` gets the file's new settings before they are written, and may refuse them.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` for an invalid value, and what `accept` raises.
+    """
+    keys = [known_key(name) for name in changes]
+    values = [
+        None if text is None else _typed(key, text)
+        for key, text in zip(keys, changes.values(), strict=True)
+    ]
     problems: list[Problem] = []
 
     def change(before: str) -> str:
         parse_file(before, name=path.name, lenient=True)
-        after = _edited(before, key, value, name=path.name)
-        _, found = check([Layer("file", parse_file(after, name=path.name, lenient=True))])
-        if mine := [problem for problem in found if problem.key == name]:
+        after = before
+        for key, value in zip(keys, values, strict=True):
+            after = _edited(after, key, value, name=path.name)
+        file = Layer("file", parse_file(after, name=path.name, lenient=True))
+        config, found = check([file])
+        if mine := [problem for problem in found if problem.key in changes]:
             raise invalid(mine)
+        if config is not None and config.vault.root is not None and changes.keys() & _PLACES:
+            index_directory(config)  # raises if it would be inside the vault
+        if accept is not None:
+            accept(replace(file, agents=agents_of(after)))
         problems.extend(found)
         return after
 

@@ -134,6 +134,11 @@ def index_folder(root: Path, parent: Path | None) -> Path:
     return Path(os.path.realpath(data_folder(parent))) / "indexes" / vault_identity(root)
 
 
+def holds_index(root: Path, parent: Path | None) -> bool:
+    """Whether the index of a vault would be inside the vault."""
+    return index_folder(root, parent).is_relative_to(os.path.realpath(root))
+
+
 def data_folder(parent: Path | None) -> Path:
     """Return the folder for all indexes: `parent`, which is `index.dir`, or the user's data."""
     from platformdirs import user_data_path

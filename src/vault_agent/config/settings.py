@@ -6,7 +6,6 @@ so pydantic's own messages are not printed as a whole.
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -234,8 +233,11 @@ def index_directory(config: Config) -> Path:
             "no vault is set.",
         )
     directory = rules.index_folder(config.vault.root, config.index.dir)
-    if directory.is_relative_to(os.path.realpath(config.vault.root)):
-        raise invalid([Problem("index.dir", "must be outside the vault")])
+    if rules.holds_index(config.vault.root, config.index.dir):
+        if config.index.dir is not None:
+            raise invalid([Problem("index.dir", "must be outside the vault")])
+        rule = "must not hold the folder of the indexes: name the folder of your notes, as ~/Notes"
+        raise invalid([Problem("vault.root", rule)])
     if not _is_text(directory):
         raise invalid([Problem("index.dir", "must be a path in UTF-8")])
     return directory

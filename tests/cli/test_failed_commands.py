@@ -1,0 +1,178 @@
+"""A command that fails has changed nothing: no file, and not the server that runs."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.test_restart import notes, refuse_services, started
+
+from vault_agent.system.address import live_address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.cli.fake import Run
+
+__all__ = ["notes"]
+
+REFUSED = [
+    "setup --folder {home} --yes",
+    "setup --folder / --yes",
+    "setup --folder {home}/missing --yes",
+    "setup --folder {notes} --agent nobody",
+    "serve --restart --index-dir {notes}/index",
+    "serve --restart --index-dir {home}/file.txt",
+    "serve --restart --vault-root {home}",
+    "serve --restart --vault-root {home}/missing",
+    "serve --restart --port {taken}",
+    "serve --restart --port 99999",
+    "serve --restart --host 203.0.113.7",
+    "serve --background --vault-root {home}",
+    "config set index.dir {notes}/index",
+    "config set vault.root {home}",
+    "config set server.port x",
+    "config set write.folders ../up",
+    "config set embedding.enabled true",
+    "config set embedding.endpoint http://10.0.0.1/v1",
+    "config set no.key 1",
+    "config unset no.key",
+    "enable write --folder Inbox --folder ../up --allow move",
+    "enable write --folder .hidden",
+    "enable chat --model x --model-url http://10.0.0.1/v1",
+    "enable embedding --model x --model-url http://127.0.0.1:1/v1/embeddings",
+    "enable rerank --model-url http://127.0.0.1:1/v1/rerank",
+    "enable nothing",
+    "disable nothing",
+    "agents add new --folder missing",
+    "agents add new --folder . --deny ../up",
+    "agents add New --folder .",
+    "agents add new --folder . --write everything",
+    "agents remove nobody",
+    "agents rotate nobody",
+    "agent connect cursor --yes",
+    "agent connect nobody --yes",
+    "agent disconnect nobody",
+    "vaults add {home}",
+    "vaults add {home}/missing",
+    "vaults add {notes}",
+    "vaults add {other} --name global",
+    "vaults forget nobody",
+    "init --yes",
+    "trust --yes",
+    "indexes remove nope",
+    "indexes remove {index}",
+]
+"""Commands in the home folder, and what is wrong with each."""
+
+
+def files_of(home: Path) -> dict[str, bytes]:
+    """Return the bytes of all files but the log and the index, which the server itself writes."""
+    return {
+        str(path.relative_to(home)): path.read_bytes()
+        for path in sorted(home.rglob("*"))
+        if path.is_file() and "indexes" not in path.parts
+    }
+
+
+def serving(home: Path) -> list[int]:
+    """Return the processes of the servers that answer."""
+    found = (live_address(path.parent) for path in home.rglob("server.address"))
+    return [address.pid for address in found if address is not None]
+
+
+@pytest.fixture
+async def check(
+    environment: dict[str, str], run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable:
+    """Return a function that runs commands, and names those that do not fail or change anything."""
+    home = Path(environment["HOME"])
+    monkeypatch.chdir(home)
+    (home / "Other").mkdir()
+    (home / "file.txt").write_text("a file\n")
+    (home / ".cursor").mkdir()
+    (home / ".cursor" / "mcp.json").write_text("{ not JSON")
+
+    async def check(commands: list[str], **names: object) -> list[str]:
+        places = {"home": home, "notes": notes, "other": home / "Other", **names}
+        pids = serving(home)
+        before = files_of(home)
+        wrong = []
+        for command in commands:
+            words = [word.format_map(places) for word in command.split()]
+            ended = await run(*words)
+            after = files_of(home)
+            changed = sorted(name for name in before | after if before.get(name) != after.get(name))
+            if ended.code == 0 or "INTERNAL_ERROR" in ended.err:
+                wrong.append(f"{command}: {ended.code} {ended.err}")
+            if changed:
+                wrong.append(f"{command}: changed {', '.join(changed)}")
+                before = after
+            if serving(home) != pids:
+                return [*wrong, f"{command}: stopped the server"]
+        return wrong
+
+    return check
+
+
+@pytest.mark.fault(
+    "Commands",
+    "a command that changes settings, servers or other programs' files gets a bad input",
+    "it fails with a code; every file is as before, and the server that runs still answers",
+)
+async def test_a_refused_command_has_changed_nothing(
+    run: Run, environment: dict[str, str], check: Callable, notes: Path
+):
+    await started(run, "--background")
+    [index] = Path(environment["HOME"]).rglob("server.address")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert await check(REFUSED, taken=port, index=index.parent.name) == []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "[index]\ndir = '{notes}/index'\n",
+        "[agents.pub]\nfolder = 'missing'\n[mcp]\nenabled = true\n",
+        "[agents.pub]\n",
+        "[cli]\nopen_in = 'nowhere'\n",
+        "[unknown]\nkey = 1\n",
+        "not TOML",
+    ],
+)
+async def test_a_server_is_not_stopped_for_settings_with_which_none_can_start(
+    run: Run, check: Callable, notes: Path, broken: str
+):
+    await started(run, "--background")
+    config = Path((await run("config", "path")).out.strip())
+    config.write_text(config.read_text() + broken.format(notes=notes))
+    commands = ["serve --restart", "setup --folder {notes} --yes", "enable web", "disable watch"]
+    assert await check(commands) == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
+async def test_a_service_that_does_not_start_leaves_the_server_running(
+    environment: dict[str, str], run: Run, check: Callable, tmp_path: Path
+):
+    await started(run, "--background")
+    refuse_services(environment, tmp_path)
+    assert await check(["service install"]) == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
+async def test_a_server_that_was_stopped_for_a_service_in_vain_is_started_again(
+    environment: dict[str, str], run: Run, notes: Path, tmp_path: Path
+):
+    home = Path(environment["HOME"])
+    await started(run, "--background")
+    refuse_services(environment, tmp_path)
+    (tmp_path / "bin" / "systemctl").write_text('#!/bin/sh\n[ "$2" = daemon-reload ]\n')
+    before = files_of(home)
+    assert (await run("service", "install")).err.startswith("SERVICE_FAILED: ")
+    assert files_of(home) == before
+    assert serving(home)
+    assert "Stock.md" in (await run("search", "bones")).out
