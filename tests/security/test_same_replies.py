@@ -34,7 +34,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     "writer": {"folder": "team/pub", "write": RIGHTS},
     "iso": {"toolset": "agentiso", "folder": "team/pub", "write": RIGHTS},
     "third": {"toolset": "obsidian-vault-mcp", "folder": "team/pub/deep", "write": RIGHTS},
-    "co": {"toolset": "co-cli", "deny": ["priv", "team/other", "Home.md", "zoo"]},
+    "co": {"toolset": "co-cli", "folder": ".", "deny": ["priv", "team/other", "Home.md", "zoo"]},
     "synk": {"toolset": "synk", "folder": "team/pub", "deny": ["team/pub/locked"], "write": RIGHTS},
 }
 WORDS = (
