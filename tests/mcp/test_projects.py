@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.mcp.conftest import META, Agent
 from tests.support.program import PROGRAM
-from tests.support.waiting import eventually
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.mcp.relay import VAULT_HEADER
@@ -160,68 +159,6 @@ def test_an_unknown_vault_is_refused(here: Here):
         assert status == 404
         assert reply is not None
         assert "no vault of this name" in reply["error"]["message"]
-
-
-def test_the_tools_of_synk_make_find_change_and_promote(tmp_path_factory: pytest.TempPathFactory):
-    made = Here(tmp_path_factory.mktemp("synk"))
-    for name, value in (
-        ("MCP_TOOLSET", "synk"),
-        ("WRITE_ENABLED", "true"),
-        ("WRITE_FOLDERS", "."),
-        ("WRITE_QUIET_SECONDS", "0"),
-        ("WRITE_ALLOW", "create,edit,overwrite,delete"),
-    ):
-        made.variables[f"VAULT_AGENT_{name}"] = value
-    made.start("--mcp")
-
-    def ask(name: str, **arguments: Any) -> dict[str, Any]:
-        return json.loads(made.tool(name, **arguments))
-
-    def until(
-        name: str, holds: Callable[[dict[str, Any]], bool], **arguments: Any
-    ) -> dict[str, Any]:
-        """Ask until the index has what was written: a busy machine may take a while."""
-        return eventually(lambda: ask(name, **arguments), holds)
-
-    try:
-        listed = ask("list_vault_notes")["notes"]
-        assert [(each["type"], each["filePath"]) for each in listed] == [
-            ("decision", "decisions/costs.md")
-        ]
-        new = ask(
-            "create_vault_note",
-            type="bug",
-            title="Twice",
-            content="# Twice\n\nCounted.\n",
-            tags=["x"],
-        )
-        known = {"filePath": "bugs/twice.md", "created": True}
-        assert new == {"id": new["id"], **known}
-        until("list_vault_notes", lambda found: found["total"] == 2)
-        note = ask("get_vault_note", noteId="bugs/twice.md")
-        assert note["id"] == new["id"]
-        assert note["id"].startswith("bug-")
-        assert (note["type"], note["tags"], note["project"]) == ("bug", ["x"], "shop")
-        assert note["content"] == "# Twice\n\nCounted.\n"
-        made.tool("update_vault_note", noteId=note["id"], title="Two", content="# Two\n")
-        again = until("get_vault_note", lambda found: found["title"] == "Two", noteId=note["id"])
-        assert again["content"] == "# Two\n"
-        assert again["updatedAt"] >= note["updatedAt"]
-        found = ask("search_vault", text="streamed output")["results"]
-        assert {each["filePath"] for each in found} == {
-            "decisions/costs.md",
-            "global:patterns/retry.md",
-        }
-        graph = ask("get_vault_graph")
-        assert {each["label"] for each in graph["nodes"]} == {"Parse costs", "Two"}
-        ids = {each["id"] for each in graph["nodes"]}
-        assert ids == {each["id"] for each in ask("list_vault_notes")["notes"]}
-        promoted = made.tool("promote_note_to_global", path="decisions/costs.md").splitlines()[0]
-        assert promoted == "copied to global:decisions/parse-costs.md"
-        assert made.tool("delete_vault_note", noteId=note["id"]).startswith("deleted bugs/twice.md")
-        assert ask("rebuild_vault_index")["state"] in {"queued", "running"}
-    finally:
-        made.close()
 
 
 @pytest.fixture(scope="module")

@@ -32,56 +32,6 @@ def pages(agent: Agent, **arguments: str) -> list[str]:
     return found
 
 
-def test_search_shows_places_with_an_excerpt(agent):
-    text = agent.tool("vault_search", query="fleece at dusk")
-    first, place, shown = text.split("\n")[:3]
-    assert first == "2 places · lexical"
-    assert place == "Garden/Beds/Late frost.md:10-14 > Protecting seedlings"
-    assert shown.startswith("  Fleece at dusk holds two degrees")
-    assert len(shown) <= 122
-
-
-def test_search_is_limited_by_folder_tags_and_dates(agent):
-    assert "Kitchen/" not in agent.tool("vault_search", query="index", path="Garden")
-    assert "Kitchen/" not in agent.tool("vault_search", query="index", path="/Garden/")
-    assert "Late frost" in agent.tool("vault_search", query="fleece", tags=["weather"])
-    text = agent.tool("vault_search", query="fleece", tags=["nothing"])
-    assert text == "0 places. Try without the filters."
-
-
-def test_lines_are_found_by_a_regular_expression(agent):
-    text = agent.tool("vault_search", query=r"\bfle{2}ce\b", match="regex")
-    assert text.startswith("1 line · regex\nGarden/Beds/Late frost.md:17: A cloche of glass")
-    text = agent.tool("vault_search", query="lamps", match="regex", path="Long", limit=3)
-    first, *lines = text.split("\n")
-    cursor = first.rpartition("next: ")[2]
-    assert lines[0] == "Long.md:3: Line 1 of the long note about lamps."
-    more = agent.tool(
-        "vault_search", query="lamps", match="regex", path="Long", limit=3, cursor=cursor
-    )
-    assert "Long.md:6: Line 4 of the long note" in more
-    assert agent.tool("vault_search", query="NOTHING", match="regex") == (
-        "0 lines. Try without letter case: begin it with (?i)."
-        ' The frontmatter is not searched: for its keys, search for `["key":value]`.'
-    )
-
-
-def test_all_words_must_occur_in_the_note(agent):
-    text = agent.tool("vault_search", query="fleece seedlings", match="all")
-    assert text.startswith("1 place · ")
-    text = agent.tool("vault_search", query="fleece dough", match="all")
-    assert text.startswith("0 places. Try match: best.")
-
-
-def test_ranked_results_have_pages(agent):
-    first, *shown = agent.tool("vault_search", query="index frost bread", limit=1).split("\n")
-    assert " · next: " in first
-    more = agent.tool(
-        "vault_search", query="index frost bread", limit=1, cursor=first.rpartition("next: ")[2]
-    )
-    assert shown[0] not in more
-
-
 @pytest.mark.parametrize(
     ("arguments", "begins"),
     [
@@ -132,32 +82,6 @@ async def test_a_page_that_is_too_long_ends_where_its_cursor_goes_on():
     assert "do not fit" not in text
 
 
-def test_tags_and_folders_are_listed_with_counts(agent):
-    assert agent.tool("vault_list", kind="tags") == "3 tags\n#garden · 2\n#shop · 1\n#weather · 1"
-    folders = agent.tool("vault_list", kind="folders")
-    assert folders == "3 folders\nGarden/ · 3\nGarden/Beds/ · 1\nKitchen/ · 3"
-    top = agent.tool("vault_list", kind="folders", recursive=False)
-    assert top == "2 folders\nGarden/ · 3\nKitchen/ · 3"
-    assert agent.tool("vault_list", kind="folders", path="garden") == "1 folder\nGarden/Beds/ · 1"
-    assert agent.tool("vault_list", kind="folders", path="Nothing") == "0 folders."
-    first = agent.tool("vault_list", kind="tags", limit=2)
-    head, _, cursor = first.split("\n")[0].partition(" · next: ")
-    assert head == "2 of 3 tags"
-    assert agent.tool("vault_list", kind="tags", cursor=cursor) == "1 of 3 tags\n#weather · 1"
-    assert "INVALID_CURSOR" in agent.failing("vault_list", kind="folders", cursor=cursor)
-    for wrong in ({"path": "Garden"}, {"tags": ["x"]}, {"sort": "updated"}):
-        assert "INVALID_REQUEST: kind: tags" in agent.failing("vault_list", kind="tags", **wrong)
-    assert "no glob" in agent.failing("vault_list", kind="folders", path="G*")
-
-
-def test_tasks_are_listed_with_their_dates(agent):
-    text = agent.tool("task_list")
-    assert text == "1 task\nKitchen/Shopping.md:1: [ ] Buy flour · due 2026-05-01"
-    assert "[x] Buy salt" in agent.tool("task_list", status="done")
-    assert agent.tool("task_list", status="all").startswith("2 tasks\n")
-    assert agent.tool("task_list", dueBefore="2026-01-01") == "0 tasks."
-
-
 @pytest.mark.parametrize(
     ("tool", "given"),
     [
@@ -172,26 +96,6 @@ def test_a_cursor_of_any_length_is_refused_without_being_repeated(agent, tool, g
     text = agent.failing(tool, **given, cursor="y" * 5_000)
     assert text.startswith("INVALID_CURSOR: ")
     assert "yyy" not in text
-
-
-def test_context_is_one_section_with_fences(agent):
-    queries = [{"kind": "read", "query": "Late frost"}, {"query": "dough rests"}]
-    text = agent.tool("vault_context", queries=queries, maxTokens=1000)
-    assert text.startswith("## Project Knowledge Base\n")
-    assert "### Garden/Beds/Late frost.md" in text
-    assert "### Kitchen/Bread.md" in text
-    assert len(FENCE.findall(text)) == 1
-    nothing = agent.tool("vault_context", queries=[{"query": "zzzz"}])
-    assert nothing.startswith("Nothing was found.")
-    text = agent.failing("vault_context", queries=[{"query": "x", "kind": "grep"}])
-    assert text == "INVALID_REQUEST: each of queries.kind must be one of search, read."
-    text = agent.failing("vault_context", queries=[])
-    assert text == "INVALID_REQUEST: queries must not be empty."
-
-
-def test_related_gives_the_reason_first(agent):
-    text = agent.tool("vault_related", path="Garden/Index")
-    assert re.search(r"^\w+ Garden/Beds/Late frost\.md", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -212,32 +116,6 @@ def test_a_note_is_read_by_any_of_its_names(agent, path):
     assert match[1] == "Garden/Beds/Late frost.md"
     assert match[2] == "1-21 of 21"
     assert match[4] == (agent.vault / match[1]).read_text()
-
-
-def test_a_section_a_block_and_lines_are_read_alone(agent):
-    for arguments, lines, begins in (
-        ({"section": "protecting seedlings"}, "10-18", "## Protecting seedlings\n"),
-        ({"section": "Late frost > Cloches"}, "15-18", "### Cloches\n"),
-        ({"section": "^cloche"}, "17-17", "A cloche of glass"),
-        ({"lines": "8-10"}, "8-10", "Watch the sky"),
-        ({"lines": "19-"}, "19-21", "## Records\n"),
-        ({"lines": "19"}, "19-19", "## Records\n"),
-    ):
-        match = FENCE.match(agent.tool("vault_read", path="Late frost", **arguments))
-        assert match is not None
-        assert match[2] == f"{lines} of 21"
-        assert match[4].startswith(begins)
-
-
-def test_the_outline_and_the_properties_are_read_alone(agent):
-    assert "10: ## Protecting seedlings\n15: ### Cloches" in agent.tool(
-        "vault_read", path="Late frost", view="outline"
-    )
-    assert "tags: [garden, weather]" in agent.tool(
-        "vault_read", path="Late frost", view="properties"
-    )
-    text = agent.tool("vault_read", path="Bread", view="properties")
-    assert text == "The note has no properties."
 
 
 @pytest.mark.fault(

@@ -84,26 +84,6 @@ def test_each_agent_has_its_toolset(seeds):
     assert len(seeds.ask("own", "prompts/list")["prompts"]) == 2
 
 
-def test_the_tools_of_co_cli_search_list_and_read(seeds):
-    found = seeds.call_as("", "search_notes", query="fleece dusk", limit=3)
-    assert (found["count"], found["has_more"]) == (1, False)
-    assert found["display"].startswith("- Garden/Late frost.md: Fleece at dusk")
-    none = seeds.call_as("", "search_notes", query="fleece", folder="claude")
-    assert none == {"display": "", "count": 0, "has_more": False}
-    assert seeds.call_as("", "search_notes", query="fleece", tag="weather")["count"] == 1
-    assert seeds.call_as("", "list_notes", tag="garden") == {
-        "display": "- Garden/Late frost.md\n- Garden/Seedlings.md",
-        "count": 2,
-    }
-    assert seeds.call_as("", "list_notes")["count"] == 5
-    assert seeds.call_as("", "read_note", filename="Late frost") == FROST
-    assert (
-        "Garden/Seedlings.md" in seeds.call_as("", "get_related", filename="Late frost")["display"]
-    )
-    wrong = seeds.failing_as("", "read_note", filename="Late forst")
-    assert wrong.startswith("NOTE_NOT_FOUND: no such note. Did you mean:\n- Garden/Late frost.md")
-
-
 def test_read_note_of_co_cli_gives_a_long_note_in_parts_between_marks(seeds):
     """What stands between marks is no raw note: nobody can take a part for the whole."""
     whole, cursor = "", None
@@ -186,27 +166,6 @@ def test_empty_text_for_an_optional_argument_is_as_left_out(seeds):
     asked = {"queries": [{"kind": "", "query": "fleece"}]}
     assert "Late frost" in seeds.call_as("own", "vault_context", **asked)
     assert seeds.failing_as("own", "vault_search", query="").startswith("INVALID_QUERY: ")
-
-
-def test_the_tools_of_agentiso_read(seeds):
-    def ask(name: str, **arguments: Any) -> str:
-        return seeds.call_as("iso", name, **arguments)
-
-    assert ask("vault_read", path="Late frost").startswith('<note path="Garden/Late frost.md"')
-    read = json.loads(ask("vault_read", path="Late frost", format="json"))
-    assert read["path"] == "Garden/Late frost.md"
-    assert read["frontmatter"]["tags"] == ["garden", "weather"]
-    assert read["content"] == FROST.split("---\n", 2)[2]
-    found = ask("vault_search", query="fleece", path_prefix="Garden", tag="weather", max_results=1)
-    assert found.split("\n")[1].startswith("Garden/Late frost.md:")
-    assert "Garden/Late frost.md:12: " in ask("vault_search", query="^Fleece.*dusk", regex=True)
-    assert ask("vault_list", path="Garden", recursive=False).startswith("2 notes\n")
-    assert ask("vault_frontmatter", path="Late frost", action="get", key="title") == '"Late frost"'
-    assert ask("vault_frontmatter", path="Seedlings", action="get") == "{}"
-    assert ask("vault_tags", path="Late frost", action="list") == "#garden\n#weather"
-    for writes in ({"action": "set"}, {"action": "delete"}):
-        wrong = seeds.failing_as("iso", "vault_frontmatter", path="Late frost", **writes)
-        assert wrong.startswith("INVALID_REQUEST: action must be one of get.")
 
 
 @pytest.mark.parametrize(("agent", "searched"), [("", 1), ("iso", 1), ("third", 0)])

@@ -202,34 +202,6 @@ def test_a_restarted_relay_knows_which_tools_only_read():
 # --- what the tools do ------------------------------------------------------------------------
 
 
-def test_a_note_is_created_appended_to_and_taken_back(writers: Writers):
-    text = writers.use(
-        "", "vault_write", path="Notes/New.md", content="# New\n", frontmatter={"a": 1}
-    )
-    assert re.fullmatch(
-        r"created Notes/New\.md · 19 bytes · hash: [0-9a-f]{16} · writeId: \w+", text
-    )
-    assert writers.text("Notes/New.md") == "---\na: 1\n---\n# New\n"
-    text = writers.use("", "vault_write", path="Notes/New.md", content="more", mode="append")
-    first, *diff = text.splitlines()
-    assert first.startswith("changed Notes/New.md · 19 -> 23 bytes · hash: ")
-    assert "+more" in diff
-    writers.use("", "vault_undo", writeId=first.rpartition(" ")[2])
-    assert writers.text("Notes/New.md") == "---\na: 1\n---\n# New\n"
-
-
-def test_the_hash_that_reading_shows_allows_to_overwrite(writers: Writers):
-    writers.use("", "vault_write", path="Over.md", content="one\n")
-    refused = writers.refuse("", "vault_write", path="Over.md", content="x", mode="overwrite")
-    assert refused.startswith("EXPECTED_HASH_REQUIRED: read the note or section first")
-    known = writers.shown_hash("Over.md")
-    (writers.vault / "Over.md").write_text("theirs\n")
-    sent = {"path": "Over.md", "content": "two\n", "mode": "overwrite"}
-    assert writers.refuse("", "vault_write", **sent, expectedHash=known).startswith("HASH_MISMATCH")
-    writers.use("", "vault_write", **sent, expectedHash=writers.shown_hash("Over.md"))
-    assert writers.text("Over.md") == "two\n"
-
-
 @pytest.mark.fault(
     "Writing",
     "a section's hash is used for the whole note",
@@ -254,60 +226,6 @@ def test_the_hash_of_a_section_is_good_for_that_section_only(writers: Writers):
     assert "\n- ## " in missing
     writers.use("", "vault_write", path="Parts.md", content="x\n", mode="upsert", section="C")
     assert "C\n" in writers.text("Parts.md")
-
-
-def test_text_keys_and_tags_are_changed(writers: Writers):
-    bread = "Notes/Bread.md"
-    writers.use("", "vault_replace", path=bread, search="Flour", replace="Rye")
-    count = writers.refuse("", "vault_replace", path=bread, search="e", replace="E")
-    assert count.startswith("MATCH_COUNT_MISMATCH: ")
-    dry = writers.use("", "vault_replace", path=bread, search="Rye", replace="Oat", dryRun=True)
-    assert "dry run, nothing was written" in dry
-    writers.use("", "vault_frontmatter", path=bread, action="set", key="nums", value=[1, None])
-    writers.use("", "vault_frontmatter", path=bread, action="set", key="empty", value=None)
-    got = writers.use("", "vault_frontmatter", path="bread", action="get", key="nums")
-    assert got.splitlines()[1] == "[1, null]"
-    writers.use("", "vault_frontmatter", path=bread, action="delete", key="empty")
-    writers.use("", "vault_tags", path=bread, action="add", tag="#x")
-    assert writers.use("", "vault_tags", path=bread, action="list") == "#baking\n#x"
-    assert writers.text(bread).startswith(
-        "---\ntags: [baking, x]\nnums: [1, null]\n---\n# Bread\n\nRye"
-    )
-
-
-def test_a_task_of_a_list_is_completed(writers: Writers):
-    writers.write("Tasks.md", "# Tasks\n\n- [ ] First\n")
-    added = writers.use("", "task_add", path="Tasks.md", text="Second", due="2026-12-24")
-    assert added.startswith("changed Tasks.md:4 · ")
-    eventually(
-        lambda: writers.use("", "task_list"),
-        lambda shown: "Tasks.md:4: [ ] Second · due 2026-12-24" in shown,
-    )
-    sent = {"path": "Tasks.md", "line": 4, "text": "Second", "status": "done"}
-    writers.use("", "task_set", **sent)
-    assert "- [x] Second 📅 2026-12-24 ✅ " in writers.text("Tasks.md")
-    assert writers.use("", "task_set", **sent).startswith("unchanged Tasks.md")
-    wrong = writers.refuse("", "task_set", **{**sent, "text": "Third"})
-    assert wrong.startswith("TASK_NOT_FOUND: ")
-
-
-def test_a_note_is_moved_and_deleted_by_its_hash(writers: Writers):
-    writers.write("Lamp.md", "# Lamp\n")
-    writers.use("", "vault_write", path="About lamps.md", content="See [[Lamp]].\n")
-    assert writers.refuse("", "vault_move", path="Lamp.md", to="Old/Lamp 1.md").startswith(
-        "EXPECTED_HASH_REQUIRED"
-    )
-    known = writers.shown_hash("Lamp.md")
-    moved = writers.use("", "vault_move", path="Lamp.md", to="Old/Lamp 1.md", expectedHash=known)
-    assert moved.startswith("moved Lamp.md -> Old/Lamp 1.md · ")
-    assert "1 link changed in 1 note" in moved
-    assert writers.text("About lamps.md") == "See [[Lamp 1]].\n"
-    sent = {"path": "Old/Lamp 1.md", "expectedHash": known}
-    assert writers.refuse("", "vault_delete", **sent, confirm=False).startswith("CONFIRM_REQUIRED")
-    assert writers.use("", "vault_delete", **sent, confirm=True).startswith("deleted Old/Lamp 1.md")
-    assert (writers.vault / ".trash/Old/Lamp 1.md").exists()
-    writers.use("", "vault_undo")
-    assert (writers.vault / "Old/Lamp 1.md").exists()
 
 
 def test_paths_are_exact_for_writing(writers: Writers):
