@@ -66,17 +66,6 @@ def test_an_index_run_embeds_every_chunk_and_search_is_hybrid(shared: tuple[Prog
 
 
 @pytest.mark.parametrize("mode", ["embedding", "hybrid"])
-def test_filters_and_operators_apply_in_every_mode(shared: tuple[Program, Endpoint], mode: str):
-    program, _ = shared
-    found = program.search("bread flour starter", mode=mode, filters={"paths": ["日記"]})
-    assert {result["path"] for result in found.data["results"]} <= {"日記/東京.md"}
-    found = program.search("flour -crust", mode=mode)
-    assert {result["path"] for result in found.data["results"]} == {"Starter.md"} | (
-        {"日記/東京.md"} & {result["path"] for result in found.data["results"]}
-    )
-
-
-@pytest.mark.parametrize("mode", ["embedding", "hybrid"])
 def test_operators_are_not_embedded(shared: tuple[Program, Endpoint], mode: str):
     program, endpoint = shared
     program.search(f'"starter {mode}" -crust tag:baking', mode=mode)

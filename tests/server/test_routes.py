@@ -141,13 +141,6 @@ async def test_ten_compact_results_fit_into_1500_bytes(server):
     assert "lamp" in row["snippet"]
 
 
-async def test_related_takes_a_note_or_a_chunk(server):
-    for given in (NOTE_ID, f"{NOTE_ID}:0"):
-        status, _, _ = await server.ask("POST", "/related", json={"id": given})
-        assert status == 200
-        assert server.engine.queries[-1].id == given
-
-
 async def test_an_unchanged_note_is_304(server):
     status, body, headers = await server.ask("GET", f"/notes/{NOTE_ID}")
     assert (status, body["data"]["content"]) == (200, "# Lamp\n")
@@ -182,16 +175,8 @@ async def test_a_large_note_is_sent_in_pieces(server):
     assert (len(pieces[0]), pieces[2]) == (204_800, "")
 
 
-async def test_a_chunk_reply_contains_its_location(server):
-    status, body, _ = await server.ask("GET", f"/chunks/{NOTE_ID}/2")
-    assert status == 200
-    assert body["data"]["chunkIndex"] == 2
-    assert body["data"]["heading"] == "B"
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status", "code"),
-    [
+async def test_missing_or_malformed_ids_have_their_codes(server):
+    for method, path, status, code in (
         ("GET", "/notes/" + "0" * 32, 404, "NOTE_NOT_FOUND"),
         ("GET", "/notes/nope", 400, "INVALID_ID"),
         ("GET", "/notes/" + NOTE_ID.upper(), 400, "INVALID_ID"),
@@ -214,10 +199,8 @@ async def test_a_chunk_reply_contains_its_location(server):
         ("GET", f"/notes/{NOTE_ID}?allowLarge=True", 400, "INVALID_REQUEST"),
         ("GET", f"/notes/{NOTE_ID}?allowLarge=true&allowLarge=true", 400, "INVALID_REQUEST"),
         ("GET", f"/notes/{NOTE_ID}?allow_large=true", 400, "INVALID_REQUEST"),
-    ],
-)
-async def test_missing_or_malformed_ids_have_their_codes(server, method, path, status, code):
-    assert await server.refusal(method, path) == (status, code)
+    ):
+        assert await server.refusal(method, path) == (status, code), path
 
 
 async def test_a_wrong_method_is_405_with_the_allowed_ones(server):
