@@ -13,6 +13,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, NotFound
+from vault_agent.freshness import jobs as module
 from vault_agent.freshness.jobs import Jobs
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
@@ -456,3 +457,28 @@ async def test_a_job_that_no_insert_accepts_fails_instead_of_being_tried_for_eve
         await asyncio.wait_for(store.insert(replace(job, id="two")), PATIENCE)
     assert other_constraint.value.code == "JOBS_DAMAGED"
     assert [job.id for job in await store.list()] == ["one"]
+
+
+async def test_a_job_that_does_not_advance_shows_no_time_left(
+    jobs: Jobs, work: Work, monkeypatch: pytest.MonkeyPatch
+):
+    job = await jobs.submit(JobKind.INDEX, work.run)
+    await work.begun.wait()
+    assert work.progress is not None
+    monkeypatch.setattr(module, "STALL_SECONDS", PATIENCE)
+    work.progress.phase("embed", 0, 100)
+    await asyncio.sleep(0.3)  # as long as a rate needs
+    work.progress.phase("embed", 10, 100)
+    shown = await jobs.get(job.id)
+    assert shown.rate is not None
+    assert shown.eta_seconds is not None
+
+    monkeypatch.setattr(module, "STALL_SECONDS", 0.01)
+    work.progress.phase("embed", 10, 100)  # no advance
+    async with asyncio.timeout(PATIENCE):
+        async for shown in jobs.watch(job.id):
+            if shown.eta_seconds is None:
+                break
+    assert (shown.rate, shown.phases[-1].done) == (None, 10)
+    assert jobs.running == shown == await jobs.get(job.id)
+    work.go.set()

@@ -8,12 +8,15 @@ Over 300 lines: submission, progress and end of a job share its state.
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
 
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 WATCH_INTERVAL_SECONDS = 0.2
 _RATE_WINDOW_SECONDS = 5.0
+STALL_SECONDS = 15.0
+"""After so long without progress, a job has no rate and no time left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ class Jobs:
     @property
     def running(self) -> Job | None:
         """The current state of the active job, or None."""
-        return self._active.job if self._active else None
+        return self._active.shown if self._active else None
 
     @property
     def is_indexing(self) -> bool:
@@ -145,7 +150,7 @@ class Jobs:
             NotFound: `JOB_NOT_FOUND`.
         """
         if self._active and self._active.job.id == job_id:
-            return self._active.job
+            return self._active.shown
         job = self._unrecorded.get(job_id) or await self._store.get(job_id)
         if job is None:
             raise NotFound("JOB_NOT_FOUND", "There is no such job.")
@@ -193,12 +198,13 @@ class Jobs:
             yield await self.get(job_id)
             return
         while True:
-            job = active.job
-            yield job
+            job, shown = active.job, active.shown
+            yield shown
             if job.state.final:
                 return
             if active.job is job:
-                await active.change.wait()
+                with anyio.move_on_after(math.inf if shown.rate is None else STALL_SECONDS):
+                    await active.change.wait()
             with suppress(TimeoutError):
                 await asyncio.wait_for(active.ended.wait(), WATCH_INTERVAL_SECONDS)
 
@@ -293,13 +299,23 @@ class _Active:
         self.index_complete = asyncio.Event()
         self.cancelled_as: JobState | None = None
         self._phases: dict[str, PhaseProgress] = {}
+        self._advanced_at = time.monotonic()
         self._rate, self._character_rate = _Rate(), _Rate()
 
+    @property
+    def shown(self) -> Job:
+        """The job as it is shown: without a rate and a time left if nothing advances."""
+        if self.job.rate is None or time.monotonic() - self._advanced_at < STALL_SECONDS:
+            return self.job
+        return replace(self.job, rate=None, character_rate=None, eta_seconds=None)
+
     def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
+        now = time.monotonic()
         if self.job.phase != name:
             self._rate, self._character_rate = _Rate(), _Rate()
-        self._phases[name] = PhaseProgress(name, done, total)
-        now = time.monotonic()
+        if self._phases.get(name) != (progress := PhaseProgress(name, done, total)):
+            self._advanced_at = now
+        self._phases[name] = progress
         rate = self._rate.observe(now, done)
         remaining = None if total is None or not rate else max(total - done, 0) / rate
         self.update(
