@@ -271,6 +271,20 @@ async def test_a_vault_that_fails_is_left_out(world: RegisteredVaults):
             await app.several.search(["project:app", "nothing"], SearchQuery("quinces"))
 
 
+async def test_no_word_is_unknown_while_a_vault_is_left_out(world: RegisteredVaults):
+    gone = world.project("gone", {"a.md": "damsons"})
+    world.project("app", {"b.md": "quinces"})
+    async with world.app() as app:
+        await ready(app, "project:app")
+        damsons = SearchQuery("damsons")
+        alone = await app.several.search(["project:app"], damsons)
+        assert [unknown.word for unknown in alone.unknown] == ["damsons"]
+        gone.rename(gone.with_name("elsewhere"))
+        both = await app.several.search(["project:gone", "project:app"], damsons)
+        assert "VAULT_SKIPPED" in [warning.code for warning in both.warnings]
+        assert both.unknown == ()
+
+
 async def test_a_search_sees_new_revisions(world: RegisteredVaults):
     root = world.project("app", {"b.md": "quinces"})
     world.registered(Role.GLOBAL, "global", {"c.md": "more quinces"})

@@ -59,13 +59,19 @@ async def command(
             **chosen,
         )
         data = reply.envelope["data"]
-        none = f"No results in {listed(vaults)}." if vaults else "No results."
+        skipped = {
+            warning.details.get("vault")
+            for warning in reply.warnings
+            if warning.code == "VAULT_SKIPPED"
+        }
+        asked = [vault for vault in vaults if vault not in skipped]
+        none = f"No results in {listed(asked)}." if asked else "No results."
         show(invocation, client, reply, numbered=True, none=none)
         if invocation.json:
             return
         _name_unknown(data)
         left = others(invocation, vaults or (invocation.vault,))
-        if not data["results"] and cursor is None:
+        if not data["results"] and cursor is None and not skipped:
             from vault_agent.cli.emptied import say_why
 
             await say_why(client, query, chosen, every_word=all_words, vaults=vaults, others=left)

@@ -64,6 +64,9 @@ class Several:
                 )
             hits = await _merged(answered, len(query.query.split()))
         answers = [each.answer for each in answered]
+        unknown = unknown_everywhere([answer.unknown for answer in answers])
+        if any(warning.code == "VAULT_SKIPPED" for warning in warnings):
+            unknown = ()  # nobody knows which words the vault has that was left out
         return Answer(
             query.mode,
             _used_mode(answers),
@@ -72,7 +75,7 @@ class Several:
             warnings,
             has_more=len(hits) > query.end or any(each.has_more for each in answers),
             truncated=any(each.truncated for each in answers),
-            unknown=unknown_everywhere([each.unknown for each in answers]),
+            unknown=unknown,
             revision=revision,
             coverage=_coverage(answered) if query.coverage else None,
         )
