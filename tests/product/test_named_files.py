@@ -18,6 +18,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram
     """Return a program that serves a vault with two files of one name."""
     made = WritableProgram(tmp_path_factory.mktemp("files"), "move,delete")
     made.write("Links.md", "![[a/p.png]] ![[only.png]]\n")
+    made.write("build/Plan.md", "# Plan\n")
     for path in ("a/p.png", "b/c/p.png", "d/only.png"):
         made.write(path, "")
     with made.indexed() as program:
@@ -38,6 +39,18 @@ def test_backlinks_of_an_attachment_by_its_path_or_the_end_of_it(
     served: WritableProgram, name: str
 ):
     assert "Links.md" in served.done("backlinks", name)
+
+
+def test_notes_of_an_excluded_folder_are_never_left_out_in_silence(served: WritableProgram):
+    pattern = "add !build/ to vault.exclude"
+    shown = served.run("show", "build/Plan.md")
+    assert shown.returncode == 4
+    assert "NOTE_NOT_FOUND: No note has this path. Folders named build are excluded" in shown.stderr
+    assert pattern in shown.stderr
+    for command in ("index", "status", "doctor"):
+        ended = served.run(command)
+        assert "NOTES_EXCLUDED: build: A folder with 1 note" in ended.stdout + ended.stderr
+        assert pattern in ended.stdout + ended.stderr
 
 
 def test_backlinks_of_no_file(served: WritableProgram):

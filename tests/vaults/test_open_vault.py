@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from vault_agent.model.health import Health
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.open_vault import OpenVault
 
@@ -407,3 +408,26 @@ async def test_the_model_is_checked_again_after_a_failure(root: Path, endpoint: 
         endpoint.always, endpoint.salt = None, "retrained"
         made, _ = await embed(vault)
         assert made == Embedded(2, 0, 0)
+
+
+async def test_the_state_names_folders_whose_notes_are_excluded(root: Path):
+    (root / "build").mkdir()
+    (root / "build/Plan.md").write_text("# Plan\n")
+
+    def warned(health: Health) -> list[tuple[str, str, int]]:
+        return [(w.code, w.details["path"], w.details["count"]) for w in health.warnings]
+
+    named = [("NOTES_EXCLUDED", "build", 1)]
+    async with opened(root) as vault:
+        assert warned(await vault.health()) == named
+        (root / "Rye.md").write_text("# Rye\n")
+        await vault.runs.index_paths(["Rye.md"])
+        assert warned(await vault.health()) == named
+        assert (await vault.health()).status == "ok"
+        assert vault.excluded_folder("build/Plan.md") == "build"
+        assert vault.excluded_folder("Rye.md") is None
+    async with opened(root) as vault:  # no run since the start
+        assert warned(await vault.health()) == named
+        (root / "build/Plan.md").unlink()
+        await vault.runs.index_changes()
+        assert warned(await vault.health()) == []

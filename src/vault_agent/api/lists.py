@@ -12,6 +12,7 @@ from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.pages import entries_that_fit
+from vault_agent.errors import NotFound
 from vault_agent.markdown.named_parts import anchor
 from vault_agent.model.context import Context, ContextQuery
 from vault_agent.model.grep import GrepAnswer, GrepQuery, Place
@@ -222,15 +223,26 @@ _MAX_NUMBER = 1 << 53
 
 async def _resolve(call: CallContext, sent: ResolveRequest) -> Found:
     """Find the notes that a path, name, title, link or ID means."""
-    found = await call.vault.read(
-        resolve,
-        sent.name,
-        open_vault=call.vault.open_root,
-        roots=call.vault.roots,
-        scope=call.scope,
-        source=sent.from_,
-        attachments=True,
-    )
+    try:
+        found = await call.vault.read(
+            resolve,
+            sent.name,
+            open_vault=call.vault.open_root,
+            roots=call.vault.roots,
+            scope=call.scope,
+            source=sent.from_,
+            attachments=True,
+        )
+    except NotFound as error:
+        folder = call.vault.excluded_folder(call.scope.outer(sent.name))
+        if error.code != "NOTE_NOT_FOUND" or folder is None:
+            raise
+        raise NotFound(
+            error.code,
+            f"No note has this path. Folders named {folder} are excluded.",
+            {**error.details, "excluded": folder},
+            remedy=f"To index it, add !{folder}/ to vault.exclude.",
+        ) from None
     if found.heading is not None:
         found = replace(found, anchor=anchor(found.heading))
     return Found(found)

@@ -237,7 +237,10 @@ async def _server(invocation: Invocation, config: Config) -> AsyncIterator[Check
     state = index_state(health, reply.warnings)
     yield Check("index", health.index.available or building, state)
     for warning in problems if health.index.available else ():
-        yield Check("index", False, f"{warning.code}: {as_typed(warning.message)}")
+        excluded = warning.details["path"] if warning.code == "NOTES_EXCLUDED" else None
+        place = "" if excluded is None else f"{clean(excluded)}: "
+        works = None if excluded is not None else False  # it may be what the person wants
+        yield Check("index", works, f"{warning.code}: {place}{as_typed(warning.message)}")
     if health.index.stale and not building:
         yield Check("index", False, "notes have changed since the last run", "vault-agent index")
     watching = health.watch is not None and health.watch.enabled

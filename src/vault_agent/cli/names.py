@@ -223,6 +223,8 @@ async def look_up(client: Client, text: str) -> Place:
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
+        if "excluded" in error.details:
+            raise
         typed = clean(quote(text[:_MOST_SEARCHED]))
         remedy = f"Search for it: `vault-agent search {typed}`."
         if len(text) <= _MOST_SEARCHED and seems_file(text):

@@ -40,10 +40,12 @@ if TYPE_CHECKING:
     from vault_agent.indexing.protocol import Answer, Question
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.model.jobs import JobSummary
+    from vault_agent.model.warning import Warning
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
     from vault_agent.vault.exclude import Exclusions
 
+NOTES_EXCLUDED = "NOTES_EXCLUDED"
 READINGS = 3
 """How often all attachments that wait are read: some may have changed meanwhile."""
 _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
@@ -93,6 +95,8 @@ class Runs:
         """Whether the last job did not finish."""
         self.indexed_at: str | None = None
         """When the last run had read all notes; ISO 8601."""
+        self.excluded: tuple[Warning, ...] = ()
+        """Folders with notes that the last run of the whole vault skipped by their names."""
         self._vault = vault
         self._refreshed = Change()
         self._reading = anyio.Lock()  # of attachments
@@ -277,9 +281,17 @@ class Runs:
 
         With `then_read`, attachments that wait for it are read in the background.
         """
-        index = self._vault.index
+        index, excluded = self._vault.index, []
+
+        def hear(event: RunEvent) -> None:
+            if isinstance(event, Warned) and event.code == NOTES_EXCLUDED:
+                excluded.append(event.warning)
+            on_event(event)
+
         try:
-            run = await self._vault.indexer.run(Index(task), on_event)
+            run = await self._vault.indexer.run(Index(task), hear)
+            if task.paths is None:
+                self.excluded = tuple(excluded)
             await self.refresh()
             index.check()  # the run may not have seen the damage that keeps it from serving
         except BaseException:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from vault_agent.vaults.writes import Writes
 
 
+MAX_EXCLUDED = 10
+"""Folders that are named because their notes are excluded. The job has more."""
+
+
 def health(
     config: Config,
     vault: IndexedVault,
@@ -59,7 +63,7 @@ def health(
         ),
         running_job=running.id if running else None,
         switched_on=switched_on(config),
-        warnings=(*warnings, *watch.notices()),
+        warnings=(*warnings, *watch.notices(), *runs.excluded[:MAX_EXCLUDED]),
         watch=watch.status(),
         write=writing.health(),
     )

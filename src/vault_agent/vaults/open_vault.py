@@ -15,7 +15,7 @@ from vault_agent.freshness.embeddings import Embeddings
 from vault_agent.freshness.following import Following
 from vault_agent.freshness.jobs import JobOptions, Jobs
 from vault_agent.freshness.own_writes import OwnWrites
-from vault_agent.freshness.runs import Runs
+from vault_agent.freshness.runs import NOTES_EXCLUDED, Runs
 from vault_agent.freshness.watch import Watch
 from vault_agent.indexing.protocol import Cluster, LayOut
 from vault_agent.model.jobs import JobKind, Trigger
@@ -23,6 +23,7 @@ from vault_agent.search.related import related
 from vault_agent.search.search import search
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
+from vault_agent.vault.exclude import Verdict
 from vault_agent.vaults.files import LinksOfVault
 from vault_agent.vaults.graph_layout import GraphLayout
 from vault_agent.vaults.health import health
@@ -239,6 +240,11 @@ class OpenVault:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
         return self.writes.files
 
+    def excluded_folder(self, path: str) -> str | None:
+        """Return the name of a folder above a path that is excluded by default, or None."""
+        reason = self._vault.exclusions.reason(path)
+        return reason[0] if reason is not None and reason[1] is Verdict.DEFAULT else None
+
     async def submit(
         self,
         kind: JobKind,
@@ -279,6 +285,11 @@ class OpenVault:
         await index.refresh()
         self.runs.incomplete = await self.jobs.were_cut_short()
         self.runs.indexed_at = await self.jobs.last_indexed()
+        last = await self.jobs.last_finished()
+        if last is not None:
+            self.runs.excluded = tuple(
+                warning for warning in last.warnings if warning.code == NOTES_EXCLUDED
+            )
         watched = self.config.watch.enabled
         if watched:
             self.watch.start(embeddings=self.runs.embeddings.enabled)
