@@ -12,6 +12,8 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search.search import search
+from vault_agent.search.unknown import filter_warnings
+from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.wire.base import parse
 from vault_agent.wire.requests import SearchBody
 
@@ -164,6 +166,24 @@ async def test_notes_without_a_date_are_told_by_number(tmp_path: Path):
         assert await told(before="2024-01-01", scope=Scope("Kept")) == []
         assert await told(after="2024-01-01", paths=("a.md",)) == [("NOTES_UNDATED", {"count": 1})]
         assert await told() == []
+
+
+async def test_warnings_of_filters_read_neither_all_notes_nor_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    vault = Vault(tmp_path)
+    vault.write("Kept/dated.md", "---\ndate: 2024-05-01\n---\ntea\n")
+    vault.write("Kept/other.md", "tea\n")
+    filters = Filters(after="2024-01-01", paths=("Kept/dated", "Kept"), scope=Scope("Kept"))
+
+    def read_all(*_: object, **__: object) -> None:
+        raise AssertionError("all of them are read")
+
+    async with indexed(vault) as opened:
+        monkeypatch.setattr(FulltextReader, "admitted", read_all)
+        monkeypatch.setattr(type(opened), "names", read_all)
+        (warning,) = await filter_warnings(opened, filters)
+    assert (warning.code, warning.details) == ("NOTES_UNDATED", {"count": 1})
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import UnknownWord
 from vault_agent.model.warning import Warning
 from vault_agent.ranking.query import literals
-from vault_agent.text.names import NOTE_SUFFIXES, fold
+from vault_agent.text.names import fold
 from vault_agent.text.terms import sequence, terms
 
 if TYPE_CHECKING:
@@ -26,7 +23,6 @@ SUGGESTIONS = 3
 _SIMILAR = 50.0
 """Lowest similarity, of 100."""
 _MAX_CHARACTERS = 200
-_FIRST_DAY = "0001-01-01"
 
 
 async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
@@ -75,11 +71,8 @@ async def _of_dates(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]
     """Return a warning if notes are left out because their frontmatter has no date."""
     if filters.after is None and filters.before is None:
         return ()
-    without = replace(filters, after=None, before=None)
-    dated = replace(filters, after=_FIRST_DAY, before=None)
-    admitted = partial(snapshot.fulltext.admitted, attachments=False)
-    undated = await snapshot.threads.run(lambda: len(admitted(without)) - len(admitted(dated)))
-    if undated <= 0:
+    undated = await snapshot.threads.run(snapshot.fulltext.count_undated, filters)
+    if not undated:
         return ()
     what = f"{undated:,} notes are left out because their frontmatter has no date."
     if undated == 1:
@@ -92,14 +85,10 @@ async def _of_paths(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]
         return ()
     scope = filters.scope
     unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
-    if not unknown and scope == EVERYTHING:
+    if not unknown:
         return ()
     names = await snapshot.threads.run(snapshot.names)
     known = [path for path, _ in names if scope.contains(path)]
-    if scope != EVERYTHING:
-        unknown = [path for path in filters.paths if _names_nothing(known, path)]
-        if not unknown:
-            return ()
     inner = [scope.inner(path) for path in known]
     folders = await snapshot.threads.run(_nearest, inner, scope.inner(unknown[0]))
     what = "No folder or note of the index has this path."
@@ -107,15 +96,6 @@ async def _of_paths(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]
         what = f"{what} Similar folders: {', '.join(folders)}."
     code = "FOLDER_NOT_FOUND"
     return (Warning.of(code, what, {"suggestions": folders}),)
-
-
-def _names_nothing(known: Iterable[str], path: str) -> bool:
-    """Whether a path is neither a folder nor a note of these, whatever else the vault has."""
-    if "*" in path or "?" in path:
-        return False
-    folded = fold(path.strip("/"))
-    starts = (f"{folded}/", *(folded + suffix for suffix in NOTE_SUFFIXES))
-    return not any(fold(each).startswith(starts) or fold(each) == folded for each in known)
 
 
 def _nearest(paths: Iterable[str], wanted: str) -> list[str]:

@@ -101,6 +101,10 @@ class Clauses:
             clauses.append(self._in_scope(filters.scope))
         return [silent(clause) for clause in clauses]
 
+    def dated(self) -> Query:
+        """Return the notes whose frontmatter has a date."""
+        return silent(self._days(None, None))
+
     def attachments(self) -> Query:
         """Return the attachments whose text is indexed."""
         return self._raw("type", ATTACHMENT_TYPE)
@@ -142,12 +146,12 @@ class Clauses:
             ),
         ]
 
-    def names_nothing(self, path: str) -> bool:
-        """Whether a path without wildcards is neither a folder with notes nor a note."""
+    def names_nothing(self, path: str, scope: Scope) -> bool:
+        """Whether a path without wildcards is neither a folder with notes of a scope nor a note."""
         comparable = comparable_path(path)
         if not comparable or is_glob(comparable):
             return False
-        return not self._is_known(comparable, EVERYTHING)
+        return not self._is_known(comparable, scope)
 
     def _patterns(
         self, filters: Filters, scope: Scope
