@@ -64,7 +64,8 @@ async def command(
     if options["strict"] and any(notice.code == _MISSING for notice in notices):
         raise NotFound("NOTE_NOT_FOUND", "A note to read is missing.", remedy="Check the names.")
     if form == "json":
-        envelope({"tasks": found})
+        shown = [{"code": n.code, "message": n.message, "details": n.details} for n in notices]
+        envelope({"tasks": found}, shown)
     else:
         section = found[0]["context"]["section"]
         prompt = str(found[0]["prompt"]) if form == "prompt" else ""

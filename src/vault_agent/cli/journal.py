@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
+from vault_agent.cli.asking import agreed
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
-from vault_agent.cli.terminal import clean, counted, envelope, is_terminal, say, tell, warn
+from vault_agent.cli.terminal import (
+    clean,
+    counted,
+    distinct_warnings,
+    envelope,
+    is_terminal,
+    say,
+    tell,
+    warn,
+)
 from vault_agent.client import calls
 from vault_agent.errors import InvalidRequest
 
@@ -85,19 +95,21 @@ async def make(invocation: Invocation, session_id: str) -> None:
 @click.pass_obj
 async def complete(invocation: Invocation) -> None:
     """Try all journals again that are not complete."""
-    done = []
+    made = []
     async with client_here(invocation, only_trusted=True) as client:
         for state in ("incomplete", "pending"):
             asked = {"state": state, "limit": 500}
             reply = await client.call(calls.JOURNALS, **asked)
-            for each in reply.envelope["data"]["journals"]:
-                made = await client.call(calls.JOURNAL_MAKE, session_id=each["sessionId"])
-                done.append(made.envelope["data"]["journal"])
+            made += [
+                await client.call(calls.JOURNAL_MAKE, session_id=each["sessionId"])
+                for each in reply.envelope["data"]["journals"]
+            ]
     if invocation.json:
-        envelope({"journals": done})
+        done = [reply.envelope["data"]["journal"] for reply in made]
+        envelope({"journals": done}, distinct_warnings(made))
         return
-    tried = f"Tried again: {counted(len(done), 'journal')}."
-    tell(tried if done else "All journals are complete.")
+    tried = f"Tried again: {counted(len(made), 'journal')}."
+    tell(tried if made else "All journals are complete.")
 
 
 @command.command("log", cls=Command)
@@ -141,6 +153,11 @@ async def review(invocation: Invocation, session_id: str | None, answer: str | N
             waiting = [each["sessionId"] for each in page.envelope["data"]["journals"]]
         else:
             waiting = [await _whole(client, session_id)]
+        if invocation.json and answer is None:
+            drafts = [await client.call(calls.JOURNAL_DRAFT, session_id=each) for each in waiting]
+            rows = [draft.envelope["data"] for draft in drafts]
+            envelope({"drafts": rows}, distinct_warnings(drafts))
+            return
         if not waiting:
             tell("No journal waits for your review.")
         for each in waiting:
@@ -158,8 +175,6 @@ async def _review_one(
 ) -> None:
     if answer is None:
         draft = await client.call(calls.JOURNAL_DRAFT, session_id=session_id)
-        if invocation.passed_on(draft):
-            return
         warn(draft.warnings)
         say(clean(draft.envelope["data"]["text"], lines=True))
         if not is_terminal(sys.stdin):
@@ -168,7 +183,7 @@ async def _review_one(
                 "Nobody can be asked here.",
                 remedy=f"Give --accept or --reject: vault-agent journal review {session_id}",
             )
-        answer = "accept" if click.confirm("Take it into the vault?", err=True) else "reject"
+        answer = "accept" if agreed("Take it into the vault?", yes=False) else "reject"
     reply = await client.call(
         calls.JOURNAL_REVIEW, {"accept": answer == "accept"}, session_id=session_id
     )

@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
-from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell, tell_prose, warn
+from vault_agent.cli.terminal import clean, counted, say, style, tell, tell_prose, warn
 from vault_agent.cli.times import ago
 from vault_agent.client import calls
 from vault_agent.model.memory import RecallWeights
@@ -52,11 +52,10 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
     }
     async with client_here(invocation, only_trusted=True) as client:
         reply = await client.call(calls.MEMORY, **body)
+    if invocation.passed_on(reply):
+        return
     warn(reply.warnings)
     data = reply.envelope["data"]
-    if invocation.json:
-        envelope(data)
-        return
     if data["text"]:
         say(clean(data["text"], lines=True))
     else:

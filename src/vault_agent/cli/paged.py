@@ -12,7 +12,7 @@ import asyncclick as click
 from vault_agent.cli.each import address, label, over
 from vault_agent.cli.filters import with_options
 from vault_agent.cli.here import listed, name_others, scope
-from vault_agent.cli.terminal import envelope, is_terminal, pass_on, tell, warn
+from vault_agent.cli.terminal import distinct_warnings, envelope, is_terminal, pass_on, tell, warn
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import InvalidRequest
 
@@ -219,9 +219,7 @@ class Listing:
         if "total" in data and self.total is not None:
             data["total"] = self.total
         data |= {"hasMore": self._next is not None, "nextCursor": self._next}
-        warnings = [each for page in pages for each in page.reply.envelope.get("warnings", ())]
-        distinct = [each for place, each in enumerate(warnings) if each not in warnings[:place]]
-        envelope(data, distinct)
+        envelope(data, distinct_warnings(page.reply for page in pages))
 
 
 def of_one_vault(

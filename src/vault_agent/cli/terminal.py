@@ -20,6 +20,7 @@ from vault_agent.text.visible import CONTROLS, HIDDEN, MOVING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from vault_agent.client.client import Reply
     from vault_agent.errors import VaultAgentError
     from vault_agent.model.warning import Warning as Notice
 
@@ -230,6 +231,12 @@ def pass_on(body: bytes) -> None:
 def envelope(data: object, warnings: Iterable[object] = ()) -> None:
     """Print a local result in the form of a server's reply."""
     pass_on(orjson.dumps({"data": data, "warnings": list(warnings)}))
+
+
+def distinct_warnings(replies: Iterable[Reply[Any]]) -> list[Any]:
+    """Return the warnings of several replies for `envelope`, each once."""
+    warnings = [warning for reply in replies for warning in reply.envelope.get("warnings", ())]
+    return [each for place, each in enumerate(warnings) if each not in warnings[:place]]
 
 
 def error_envelope(error: VaultAgentError) -> None:

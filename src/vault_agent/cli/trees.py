@@ -9,7 +9,16 @@ import asyncclick as click
 
 from vault_agent.cli.each import ask_each
 from vault_agent.cli.filters import with_options
-from vault_agent.cli.terminal import clean, envelope, is_terminal, say, style, tell, warn
+from vault_agent.cli.terminal import (
+    clean,
+    distinct_warnings,
+    envelope,
+    is_terminal,
+    say,
+    style,
+    tell,
+    warn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +75,8 @@ async def show_tree(
     truncated = any(tree["truncated"] for tree in trees)
     if invocation.json:
         whole = {field: sum(tree[field] for tree in trees) for field in _COUNTS & trees[0].keys()}
-        envelope({**trees[0], name: branches, **whole, "truncated": truncated})
+        warnings = distinct_warnings(one.reply for one in replies)
+        envelope({**trees[0], name: branches, **whole, "truncated": truncated}, warnings)
         return
     width = max((len(f"{each['total']:,}") for each in branches), default=0)
     for branch in branches:

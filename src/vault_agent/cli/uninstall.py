@@ -63,7 +63,7 @@ async def command(
     if not invocation.json:
         _show(steps, [in_home(each.vault) for each in servers], stays)
     if not (steps or servers):
-        _end(invocation, [], [], stays)
+        end(invocation, [], [], stays)
         return None
     if not agreed("Remove these?", yes=yes):
         tell("Nothing was removed.")
@@ -84,7 +84,7 @@ async def command(
         with suppress(OSError):  # it has other files
             (folder / "indexes").rmdir()
             folder.rmdir()
-    _end(invocation, done, failed, stays, stopped=len(servers))
+    end(invocation, done, failed, stays, stopped=len(servers))
     return None
 
 
@@ -100,7 +100,7 @@ def _show(steps: list[Step], vaults: list[str], stays: list[str]) -> None:
         say(f"  {line}")
 
 
-def _end(
+def end(
     invocation: Invocation,
     done: list[Step],
     failed: list[Step],
@@ -108,15 +108,22 @@ def _end(
     *,
     stopped: int = 0,
 ) -> None:
+    """Say what was removed and what stays.
+
+    Raises:
+        Failed: `OUTPUT_FAILED` with both in its details if something could not be removed.
+    """
+    rows = [{"what": step.what, "place": step.place} for step in done]
+    if failed:
+        details = {"removed": rows, "stays": [*stays, *(step.place for step in failed)]}
+        what = f"{len(failed)} of {len(done) + len(failed)} could not be removed: see above."
+        raise Failed("OUTPUT_FAILED", what, details)
     if invocation.json:
-        rows = [{"what": step.what, "place": step.place} for step in done]
         envelope({"removed": rows, "stays": stays})
     else:
         number = len(done) + stopped
         what = f"Removed {counted(number, 'thing')}." if number else "There is nothing to remove."
         say(f"{what} Last, remove the program: {_how_to_remove()}")
-    if failed:
-        raise Failed("OUTPUT_FAILED", f"{len(failed)} could not be removed: see above.")
 
 
 def _of_agents(invocation: Invocation) -> Iterator[Step]:
