@@ -18,6 +18,7 @@ from vault_agent.api.operations import OPERATIONS
 from vault_agent.markdown import edit
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.yaml.edit import read_keys, set_keys
+from vault_agent.model.identifiers import content_hash
 from vault_agent.writing.dating import dating
 
 if TYPE_CHECKING:
@@ -75,6 +76,48 @@ def test_an_edit_sets_the_date_unless_it_is_about_the_date(
 def test_only_a_date_that_is_there_is_kept(note: bytes, changed: bytes):
     plan = dating(lambda each: edit.append(each, "More\n"), NOW)
     assert spliced(note, plan(note).splices) == changed
+
+
+@pytest.mark.parametrize(
+    ("sent", "whole", "updated"),
+    [
+        ("2020-01-01T00:00:00Z", True, SET),
+        ("2019-12-31T23:00:00-02:00", True, "2019-12-31T23:00:00-02:00"),
+        ("2020-01-01T01:00:00+02:00", True, SET),
+        ("2019-06-01", True, SET),
+        ("2030-01-01T00:00:00Z", True, "2030-01-01T00:00:00Z"),
+        ("soon", True, "soon"),
+        ("2019-06-01", False, "2019-06-01"),
+    ],
+)
+def test_a_whole_text_does_not_put_an_earlier_date_back(sent: str, whole: bool, updated: str):
+    """The web page sends the text that it opened, with the time from before its first save."""
+    text = NOTE.decode().replace("2020-01-01T00:00:00Z", sent).replace("task", "done")
+    plan = dating(lambda note: edit.overwrite(note, text), NOW, whole=whole)
+    after = spliced(NOTE, plan(NOTE).splices)
+    assert read_keys(after)["updated"] == updated
+    line = re.compile(r"^updated: .*$", re.MULTILINE)
+    assert line.sub("", after.decode()) == line.sub("", text)
+
+
+async def test_each_save_of_a_text_that_was_opened_once_sets_the_date(tmp_path: Path):
+    world = RegisteredVaults(tmp_path)
+    world.write(world.default, {})
+    shop = world.project("shop", {"A.md": NOTE.decode()})
+    [operation] = [each for each in OPERATIONS if each.name == "write_note"]
+    write = {"enabled": True, "folders": ["."], "quiet_seconds": 0, "allow": ["overwrite"]}
+    async with world.app(write=write) as app, app.vaults.open("shop") as vault:
+        await indexed(vault)
+        await vault.writing.ready()
+        text = NOTE.decode()
+        for number in range(3):
+            text += f"More {number}\n"
+            note = (shop / "A.md").read_bytes()
+            body = {"path": "A.md", "content": text, "mode": "overwrite"}
+            body["expectedHash"] = content_hash(note).hex()
+            await perform(operation, CallContext(app, vault, OWNER), operation.request(**body))
+            updated = read_keys((shop / "A.md").read_bytes())["updated"]
+            assert updated != "2020-01-01T00:00:00Z"
 
 
 @given(st.text(alphabet="ab:-\n \r#[", max_size=40), st.text(alphabet="ab\n", min_size=1))

@@ -26,24 +26,33 @@ _UPDATED: Final = "updated"
 _DAY: Final = len("2026-01-01")
 
 
-def dating(plan: Plan, now: datetime) -> Plan:
-    """Return a plan that also sets `updated` to a time, if the note has it and is changed."""
+def dating(plan: Plan, now: datetime, *, whole: bool = False) -> Plan:
+    """Return a plan that also sets `updated` to a time, if the note has it and is changed.
+
+    With `whole`, the plan gives the note the text that somebody had before it: an earlier time in
+    it is not a wish.
+    """
 
     def dated(note: bytes) -> Planned:
         made = plan(note)
         planned = made if isinstance(made, Planned) else Planned(made)
-        return replace(planned, splices=_dated(note, planned.splices, now))
+        return replace(planned, splices=_dated(note, planned.splices, now, whole=whole))
 
     return dated
 
 
-def _dated(note: bytes, splices: Sequence[Splice], now: datetime) -> Sequence[Splice]:
+def _dated(
+    note: bytes, splices: Sequence[Splice], now: datetime, *, whole: bool
+) -> Sequence[Splice]:
     after = spliced(note, splices)
     if after == note:
         return splices
     try:
         value = read_keys(note).get(_UPDATED)
-        if not isinstance(value, str) or not value or read_keys(after).get(_UPDATED) != value:
+        planned = read_keys(after).get(_UPDATED)
+        if not isinstance(value, str) or not value:
+            return splices
+        if planned != value and not (whole and _is_before(planned, value)):
             return splices
         utc = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         wanted = {_UPDATED: utc[:_DAY] if len(value) == _DAY else utc}
@@ -51,8 +60,21 @@ def _dated(note: bytes, splices: Sequence[Splice], now: datetime) -> Sequence[Sp
             (*splices, *set_keys(note, wanted)), key=lambda each: (each.start, each.end)
         )
         apart = all(first.end < second.start for first, second in pairwise(together))
-        if apart:
+        if apart and planned == value:
             return together
         return overwrite(note, spliced(after, set_keys(after, wanted)).decode())
     except (VaultAgentError, UnicodeDecodeError):
         return splices  # its frontmatter cannot be edited
+
+
+def _is_before(one: object, other: str) -> bool:
+    """Whether a property is an earlier time than another one."""
+    try:
+        return isinstance(one, str) and _time(one) < _time(other)
+    except ValueError:
+        return False
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vault_agent.errors import Conflict, TooLarge
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.write_state import WriteState
+from vault_agent.model.write_state import Right, WriteState
 from vault_agent.text.names import is_note
 from vault_agent.vault.naming import check_new
 from vault_agent.vault.new import place_of_new
@@ -76,7 +76,9 @@ class OneFile:
             planned_here = results.planned(plan)
             if self._journal.limits.dates and not write.by_itself:
                 now = datetime.now(UTC)
-                planned_here, plan = dating(planned_here, now), dating(plan, now)
+                whole = write.right is Right.OVERWRITE
+                planned_here = dating(planned_here, now, whole=whole)
+                plan = dating(plan, now, whole=whole)
             made = planned_here(before)
             planned = made if isinstance(made, Planned) else Planned(made)
             after = spliced(before, planned.splices)
