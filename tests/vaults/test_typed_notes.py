@@ -16,6 +16,8 @@ from vault_agent.api.writing import WRITE_NOTE, WriteNoteBody
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest
 from vault_agent.markdown.yaml.edit import read_keys
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Write
 from vault_agent.wire.requests import NoParams
 
 if TYPE_CHECKING:
@@ -106,3 +108,21 @@ async def test_notes_of_a_project_are_written_while_the_vault_of_a_person_stays_
         with pytest.raises(Forbidden, match="VAULT_READ_ONLY"):
             await perform(WRITE_NOTE, CallContext(app, app.vaults.default, OWNER), append)
     assert (world.default / "A.md").read_text() == "# A\n"
+
+
+async def test_links_by_type_and_name_follow_a_renamed_note(tmp_path: Path):
+    world = RegisteredVaults(tmp_path)
+    shop = world.project(
+        "shop",
+        {
+            "modules/parser.md": "# Parser\n",
+            "decisions/a.md": "See [[module-parser]] and [[parser]].\n",
+        },
+    )
+    write = {**WRITE, "allow": ["move", "edit"]}
+    async with world.app(write=write) as app, app.vaults.open("project:shop") as vault:
+        await indexed(vault)
+        await vault.writing.ready()
+        asked = Write(operation="move", right=Right.MOVE)
+        await vault.files.move("modules/parser.md", "modules/reader.md", asked)
+        assert (shop / "decisions/a.md").read_text() == "See [[module-reader]] and [[reader]].\n"

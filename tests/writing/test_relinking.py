@@ -6,6 +6,7 @@ import pytest
 
 from vault_agent.errors import Conflict
 from vault_agent.markdown.edit import spliced
+from vault_agent.text.names import keys_of
 from vault_agent.writing.relinking import Names, rewritten
 
 
@@ -240,3 +241,25 @@ def test_kinds_are_counted():
 def test_a_broken_link_that_begins_to_lead_somewhere_is_reported():
     names = Names([("From.md", ()), ("Old.md", ())], moved={"Old.md": "New.md"})
     assert rewritten(b"\n[[New]]", "From.md", names).surprises == (2,)
+
+
+@pytest.mark.parametrize(
+    ("link", "to", "after"),
+    [
+        ("[[module-old|x]]", "modules/new.md", "[[module-new|x]]"),
+        ("[[old]] [[module-old]]", "modules/new.md", "[[new]] [[module-new]]"),
+        ("[[module-old]]", "modules/parts/new.md", "[[module-new]]"),
+        ("[[Module-Old#Part]]", "modules/new.md", "[[Module-new#Part]]"),
+        ("---\nup: '[[module-old]]'\n---\n", "modules/new.md", "---\nup: '[[module-new]]'\n---\n"),
+        ("[[the-id]]", "modules/new.md", "[[the-id]]"),
+        ("[[module-old]]", "archive/old.md", "[[old]]"),  # its type may have been the folder's
+    ],
+)
+def test_a_link_by_type_and_name_follows_its_note(link: str, to: str, after: str):
+    keys = {"modules/old.md": keys_of("modules/old.md", "module", "the-id")}
+    assert moved(link, "A.md", {"modules/old.md": to}, aliases=keys) == after
+
+
+def test_a_type_of_its_own_stays_in_the_link():
+    keys = {"old.md": keys_of("old.md", "module", None)}
+    assert moved("[[module-old]]", "A.md", {"old.md": "b/old.md"}, aliases=keys) == "[[module-old]]"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import quote
 
 from vault_agent.model.notes import LinkKind
-from vault_agent.text.names import fold, is_note
+from vault_agent.text.names import fold, is_note, stem
 
 from .links import target_of_destination, target_of_wikilink
 from .yaml.write import within
@@ -144,6 +144,9 @@ def _targets(link: Link, was: Places, now: Places, leads: Leads) -> Iterator[str
         own = [explicit]
     else:
         style = _style(target, link.kind, was)
+        name = stem(was.dest)
+        if fold(target).endswith(fold(f"-{name}")):  # perhaps the type and the name of the note
+            yield target[: -len(name)] + stem(now.dest)
         if style == "relative":
             own = [relative, explicit]
         elif style == "name" and leads.is_unique(now.dest):

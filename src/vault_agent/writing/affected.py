@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown.resolve import names_of, target_key
-from vault_agent.writing.relinking import Names, changes, note_links, rewritten
+from vault_agent.writing.relinking import Names, changes, moved_aliases, note_links, rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +54,9 @@ class Known:
             found |= names_of(path) | names_of(change.moved.get(path, path))
         for path, aliases in self._reader.files_named(found):
             if path in own:
+                to = change.moved.get(path, path)
                 found |= names_of(path, aliases or ())
+                found |= names_of(to, moved_aliases(aliases or (), path, to))
         return found
 
     def read(self, names: Iterable[str]) -> None:

@@ -22,12 +22,32 @@ from vault_agent.markdown.relink import (
 )
 from vault_agent.markdown.resolve import LinkResolver, names_of
 from vault_agent.model.identifiers import content_hash
+from vault_agent.model.note_types import type_of_folder
+from vault_agent.text.names import TYPE_MARK, stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from vault_agent.markdown.resolve import Resolution
     from vault_agent.model.notes import Link
+
+
+def moved_aliases(aliases: Iterable[str], path: str, to: str) -> tuple[str, ...]:
+    """Return the stored aliases of a note after a move: the key of type and name has the new name.
+
+    A type that the note may only have had from its old folder is forgotten.
+    """
+    if path == to:
+        return tuple(aliases)
+    kept = []
+    for alias in aliases:
+        if not alias.startswith(TYPE_MARK):
+            kept.append(alias)
+            continue
+        kind = alias.removeprefix(TYPE_MARK).removesuffix(f"-{stem(path)}")
+        if kind != type_of_folder(path) or kind == type_of_folder(to):
+            kept.append(f"{TYPE_MARK}{kind}-{stem(to)}")
+    return tuple(kept)
 
 
 class Names:
@@ -55,7 +75,11 @@ class Names:
         gone = set(removed)
         notes = [(path, tuple(aliases)) for path, aliases in notes]
         attachments = list(attachments)
-        later = [(self.place(path), aliases) for path, aliases in notes if path not in gone]
+        later = [
+            (self.place(path), moved_aliases(aliases, path, self.place(path)))
+            for path, aliases in notes
+            if path not in gone
+        ]
         others = [self.place(path) for path in attachments if path not in gone]
         others += added  # a new note has no aliases yet, so it is a file like any other
         self._before = LinkResolver(notes, attachments)
