@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import zlib
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks.pdfs import pdf, pdf_of, slow_pdf
+from benchmarks.pdfs import pdf, slow_pdf
 from tests.mcp.conftest import Agent
 from tests.support.waiting import eventually
 
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
 
 PAGES = ["The kettle was on the stove.", "Nothing here.", "A marmalade recipe\nfrom Seville."]
 LOOP = pdf(["x"]).replace(b"/Kids [5 0 R]", b"/Kids [2 0 R]")
-
-
-def bomb() -> bytes:
-    """Return a PDF of half a gigabyte of text. To compress it takes seconds."""
-    return pdf_of(zlib.compress(b"(x) Tj " * (64 << 20), 9), "/Filter /FlateDecode")
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +85,10 @@ def test_a_change_is_noticed(served: Agent):
 
 @pytest.mark.fault(
     "Attachments",
-    "a PDF with a loop, a bomb of compressed text, or 10,000 pages",
+    "a PDF with a loop, or 10,000 pages",
     "it ends as a warning: its beginning is searched, or its name only",
 )
 def test_hostile_files_end_as_warnings(served: Agent):
-    served.write("Hostile/bomb.pdf", bomb())
     served.write("Hostile/loop.pdf", LOOP)
     served.write("Hostile/long.pdf", pdf(["a medlar tree"] * 10_000))
     served.write("Hostile/good.pdf", pdf(["a rowan tree"]))
@@ -103,8 +96,7 @@ def test_hostile_files_end_as_warnings(served: Agent):
     found = eventually(lambda: served.search("rowan").data["results"])
     assert [each["path"] for each in found] == ["Hostile/good.pdf"]
     assert served.search("medlar").data["results"][0]["page"] == 1
-    for name in ("bomb", "loop"):
-        assert served.search(name).data["results"][0]["path"] == f"Hostile/{name}.pdf"
+    assert served.search("loop").data["results"][0]["path"] == "Hostile/loop.pdf"
 
 
 @pytest.mark.fault(
