@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ from vault_agent.config.registry import Registered, Role, add_vault, new_uid
 from vault_agent.vaults.known import KnownVaults
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
     from pathlib import Path
 
     from vault_agent.app import App
@@ -28,7 +30,7 @@ class RegisteredVaults:
         self.registry = self.folder / "config" / "vaults.toml"
         self.data = self.folder / "data"
         self.default = self.folder / "notes"
-        self.default.mkdir(parents=True)
+        self.default.mkdir(parents=True, exist_ok=True)
 
     def write(self, root: Path, notes: Mapping[str, str]) -> Path:
         """Write notes into a vault, and return its folder."""
@@ -65,6 +67,40 @@ class RegisteredVaults:
         async with open_app(self.config(**sections), known=KnownVaults(self.registry)) as app:
             await indexed(app.vaults.default)
             yield app
+
+
+class KeptVaults:
+    """Registered vaults that are made and indexed once, for tests that begin from them.
+
+    A vault that has an index starts no process when it is opened.
+    """
+
+    def __init__(
+        self, folder: Path, fill: Callable[[RegisteredVaults], Iterable[str]], **sections: Any
+    ) -> None:
+        """Let `fill` make the vaults and return their names, those of the default vault left out.
+
+        Args:
+            folder: an empty folder.
+            fill: makes vaults.
+            sections: settings that the indexes are made with.
+        """
+        self.vaults = RegisteredVaults(folder / "vaults")
+        self._copy = folder / "copy"
+        asyncio.run(self._index(tuple(fill(self.vaults)), sections))
+        shutil.copytree(self.vaults.folder, self._copy, symlinks=True)
+
+    async def _index(self, names: tuple[str, ...], sections: dict[str, Any]) -> None:
+        async with self.vaults.app(**sections) as app:
+            for name in names:
+                async with app.vaults.open(name) as vault:
+                    await indexed(vault)
+
+    def restored(self) -> RegisteredVaults:
+        """Put all files back as they were after the first index, and return the vaults."""
+        shutil.rmtree(self.vaults.folder)
+        shutil.copytree(self._copy, self.vaults.folder, symlinks=True)
+        return self.vaults
 
 
 async def indexed(vault: OpenVault) -> OpenVault:

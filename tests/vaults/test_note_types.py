@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
-from tests.support.registered_vaults import RegisteredVaults, indexed
+from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
@@ -26,8 +26,6 @@ from vault_agent.wire.requests import NoteRequest, RelatedBody, SearchBody
 from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from vault_agent.vaults.open_vault import OpenVault
 
 JOURNAL = """---
@@ -56,13 +54,21 @@ NOTES_OF_APP = {
 }
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> RegisteredVaults:
-    made = RegisteredVaults(tmp_path)
+def fill(made: RegisteredVaults) -> tuple[str, str]:
     made.write(made.default, NOTES_OF_APP)
     made.project("app", NOTES_OF_APP)
     made.registered(Role.OTHER, "other", {"decisions/a.md": "# A\n", "b.md": "[[decision-a]]"})
-    return made
+    return "project:app", "other"
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> KeptVaults:
+    return KeptVaults(tmp_path_factory.mktemp("types"), fill)
+
+
+@pytest.fixture
+def world(kept: KeptVaults) -> RegisteredVaults:
+    return kept.restored()
 
 
 async def targets(vault: OpenVault, path: str) -> list[str | None]:

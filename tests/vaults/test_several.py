@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.endpoint import EmbeddingEndpoint
-from tests.support.registered_vaults import RegisteredVaults, indexed
+from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
@@ -86,9 +86,23 @@ def halves(world: RegisteredVaults) -> dict[str, str]:
     return every
 
 
-async def test_results_are_merged_by_score(world: RegisteredVaults):
-    halves(world)
-    async with world.app() as app:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> KeptVaults:
+    def fill(vaults: RegisteredVaults) -> tuple[str, ...]:
+        halves(vaults)
+        return HALVES
+
+    return KeptVaults(tmp_path_factory.mktemp("several"), fill)
+
+
+@pytest.fixture
+def halved(kept: KeptVaults) -> RegisteredVaults:
+    """Return two vaults with a part of the notes each, and all notes as the default vault."""
+    return kept.restored()
+
+
+async def test_results_are_merged_by_score(halved: RegisteredVaults):
+    async with halved.app() as app:
         await ready(app, *HALVES)
         for text, weights in product(
             ("frost", "the garden"), (UNWEIGHTED, Weights({"Garden": 0.5}, 30))
@@ -116,10 +130,9 @@ async def test_a_vault_with_all_words_comes_before_one_with_some(world: Register
         assert found.hits[1].score < alone.hits[0].score
 
 
-async def test_filters_hold_in_each_vault(world: RegisteredVaults):
-    halves(world)
+async def test_filters_hold_in_each_vault(halved: RegisteredVaults):
     many = tuple(f"*{letter}*" for letter in "aeio")
-    async with world.app() as app:
+    async with halved.app() as app:
         await ready(app, *HALVES)
         for filters in (
             Filters(paths=("Garden",)),
@@ -134,9 +147,8 @@ async def test_filters_hold_in_each_vault(world: RegisteredVaults):
                 assert {h.path for h in parts.hits} == {h.path for h in whole.hits}, (filters, text)
 
 
-async def test_all_words_match_as_in_the_whole(world: RegisteredVaults):
-    halves(world)
-    async with world.app() as app:
+async def test_all_words_match_as_in_the_whole(halved: RegisteredVaults):
+    async with halved.app() as app:
         await ready(app, *HALVES)
         query = SearchQuery("frost garden", every_word=True, limit=20)
         whole = await app.vaults.default.search(query)
@@ -145,11 +157,10 @@ async def test_all_words_match_as_in_the_whole(world: RegisteredVaults):
         assert whole.hits
 
 
-async def test_vaults_are_searched_by_meaning_too(world: RegisteredVaults):
-    halves(world)
+async def test_vaults_are_searched_by_meaning_too(halved: RegisteredVaults):
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
-        async with world.app(embedding=embedding) as app:
+        async with halved.app(embedding=embedding) as app:
             await ready(app, *HALVES)
             for mode in (Mode.EMBEDDING, Mode.HYBRID):
                 query = SearchQuery("frost on the beds", mode=mode, limit=10)
@@ -167,18 +178,16 @@ async def test_a_word_of_one_vault_is_not_unknown(world: RegisteredVaults):
         assert [each.word for each in found.unknown] == ["zzxqy"]
 
 
-async def test_a_page_of_older_indexes_is_refused(world: RegisteredVaults):
-    halves(world)
-    async with world.app() as app:
+async def test_a_page_of_older_indexes_is_refused(halved: RegisteredVaults):
+    async with halved.app() as app:
         await ready(app, *HALVES)
         query = SearchQuery("the garden", limit=4, offset=4, revision="older")
         with pytest.raises(InvalidRequest, match="CURSOR_EXPIRED"):
             await app.several.search(HALVES, query)
 
 
-async def test_pages_follow_each_other(world: RegisteredVaults):
-    halves(world)
-    async with world.app() as app:
+async def test_pages_follow_each_other(halved: RegisteredVaults):
+    async with halved.app() as app:
         await ready(app, *HALVES)
         query = SearchQuery("the garden", limit=4)
         first = await app.several.search(HALVES, query)
