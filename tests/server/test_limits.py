@@ -104,9 +104,9 @@ async def test_an_unread_reply_is_not_buffered_forever(kind: str):
         "an attachment": DOWNLOAD,
     }
     async with run(limits=replace(SHORT, connections=1)) as server:
-        note = await server.engine.note(NOTE_ID, allow_large=False)
+        note = await server.engine.note(NOTE_ID, allow_large=False, path=None)
 
-        async def huge(note_id, *, allow_large):
+        async def huge(*arguments, **options):
             return replace(note, content="filler\n" * 5_000_000)
 
         server.engine.note = huge
@@ -131,7 +131,7 @@ async def test_an_unread_reply_is_not_buffered_forever(kind: str):
 async def test_a_read_that_nobody_waits_for_ends():
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def endless(note_id, *, allow_large):
+    async def endless(*arguments, **options):
         begun.set()
         try:
             await asyncio.Event().wait()
@@ -152,7 +152,7 @@ async def test_a_stop_does_not_wait_for_what_only_reads(monkeypatch: pytest.Monk
     monkeypatch.setattr(serving, "_SHUTDOWN_SECONDS", 2 * PATIENCE)
     begun = asyncio.Event()
 
-    async def endless(note_id, *, allow_large):
+    async def endless(*arguments, **options):
         begun.set()
         await asyncio.Event().wait()
 
@@ -324,8 +324,8 @@ async def test_ended_connections_do_not_count_towards_the_limit():
 async def test_a_new_connection_is_closed_if_all_are_busy():
     reads: list[str] = []
 
-    async def endless(note_id, *, allow_large):
-        reads.append(note_id)
+    async def endless(*arguments, **options):
+        reads.append(NOTE_ID)
         await asyncio.Event().wait()
 
     async with run(limits=Limits(connections=2)) as server:
