@@ -197,7 +197,7 @@ def _global_options() -> list[GlobalOption]:
             multiple=True,
             expose_value=False,
             callback=_keep_vaults,
-            help="Another vault of the server: project:NAME, global, default, or one of `vaults`."
+            help="Use another vault, as `vault-agent vaults` names it."
             " `search` and `related` take several.",
         ),
         GlobalOption(
@@ -205,7 +205,7 @@ def _global_options() -> list[GlobalOption]:
             is_flag=True,
             expose_value=False,
             callback=_keep,
-            help="Print the reply's envelope as JSON, and nothing else.",
+            help="Print JSON.",
         ),
         GlobalOption(
             ["--version"],

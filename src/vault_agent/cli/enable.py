@@ -129,9 +129,11 @@ async def command(
         for folder in folders:
             if not (now.vault.root / folder.strip()).is_dir():
                 tell(f"{clean(folder.strip())} is not there yet. Its first note makes it.")
+    then = FEATURES[feature].then
     if feature == "write" and _only_projects(invocation):
         tell("Your own notes stay closed. To open a folder: vault-agent enable write --folder NAME")
-    tell_applied(applied, then=FEATURES[feature].then)
+        then = ""  # a note of the user's own cannot be written
+    tell_applied(applied, then=then)
 
 
 def _show(invocation: Invocation, config: Config) -> None:

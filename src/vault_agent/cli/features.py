@@ -74,9 +74,9 @@ FEATURES: dict[str, Feature] = {
         "vaults of projects and the global one",
         ("vaults.enabled",),
         ("vaults.enabled", "memory.enabled", "journal.enabled"),
-        "The vaults of projects and the global vault are served too.",
+        "All vaults that `vault-agent vaults` lists are served.",
         "Only the vault of vault.root is served, and nothing is remembered of sessions.",
-        "vault-agent init",
+        "vault-agent search --all-vaults what I look for",
     ),
     "mcp": Feature(
         "agents may search and read",

@@ -78,9 +78,15 @@ _FILTERS = {
         help="Only with this frontmatter property. Repeat to require several.",
     ),
     "after": click.option(
-        "--after", metavar="DATE", type=DAY, help=f"Only dated from this day: {DAYS}."
+        "--after",
+        metavar="DATE",
+        type=DAY,
+        help=f"Only notes whose frontmatter has a date on or after this day: {DAYS}.",
     ),
     "before": click.option(
-        "--before", metavar="DATE", type=DAY, help=f"Only dated to this day: {DAYS}."
+        "--before",
+        metavar="DATE",
+        type=DAY,
+        help=f"Only notes whose frontmatter has a date on or before this day: {DAYS}.",
     ),
 }

@@ -21,7 +21,7 @@ from vault_agent.config.registry import DEFAULT
 async def command(
     invocation: Invocation, /, name: str, *, unlinked: bool, all_vaults: bool, **options: Any
 ) -> None:
-    """Find notes and chunks related to a note or chunk.
+    """Find notes like this one.
 
     They are similar in text, linked, or linked with the same notes. NOTE is an ID, a path or its
     end, a title, or the number of a result of your last search.

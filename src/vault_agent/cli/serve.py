@@ -17,7 +17,6 @@ from vault_agent.cli.servers import (
     START,
     as_argument,
     in_home,
-    require_folders_of_agents,
     require_servable,
     restart_command,
     running_servers,
@@ -137,7 +136,8 @@ async def _serve(
     from vault_agent.config.live import LiveConfig
     from vault_agent.server.serve import serve  # takes long, so settings are checked before
 
-    require_folders_of_agents(config)
+    if config.vault.root is not None and config.vault.root.is_dir():
+        require_servable(config)
 
     def announce(server: Listening, health: Health) -> None:
         endpoint = rules.endpoint_of(server.host, server.port)

@@ -142,7 +142,7 @@ def require_servable(config: Config) -> None:
     from vault_agent.config import index_directory
 
     folder = index_directory(config)
-    require_folders_of_agents(config)
+    _require_folders_of_agents(config)
     try:
         make_private_folder(folder)
     except OSError as error:
@@ -154,7 +154,7 @@ def require_servable(config: Config) -> None:
         ) from None
 
 
-def require_folders_of_agents(config: Config) -> None:
+def _require_folders_of_agents(config: Config) -> None:
     """Refuse agents that would see nothing, since their folder is missing or misspelt.
 
     Raises:

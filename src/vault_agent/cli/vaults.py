@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.group("vaults", cls=Group, invoke_without_command=True)
 @click.pass_context
 async def command(context: click.Context) -> None:
-    """List, add and forget vaults besides `vault.root`."""
+    """List, add and forget other folders of notes."""
     if context.invoked_subcommand is None:
         _list(context.obj)
 
@@ -82,7 +82,7 @@ def _list(invocation: Invocation) -> None:
 @click.option("--name", help="What to call it. Default: the name of the folder.")
 @click.pass_obj
 async def add(invocation: Invocation, folder: Path, name: str | None) -> None:
-    """Let the server open the notes of a folder as a vault of its own."""
+    """Add another folder of notes, as a vault of its own."""
     root = Path(os.path.realpath(folder.expanduser()))
     if not root.is_dir():
         raise Misconfigured("CONFIG_INVALID", "There is no such folder.")
