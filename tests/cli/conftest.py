@@ -1,15 +1,17 @@
-"""The program as a subprocess with a separate home folder, and a fake server."""
+"""Commands with a separate home folder, in this process or in one of their own; a fake server."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 from aiohttp.test_utils import TestServer
-from tests.cli.fake import PROGRAM, Ended, FakeServer, Run
+from tests.cli.fake import PROGRAM, FakeServer, Run
 from tests.support.clocks import PATIENCE
+from tests.support.command import Ended, run_here
 from tests.support.homes import at_home
 from tests.support.privacy import Confidences
 
@@ -33,9 +35,26 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run(environment: dict[str, str]) -> Run:
-    """Return a function that runs the program and waits for its end."""
+    """Return a function that runs a command in this process, one at a time."""
+    lock = asyncio.Lock()
 
-    async def run(
+    async def run(*arguments: str, stdin: str = "", **variables: str) -> Ended:
+        async with lock, asyncio.timeout(PATIENCE):
+            with ThreadPoolExecutor(1) as thread:
+                ended = await asyncio.get_running_loop().run_in_executor(
+                    thread, run_here, arguments, {**environment, **variables}, stdin
+                )
+        examine(ended, environment | variables)
+        return ended
+
+    return run
+
+
+@pytest.fixture
+def run_apart(environment: dict[str, str]) -> Run:
+    """Return a function that runs the program in a process of its own and waits for its end."""
+
+    async def run_apart(
         *arguments: str, stdin: str = "", program: tuple[str, ...] = PROGRAM, **variables: str
     ) -> Ended:
         process = await asyncio.create_subprocess_exec(
@@ -49,14 +68,20 @@ def run(environment: dict[str, str]) -> Run:
         async with asyncio.timeout(PATIENCE):
             out, err = await process.communicate(stdin.encode())
         assert process.returncode is not None
-        private = Confidences()
-        private.add("the home", environment["HOME"])
-        if key := variables.get("VAULT_AGENT_SERVER_API_KEY"):
-            private.add("a key", key)
-        private.examine("standard error", err)
-        return Ended(process.returncode, out.decode(), err.decode())
+        ended = Ended(process.returncode, out.decode(), err.decode())
+        examine(ended, environment | variables)
+        return ended
 
-    return run
+    return run_apart
+
+
+def examine(ended: Ended, variables: dict[str, str]) -> None:
+    """Assert that errors name neither the home folder nor a key."""
+    private = Confidences()
+    private.add("the home", variables["HOME"])
+    if key := variables.get("VAULT_AGENT_SERVER_API_KEY"):
+        private.add("a key", key)
+    private.examine("standard error", ended.err.encode())
 
 
 @pytest.fixture

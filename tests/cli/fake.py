@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 from aiohttp import web
+from tests.support.command import Ended
 
 from vault_agent.model.graph import FolderTree
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
@@ -49,15 +50,6 @@ NOBODY = Metadata(
     attachment_count=0,
     truncated=False,
 )
-
-
-@dataclass
-class Ended:
-    """The exit code and output of a program."""
-
-    code: int
-    out: str
-    err: str
 
 
 Run = Callable[..., Awaitable[Ended]]

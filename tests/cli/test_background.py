@@ -58,28 +58,28 @@ def found(environment: dict[str, str], name: str) -> Path:
     "`PORT_IN_USE`, and nothing starts",
 )
 async def test_a_server_in_the_background_is_found_and_stopped(
-    environment: dict[str, str], vault: Path, run: Run
+    environment: dict[str, str], vault: Path, run_apart: Run
 ):
     with ExitStack() as stack:
         with suppress(OSError):  # another program has the default port
             stack.enter_context(socket.create_server(("127.0.0.1", DEFAULT_PORT)))
-        started = await run("serve", "--background")
+        started = await run_apart("serve", "--background")
         assert started.code == 0, started.err
         assert "runs in the background at http://127.0.0.1:" in started.out
         assert f":{DEFAULT_PORT}\n" not in started.out
         assert "--endpoint" not in started.out
-        assert (await run("jobs", "follow")).code == 0
-        assert "Stock.md" in (await run("search", "bones")).out
-        again = await run("serve", "--background")
+        assert (await run_apart("jobs", "follow")).code == 0
+        assert "Stock.md" in (await run_apart("search", "bones")).out
+        again = await run_apart("serve", "--background")
         assert again.code == 0
         assert "already runs" in again.out
     for name in ("server.log", "server.address"):
         assert os.name == "nt" or found(environment, name).stat().st_mode & 0o777 == 0o600
-    stopped = await run("serve", "--stop")
+    stopped = await run_apart("serve", "--stop")
     assert stopped.code == 0
     assert "has stopped" in stopped.out
     assert not list(Path(environment["HOME"]).rglob("server.address"))
-    assert "No server runs" in (await run("serve", "--stop")).err
+    assert "No server runs" in (await run_apart("serve", "--stop")).err
 
 
 @pytest.mark.fault(
@@ -89,25 +89,29 @@ async def test_a_server_in_the_background_is_found_and_stopped(
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by a POSIX signal")
 async def test_the_record_of_a_killed_server_is_harmless(
-    environment: dict[str, str], vault: Path, run: Run
+    environment: dict[str, str], vault: Path, run_apart: Run
 ):
-    first = orjson.loads((await run("--json", "serve", "--background", "--port", "0")).out)["data"]
+    first = orjson.loads((await run_apart("--json", "serve", "--background", "--port", "0")).out)[
+        "data"
+    ]
     assert first["started"]
     os.kill(first["pid"], signal.SIGKILL)
     note = found(environment, "server.address")
-    while "No server runs" not in (await run("serve", "--stop")).err:
+    while "No server runs" not in (await run_apart("serve", "--stop")).err:
         pass
     assert note.exists()
-    refused = await run("search", "bones", VAULT_AGENT_SERVER_PORT="1")
+    refused = await run_apart("search", "bones", VAULT_AGENT_SERVER_PORT="1")
     assert refused.code == 1
     assert "http://127.0.0.1:1" in refused.err
-    second = orjson.loads((await run("--json", "serve", "--background", "--port", "0")).out)["data"]
+    second = orjson.loads((await run_apart("--json", "serve", "--background", "--port", "0")).out)[
+        "data"
+    ]
     assert second["started"]
     assert second["pid"] != first["pid"]
     # Not even a record that names another process is believed.
-    await run("serve", "--stop")
+    await run_apart("serve", "--stop")
     note_address(note.parent, "http://127.0.0.1:9")
-    assert "No server runs" in (await run("serve", "--stop")).err
+    assert "No server runs" in (await run_apart("serve", "--stop")).err
 
 
 async def test_a_port_that_was_chosen_is_never_replaced(vault: Path, run: Run, taken_port: int):
@@ -121,13 +125,13 @@ async def test_a_port_that_was_chosen_is_never_replaced(vault: Path, run: Run, t
 
 
 async def test_a_missing_vault_is_reported_and_leaves_no_folder(
-    environment: dict[str, str], tmp_path: Path, run: Run
+    environment: dict[str, str], tmp_path: Path, run_apart: Run
 ):
-    ended = await run("serve", "--background", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "none"))
+    ended = await run_apart("serve", "--background", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "none"))
     assert ended.code == 2
     assert ended.err.startswith("VAULT_NOT_FOUND: ")
     assert not any(Path(environment["HOME"]).rglob("*"))
-    assert (await run("serve", "--background", "--stop")).code == 2
+    assert (await run_apart("serve", "--background", "--stop")).code == 2
 
 
 @pytest.mark.fault(

@@ -42,20 +42,22 @@ async def test_all_settings_are_listed_with_their_sources(run: Run):
     }
 
 
-async def test_a_secret_is_shown_only_by_its_own_command(run: Run):
-    assert (await run("config", "get", "server.api_key")).out == ""
-    assert "server.api_key = unset" in (await run("config", "get")).out
-    assert (await run("config", "reveal-api-key")).code == 2
-    told = await run("config", "set", "server.api_key", KEY)
+async def test_a_secret_is_shown_only_by_its_own_command(run_apart: Run):
+    assert (await run_apart("config", "get", "server.api_key")).out == ""
+    assert "server.api_key = unset" in (await run_apart("config", "get")).out
+    assert (await run_apart("config", "reveal-api-key")).code == 2
+    told = await run_apart("config", "set", "server.api_key", KEY)
     listed, as_json, one = await asyncio.gather(
-        run("config", "get"), run("config", "get", "--json"), run("config", "get", "server.api_key")
+        run_apart("config", "get"),
+        run_apart("config", "get", "--json"),
+        run_apart("config", "get", "server.api_key"),
     )
-    again = await run("config", "set", "server.api_key", "-", "--json", stdin=f"{KEY}\n")
+    again = await run_apart("config", "set", "server.api_key", "-", "--json", stdin=f"{KEY}\n")
     for ended in (told, listed, as_json, one, again):
         assert ended.code == 0
         assert KEY not in ended.out + ended.err
     assert "server.api_key = set  (file)" in listed.out
-    assert (await run("config", "reveal-api-key")).out == f"{KEY}\n"
+    assert (await run_apart("config", "reveal-api-key")).out == f"{KEY}\n"
 
 
 async def test_a_bad_secret_is_refused_without_being_shown(run: Run):

@@ -33,34 +33,34 @@ async def checks(run: Run) -> dict[str, dict]:
     return {row["name"]: row for row in rows}
 
 
-async def test_all_is_well_with_a_server_that_has_its_index(run: Run, notes: Path):
-    await started(run, "--background")
-    await run("jobs", "follow")
-    shown = await run("doctor")
+async def test_all_is_well_with_a_server_that_has_its_index(run_apart: Run, notes: Path):
+    await started(run_apart, "--background")
+    await run_apart("jobs", "follow")
+    shown = await run_apart("doctor")
     assert shown.code == 0, shown.out
     assert shown.out.endswith("All is well.\n")
     assert shown.err == ""
-    assert {row["ok"] for row in (await checks(run)).values()} == {True, None}
+    assert {row["ok"] for row in (await checks(run_apart)).values()} == {True, None}
 
 
 async def test_each_problem_is_mended_by_what_is_to_be_typed(
-    environment: dict[str, str], run: Run, notes: Path
+    environment: dict[str, str], run_apart: Run, notes: Path
 ):
-    found = await checks(run)
+    found = await checks(run_apart)
     assert found["server"]["fix"] == "vault-agent serve --background"
-    await run(*shlex.split(found["server"]["fix"])[1:])
-    await run("jobs", "follow")
-    await run("config", "set", "web.enabled", "true")
-    found = await checks(run)
+    await run_apart(*shlex.split(found["server"]["fix"])[1:])
+    await run_apart("jobs", "follow")
+    await run_apart("config", "set", "web.enabled", "true")
+    found = await checks(run_apart)
     assert found["server"]["found"].endswith("since: web.enabled")
-    await run(*shlex.split(found["server"]["fix"])[1:])
+    await run_apart(*shlex.split(found["server"]["fix"])[1:])
     cursor = Path(environment["HOME"], ".cursor", "mcp.json")
     cursor.parent.mkdir()
     cursor.write_text('{"mcpServers": {"vault-agent": {"command": "/gone/vault-agent"}}}')
-    found = await checks(run)
+    found = await checks(run_apart)
     assert found["agents"]["fix"] == "vault-agent agent connect cursor --force"
-    assert (await run(*shlex.split(found["agents"]["fix"])[1:], "--yes")).code == 0
-    found = await checks(run)
+    assert (await run_apart(*shlex.split(found["agents"]["fix"])[1:], "--yes")).code == 0
+    found = await checks(run_apart)
     assert found["agents"]["ok"], found
     assert not [row for row in found.values() if row["ok"] is False]
 
@@ -110,33 +110,33 @@ async def test_without_a_vault_setup_is_what_to_type(run: Run):
     assert (await checks(run))["notes"]["fix"] == "vault-agent setup"
 
 
-async def test_the_index_of_a_moved_vault_is_not_to_be_removed(run: Run, notes: Path):
-    await started(run, "--background", "--watch")
-    await run("jobs", "follow")
+async def test_the_index_of_a_moved_vault_is_not_to_be_removed(run_apart: Run, notes: Path):
+    await started(run_apart, "--background", "--watch")
+    await run_apart("jobs", "follow")
     moved = notes.rename(notes.with_name("Moved"))
-    await run("serve", "--stop")
+    await run_apart("serve", "--stop")
     for root in (notes, moved):
-        await run("config", "set", "vault.root", str(root))
-        found = await checks(run)
+        await run_apart("config", "set", "vault.root", str(root))
+        found = await checks(run_apart)
         assert "indexes" not in found
         assert found["server"]["fix"] == ("vault-agent serve --background" if root == moved else "")
-    await started(run, "--background")
-    shown = await run("doctor")
+    await started(run_apart, "--background")
+    shown = await run_apart("doctor")
     assert shown.code == 0, shown.out
 
 
 async def test_doctor_never_advises_to_remove_what_cannot_be_made_again(
-    run: Run, notes: Path, tmp_path: Path
+    run_apart: Run, notes: Path, tmp_path: Path
 ):
-    await started(run, "--background")
-    await run("jobs", "follow")
-    parent = Path((await run("config", "get", "index.dir")).out.strip())
+    await started(run_apart, "--background")
+    await run_apart("jobs", "follow")
+    parent = Path((await run_apart("config", "get", "index.dir")).out.strip())
     [index] = (parent / "indexes").iterdir()
     gone = index.with_name("abcd" * 8)
     gone.mkdir()
     note_vault(gone, str(tmp_path / "unplugged"))
     (index / "jobs.damaged").write_bytes(b"x")
-    found = await checks(run)
+    found = await checks(run_apart)
     assert found["indexes"]["fix"] == "vault-agent indexes list"
     assert "a damaged jobs.db was set aside" in found["state"]["found"]
     assert found["state"]["ok"] is None
@@ -154,15 +154,15 @@ async def test_what_the_running_job_mends_is_no_problem(
 
 
 async def test_a_missing_vault_stops_the_watch_and_is_one_fault_of_the_server(
-    run: Run, notes: Path
+    run_apart: Run, notes: Path
 ):
-    await started(run, "--background", "--watch")
-    await run("jobs", "follow")
+    await started(run_apart, "--background", "--watch")
+    await run_apart("jobs", "follow")
     notes.rename(notes.with_name("Moved"))
     found: dict[str, dict] = {}
 
     async def is_noticed() -> bool:
-        found.update(await checks(run))
+        found.update(await checks(run_apart))
         return "folder is missing" in found["watch"]["found"]
 
     await eventually_async(is_noticed)

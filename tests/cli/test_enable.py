@@ -30,39 +30,39 @@ async def settings(run: Run) -> dict:
     return {row["key"]: row["value"] for row in rows}
 
 
-async def test_what_a_refusal_advises_works_at_once(run: Run, notes: Path):
-    await started(run, "--background")
-    refused = await run("write", "x.md", "-t", "hi")
+async def test_what_a_refusal_advises_works_at_once(run_apart: Run, notes: Path):
+    await started(run_apart, "--background")
+    refused = await run_apart("write", "x.md", "-t", "hi")
     (advised,) = re.findall(r"`vault-agent ([^`]+)`", refused.err)
-    missing = await run(*shlex.split(advised))
+    missing = await run_apart(*shlex.split(advised))
     assert missing.code == 2
     assert "--folder" in missing.err
-    done = await run(*shlex.split(advised), "--folder", "Inbox", "--folder", "Log")
+    done = await run_apart(*shlex.split(advised), "--folder", "Inbox", "--folder", "Log")
     assert done.code == 0, done.err
     assert "may change notes in Inbox, Log (create, append, edit)" in done.out
     assert "Log is not there yet." in done.err
     assert done.err.count("Every request needs a key from now on.") == 1
     assert "The server was restarted" in done.out
-    assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
+    assert (await run_apart("write", "Inbox/x.md", "-t", "hi")).code == 0
     assert (notes / "Inbox/x.md").read_text() == "hi"
-    off = await run("disable", "write")
+    off = await run_apart("disable", "write")
     assert "Notes are no longer changed" in off.out
-    assert "FEATURE_DISABLED" in (await run("write", "Inbox/y.md", "-t", "hi")).err
+    assert "FEATURE_DISABLED" in (await run_apart("write", "Inbox/y.md", "-t", "hi")).err
 
 
-async def test_a_right_and_a_folder_are_added_by_what_a_refusal_says(run: Run, notes: Path):
-    await started(run, "--background")
-    await run("enable", "write", "--folder", "Inbox")
-    await run("write", "Inbox/x.md", "-t", "hi")
-    refused = await run("delete", "Inbox/x.md")
+async def test_a_right_and_a_folder_are_added_by_what_a_refusal_says(run_apart: Run, notes: Path):
+    await started(run_apart, "--background")
+    await run_apart("enable", "write", "--folder", "Inbox")
+    await run_apart("write", "Inbox/x.md", "-t", "hi")
+    refused = await run_apart("delete", "Inbox/x.md")
     assert refused.err.endswith("To allow it: `vault-agent enable write --allow delete`\n")
-    await run("enable", "write", "--allow", "move, delete")
-    assert (await run("delete", "Inbox/x.md", "--yes")).code == 0
-    refused = await run("write", "Log/x.md", "-t", "hi")
+    await run_apart("enable", "write", "--allow", "move, delete")
+    assert (await run_apart("delete", "Inbox/x.md", "--yes")).code == 0
+    refused = await run_apart("write", "Log/x.md", "-t", "hi")
     assert refused.err.endswith("To allow it: `vault-agent enable write --folder FOLDER`\n")
-    await run("enable", "write", "--folder", "Log")
+    await run_apart("enable", "write", "--folder", "Log")
     for folder in ("Inbox", "Log"):
-        assert (await run("write", f"{folder}/y.md", "-t", "hi")).code == 0
+        assert (await run_apart("write", f"{folder}/y.md", "-t", "hi")).code == 0
 
 
 async def test_writing_that_needs_folders_is_refused_with_the_command_that_asks_for_them(run: Run):
@@ -105,19 +105,19 @@ async def test_the_vaults_of_projects_may_be_written_without_a_folder_of_ones_ow
 
 
 async def test_ones_own_notes_stay_closed_beside_projects_until_a_folder_is_named(
-    run: Run, notes: Path
+    run_apart: Run, notes: Path
 ):
-    await started(run, "--background")
-    await run("enable", "vaults")
-    done = await run("enable", "write")
+    await started(run_apart, "--background")
+    await run_apart("enable", "vaults")
+    done = await run_apart("enable", "write")
     assert done.code == 0, done.err
     (advised,) = re.findall(r"vault-agent (enable write --folder) NAME", done.err)
-    refused = await run("write", "Inbox/x.md", "-t", "hi")
+    refused = await run_apart("write", "Inbox/x.md", "-t", "hi")
     assert "VAULT_READ_ONLY" in refused.err
     assert f"To allow it: `vault-agent {advised} FOLDER`" in refused.err
-    await run(*shlex.split(advised), "Inbox")
-    assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
-    assert "it does not exist any more" in (await run("undo")).out
+    await run_apart(*shlex.split(advised), "Inbox")
+    assert (await run_apart("write", "Inbox/x.md", "-t", "hi")).code == 0
+    assert "it does not exist any more" in (await run_apart("undo")).out
     assert not (notes / "Inbox/x.md").exists()
 
 
@@ -131,15 +131,15 @@ async def test_ones_own_notes_stay_closed_beside_projects_until_a_folder_is_name
     ],
 )
 async def test_what_turns_writing_on_gives_the_right_that_the_command_needs(
-    run: Run, notes: Path, typed: tuple[str, ...], advised: str
+    run_apart: Run, notes: Path, typed: tuple[str, ...], advised: str
 ):
-    await started(run, "--background")
-    await run("jobs", "follow")
-    refused = await run(*typed)
+    await started(run_apart, "--background")
+    await run_apart("jobs", "follow")
+    refused = await run_apart(*typed)
     assert refused.err.endswith(f"{advised}`.\n")
     (command,) = re.findall(r"`vault-agent ([^`]+)`", refused.err)
-    await run(*shlex.split(command), "--folder", ".")
-    done = await run(*typed)
+    await run_apart(*shlex.split(command), "--folder", ".")
+    done = await run_apart(*typed)
     assert done.code == 0, done.err
 
 

@@ -221,7 +221,7 @@ async def test_help_and_version_exit_with_0(run: Run):
 
 
 async def test_an_internal_error_shows_its_location_without_private_text(
-    run: Run, server: FakeServer
+    run_apart: Run, server: FakeServer
 ):
     broken = (
         "import vault_agent.cli.search as search\n"
@@ -229,7 +229,7 @@ async def test_an_internal_error_shows_its_location_without_private_text(
         "search.show = fail\n"
         "from vault_agent.cli.main import main; main()"
     )
-    ended = await run("search", "canary", program=(*PROGRAM[:3], broken))
+    ended = await run_apart("search", "canary", program=(*PROGRAM[:3], broken))
     assert ended.code == 1
     assert ended.err.startswith("INTERNAL_ERROR: ")
     assert "KeyError" in ended.err

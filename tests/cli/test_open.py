@@ -84,7 +84,7 @@ def test_an_invalid_editor_is_refused(editor: str):
         editor_command(editor, "/v/a.md", 1)
 
 
-async def test_a_note_opens_at_the_line_that_was_named(vault: Path, run: Run):
+async def test_a_note_opens_at_the_line_that_was_named(vault: Path, run_apart: Run):
     file = vault / "Kitchen" / "Stock.md"
     for name, line in (
         ("Stock", ""),
@@ -92,17 +92,17 @@ async def test_a_note_opens_at_the_line_that_was_named(vault: Path, run: Run):
         (f"{NOTE}:2", "+1 "),  # the first line of the chunk
         ("[[Stock#stock]]", "+1 "),
     ):
-        ended = await run("open", name)
+        ended = await run_apart("open", name)
         assert ended.code == 0, ended.err
         assert ended.out == f"vim: {line}{file}\n"
-    as_json = await run("--json", "open", "Kitchen/Stock.md:3", EDITOR="true")
+    as_json = await run_apart("--json", "open", "Kitchen/Stock.md:3", EDITOR="true")
     assert orjson.loads(as_json.out)["data"] == {
         "path": "Kitchen/Stock.md", "line": 3, "in": "editor",
     }  # fmt: skip
 
 
 async def test_a_result_opens_by_its_number(
-    vault: Path, environment: dict[str, str], server: FakeServer, run: Run
+    vault: Path, environment: dict[str, str], server: FakeServer, run_apart: Run
 ):
     server.results = [result(line=7), result(id=NOTE, type="note", chunk_index=None, line=None)]
     shown = await at_a_terminal({**environment, "FORCE_HYPERLINK": "1"}, "search", "bones")
@@ -113,15 +113,15 @@ async def test_a_result_opens_by_its_number(
     folder = index_folder(vault, Path(environment["VAULT_AGENT_INDEX_DIR"]))
     assert (folder / "last-results").stat().st_mode & 0o777 == 0o600
     file = vault / "Kitchen" / "Stock.md"
-    assert (await run("open", "1")).out == f"vim: +7 {file}\n"
-    assert (await run("open", "2")).out == f"vim: {file}\n"
-    await run("get", "chunk", "1")
+    assert (await run_apart("open", "1")).out == f"vim: +7 {file}\n"
+    assert (await run_apart("open", "2")).out == f"vim: {file}\n"
+    await run_apart("get", "chunk", "1")
     assert server.asked[-1][1] == f"/chunks/{NOTE}/2"
-    await run("related", "1")
+    await run_apart("related", "1")
     assert server.asked[-1][2].id == f"{NOTE}:2"
-    assert (await run("open", "1")).err == "1 is Kitchen/Stock.md\n"
+    assert (await run_apart("open", "1")).err == "1 is Kitchen/Stock.md\n"
     server.named = []
-    missing = await run("open", "3")
+    missing = await run_apart("open", "3")
     assert missing.code == 4
     assert "no result 3" in missing.err
 
@@ -225,21 +225,21 @@ async def test_a_note_is_never_opened_outside_the_vault(
     "the editor is missing or fails",
     "`OPEN_FAILED`",
 )
-async def test_what_cannot_be_opened_is_said(vault: Path, run: Run):
-    page = await run("open", "Stock", "--in", "ui")
+async def test_what_cannot_be_opened_is_said(vault: Path, run_apart: Run):
+    page = await run_apart("open", "Stock", "--in", "ui")
     assert page.code == 2
     assert "enable web" in page.err
     for editor, says in (("false", "exit code 1"), ("no-such-editor", "cannot be started")):
-        ended = await run("open", "Stock", EDITOR=editor)
+        ended = await run_apart("open", "Stock", EDITOR=editor)
         assert ended.code == 1
         assert ended.err.startswith("OPEN_FAILED: The editor ")
         assert says in ended.err
-    none = await run("open", "Stock", "--in", "editor", EDITOR="")
+    none = await run_apart("open", "Stock", "--in", "editor", EDITOR="")
     assert none.err.startswith("OPEN_FAILED: No editor is set. ")
 
 
 async def test_without_an_editor_obsidian_or_the_system_opens_the_note(
-    vault: Path, run: Run, tmp_path: Path
+    vault: Path, run_apart: Run, tmp_path: Path
 ):
     if sys.platform == "darwin":
         pytest.skip("xdg-open")
@@ -249,17 +249,17 @@ async def test_without_an_editor_obsidian_or_the_system_opens_the_note(
     opener.chmod(0o755)
     path = f"{opener.parent}{os.pathsep}{os.environ['PATH']}"
     file = vault / "Kitchen" / "Stock.md"
-    plain = await run("open", "Stock", EDITOR="", PATH=path)
+    plain = await run_apart("open", "Stock", EDITOR="", PATH=path)
     assert plain.out == f"{file}\n"
     (vault / ".obsidian").mkdir()
-    in_obsidian = await run("open", "Stock", EDITOR="", PATH=path)
+    in_obsidian = await run_apart("open", "Stock", EDITOR="", PATH=path)
     assert in_obsidian.out.startswith("obsidian://open?path=%2F")
     assert in_obsidian.err == "Opened Kitchen/Stock.md.\n"
-    chosen = await run("open", "Stock", VAULT_AGENT_CLI_OPEN_IN="obsidian", PATH=path)
+    chosen = await run_apart("open", "Stock", VAULT_AGENT_CLI_OPEN_IN="obsidian", PATH=path)
     assert chosen.out == in_obsidian.out
     assert note_address(vault, "A b.md").startswith("obsidian://open?path=")
     opener.write_text("#!/bin/sh\necho 'lynx: not found' >&2\nexit 3\n")
-    failed = await run("open", "Stock", EDITOR="", PATH=path)
+    failed = await run_apart("open", "Stock", EDITOR="", PATH=path)
     assert failed.err == "OPEN_FAILED: Obsidian was not opened: xdg-open ended with exit code 3.\n"
 
 

@@ -122,17 +122,17 @@ async def test_the_printed_commands_reach_a_server_started_with_flags(
         assert f"look for\" --config '{tmp_path / 'my config.toml'}'\n" in said
 
 
-async def test_without_a_vault_serve_says_how_to_name_one(run: Run):
-    ended = await run("serve", "--port", "0")
+async def test_without_a_vault_serve_says_how_to_name_one(run_apart: Run):
+    ended = await run_apart("serve", "--port", "0")
     assert ended.code == 2
     assert ended.err.startswith("VAULT_NOT_FOUND: ")
     assert "vault-agent setup --folder" in ended.err
     assert len(ended.err.splitlines()) == 1
 
 
-async def test_serve_fails_if_the_vault_is_missing_or_a_file(run: Run, vault: Path):
+async def test_serve_fails_if_the_vault_is_missing_or_a_file(run_apart: Run, vault: Path):
     for root in (vault / "none", vault / "Stock.md"):
-        ended = await run("serve", "--vault-root", str(root))
+        ended = await run_apart("serve", "--vault-root", str(root))
         assert ended.code == 2
         assert ended.err.startswith("VAULT_NOT_FOUND: ")
         assert "--vault-root" in ended.err
@@ -140,22 +140,22 @@ async def test_serve_fails_if_the_vault_is_missing_or_a_file(run: Run, vault: Pa
         assert ended.err.index("It is ") < ended.err.index("Name the folder")
         assert str(root) not in ended.err
         assert len(ended.err.splitlines()) == 1
-    ended = await run("serve", VAULT_AGENT_VAULT_ROOT="~/no such notes")
+    ended = await run_apart("serve", VAULT_AGENT_VAULT_ROOT="~/no such notes")
     assert "~/no such notes, from VAULT_AGENT_VAULT_ROOT" in ended.err
 
 
 async def test_a_port_in_use_or_a_second_server_fails_with_one_line(
-    environment: dict[str, str], vault: Path, port: int, run: Run
+    environment: dict[str, str], vault: Path, port: int, run_apart: Run
 ):
     async with serving(environment):
-        taken = await run("serve")
+        taken = await run_apart("serve")
         assert taken.code == 2
         assert taken.err.startswith("PORT_IN_USE: ")
         assert "This vault is served already" in taken.err
         assert len(taken.err.splitlines()) == 1
         with socket.create_server(("127.0.0.1", 0)) as free:
             another = free.getsockname()[1]
-        second = await run("serve", "--port", str(another))
+        second = await run_apart("serve", "--port", str(another))
         assert second.code == 5
         assert second.err.startswith("INDEX_LOCKED: ")
         assert f" at http://127.0.0.1:{port}. " in second.err
@@ -189,11 +189,11 @@ async def test_off_loopback_a_key_is_generated_and_serve_warns(
 
 @pytest.mark.real_start
 async def test_the_demo_runs_every_command_and_leaves_no_files(
-    environment: dict[str, str], tmp_path: Path, run: Run
+    environment: dict[str, str], tmp_path: Path, run_apart: Run
 ):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    ended = await run("demo", TMPDIR=str(temporary), TEMP=str(temporary), TMP=str(temporary))
+    ended = await run_apart("demo", TMPDIR=str(temporary), TEMP=str(temporary), TMP=str(temporary))
     assert ended.code == 0, ended.err
     typed = [line for line in ended.out.splitlines() if line.startswith("$ vault-agent ")]
     words = [line.split()[2] for line in typed]

@@ -28,59 +28,61 @@ def opened(tmp_path: Path, environment: dict[str, str], server: FakeServer):
     return lambda: said.read_text() if said.exists() else None
 
 
-async def test_the_page_opens_in_the_browser(server: FakeServer, run: Run, opened):
-    ended = await run("ui")
+async def test_the_page_opens_in_the_browser(server: FakeServer, run_apart: Run, opened):
+    ended = await run_apart("ui")
     assert ended.code == 0
     assert ended.out == ""
     assert opened() == f"{server.endpoint}/ui/#/notes"
 
 
-async def test_a_ticket_goes_along_where_there_is_a_key(server: FakeServer, run: Run, opened):
+async def test_a_ticket_goes_along_where_there_is_a_key(server: FakeServer, run_apart: Run, opened):
     server.ticket = "T-1"
-    assert (await run("ui", "Stock", "--view", "graph")).code == 0
+    assert (await run_apart("ui", "Stock", "--view", "graph")).code == 0
     assert opened() == f"{server.endpoint}/ui/#ticket=T-1&to=%2Fgraph%2F{NOTE}"
     assert server.asked[-1][2].printed is False
 
 
 @pytest.mark.parametrize("option", ["--print", "--json"])
-async def test_a_printed_address_is_not_opened(server: FakeServer, run: Run, opened, option: str):
+async def test_a_printed_address_is_not_opened(
+    server: FakeServer, run_apart: Run, opened, option: str
+):
     server.ticket = "T-2"
-    ended = await run("ui", option)
+    ended = await run_apart("ui", option)
     assert f"{server.endpoint}/ui/#ticket=T-2&to=%2Fnotes" in ended.out
     assert opened() is None
     assert server.asked[-1][2].printed is True
 
 
 async def test_without_the_page_the_command_says_how_to_turn_it_on(
-    server: FakeServer, run: Run, opened
+    server: FakeServer, run_apart: Run, opened
 ):
     server.page = False
-    ended = await run("ui")
+    ended = await run_apart("ui")
     assert ended.code == 2
     assert ended.err.startswith("FEATURE_DISABLED: ")
     assert "vault-agent enable web" in ended.err
 
 
 async def test_without_a_browser_the_command_says_what_to_do(
-    server: FakeServer, run: Run, opened, tmp_path: Path
+    server: FakeServer, run_apart: Run, opened, tmp_path: Path
 ):
     nowhere = {"BROWSER": str(tmp_path / "none"), "PATH": "/nowhere", "DISPLAY": ""}
     for typed, printed in ((), "ui --print"), (("--view", "graph"), "ui --view graph --print"):
-        ended = await run("ui", *typed, **nowhere)
+        ended = await run_apart("ui", *typed, **nowhere)
         assert ended.code == 1
         assert ended.err.startswith("OPEN_FAILED: ")
         assert f"`vault-agent {printed}`" in ended.err
 
 
-async def test_a_note_opens_in_the_page_at_its_line(server: FakeServer, run: Run, opened):
-    ended = await run("open", "Stock.md:12", "--in", "ui", "--json")
+async def test_a_note_opens_in_the_page_at_its_line(server: FakeServer, run_apart: Run, opened):
+    ended = await run_apart("open", "Stock.md:12", "--in", "ui", "--json")
     assert ended.code == 0
     assert '"ui"' in ended.out
     assert opened() == f"{server.endpoint}/ui/#/notes/{NOTE}?line=12"
 
 
 async def test_a_note_opens_in_the_page_where_nothing_else_can(
-    server: FakeServer, run: Run, opened
+    server: FakeServer, run_apart: Run, opened
 ):
-    assert (await run("open", "Stock")).code == 0
+    assert (await run_apart("open", "Stock")).code == 0
     assert opened() == f"{server.endpoint}/ui/#/notes/{NOTE}"

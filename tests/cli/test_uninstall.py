@@ -38,61 +38,61 @@ def home(environment: dict[str, str]) -> Path:
 
 
 async def test_all_that_was_set_up_is_removed_and_the_rest_keeps_its_bytes(
-    home: Path, run: Run, notes: Path
+    home: Path, run_apart: Run, notes: Path
 ):
     before = files(home)
-    await started(run, "--background")
-    assert (await run("enable", "memory")).code == 0
-    assert (await run("enable", "mcp")).code == 0
-    assert (await run("mcp", "install", "cursor")).code == 0
-    assert (await run("hooks", "install", "claude-code")).code == 0
-    asked = await run("uninstall")
+    await started(run_apart, "--background")
+    assert (await run_apart("enable", "memory")).code == 0
+    assert (await run_apart("enable", "mcp")).code == 0
+    assert (await run_apart("mcp", "install", "cursor")).code == 0
+    assert (await run_apart("hooks", "install", "claude-code")).code == 0
+    asked = await run_apart("uninstall")
     assert asked.code == 2
     assert "add --yes" in asked.err
     for listed in ("Cursor", "Claude Code", "the server of ~/My Notes", "the index of ~/My Notes"):
         assert listed in asked.out.partition("This stays:")[0]
     assert "your notes" in asked.out.partition("This stays:")[2]
-    done = await run("uninstall", "--settings", "--yes")
+    done = await run_apart("uninstall", "--settings", "--yes")
     assert done.code == 0, done.err
     assert done.out.endswith("-m pip uninstall vault-agent\n")
     removed = done.out.partition("This stays:")[0].splitlines()[1:]
     assert f"Removed {len(removed)} things." in done.out
     after = {name: data for name, data in files(home).items() if not name.endswith(".bak")}
     assert after == {name: data for name, data in before.items() if "vault-agent" not in name}
-    assert "There is nothing to remove." in (await run("uninstall", "--yes")).out
-    again = await run("--json", "uninstall", "--settings", "--yes")
+    assert "There is nothing to remove." in (await run_apart("uninstall", "--yes")).out
+    again = await run_apart("--json", "uninstall", "--settings", "--yes")
     assert orjson.loads(again.out)["data"]["removed"] == []
 
 
-async def test_indexes_and_settings_are_kept_on_request(home: Path, run: Run, notes: Path):
-    await started(run, "--background")
-    assert (await run("uninstall", "--keep-indexes", "--yes")).code == 0
+async def test_indexes_and_settings_are_kept_on_request(home: Path, run_apart: Run, notes: Path):
+    await started(run_apart, "--background")
+    assert (await run_apart("uninstall", "--keep-indexes", "--yes")).code == 0
     assert list(home.rglob("jobs.db"))
-    assert (await run("config", "get", "vault.root")).out == f"{notes}\n"
+    assert (await run_apart("config", "get", "vault.root")).out == f"{notes}\n"
 
 
 async def test_files_of_others_in_the_data_folder_stay(
-    home: Path, run: Run, notes: Path, tmp_path: Path
+    home: Path, run_apart: Run, notes: Path, tmp_path: Path
 ):
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / "mine.txt").write_text("mine")
-    await run("config", "set", "index.dir", str(shared))
-    await started(run, "--background")
-    assert (await run("uninstall", "--yes")).code == 0
+    await run_apart("config", "set", "index.dir", str(shared))
+    await started(run_apart, "--background")
+    assert (await run_apart("uninstall", "--yes")).code == 0
     assert [path.name for path in shared.iterdir()] == ["mine.txt"]
 
 
 async def test_hooks_of_a_known_project_are_removed(
-    home: Path, run: Run, notes: Path, tmp_path: Path
+    home: Path, run_apart: Run, notes: Path, tmp_path: Path
 ):
     project = tmp_path / "shop"
     project.mkdir()
     at = {"VAULT_AGENT_PROJECT": str(project)}
-    assert (await run("init", "--yes", **at)).code == 0
-    assert (await run("hooks", "install", "gemini", "--project", **at)).code == 0
+    assert (await run_apart("init", "--yes", **at)).code == 0
+    assert (await run_apart("hooks", "install", "gemini", "--project", **at)).code == 0
     settings = project / ".gemini" / "settings.json"
     assert "vault-agent" in settings.read_text()
-    assert (await run("uninstall", "--yes")).code == 0
+    assert (await run_apart("uninstall", "--yes")).code == 0
     assert not settings.exists()
     assert (project / ".vault-agent" / "vault").is_dir()
