@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, VaultAgentError
-from vault_agent.indexing.changes import find_changes, sudden_emptiness, vault_moved
+from vault_agent.indexing.changes import find_changes, has_drifted, sudden_emptiness, vault_moved
 from vault_agent.indexing.links import name_rows, resolve_links
 from vault_agent.indexing.parse import FileTask, Outcome
 from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
@@ -97,7 +97,6 @@ async def _index(
             raise vault_moved()
         directory.sweep(keep=directory.current())
         changes = find_changes(root, directory, task, report)
-        run = _Run(task, directory, changes, parse, report)
 
         def check(notes: int) -> None:
             if not root.is_in_place:
@@ -105,7 +104,15 @@ async def _index(
             if changes.had_notes and not notes:
                 raise sudden_emptiness()
 
-        return await run.carry_out(check)
+        if await in_thread(has_drifted, directory, task, changes):
+            with suppress(_CannotRewrite):
+                run = _Run(task, directory, changes, parse, report, rewrites=True)
+                return await run.carry_out(check)
+        return await _Run(task, directory, changes, parse, report).carry_out(check)
+
+
+class _CannotRewrite(Exception):
+    """A file that has not changed gives another text, or none now."""
 
 
 class _Target(NamedTuple):
@@ -129,8 +136,12 @@ class _Run:
         changes: Changes,
         parse: Parse,
         report: Report,
+        *,
+        rewrites: bool = False,
     ) -> None:
+        """Take the task. With `rewrites`, the full text of all notes is written anew."""
         self._task = task
+        self._rewrites = rewrites
         self._directory = directory
         self._changes = changes
         self._base = changes.base
@@ -149,14 +160,19 @@ class _Run:
         self._names_before: dict[str, set[str]] = {}
         self._affected: set[str] = set()  # names whose links must be resolved again
         self._fresh: list[int] = []  # rowids of notes read in this run
+        self._forgotten: set[int] = set()  # rowids of notes and documents that were removed
         self._loses_documents = False
         self._added = self._changed = self._renamed = self._gone = 0
 
     async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
-        """Run all steps. `check` gets the number of notes before the last step, and may raise."""
+        """Run all steps. `check` gets the number of notes before the last step, and may raise.
+
+        Raises:
+            _CannotRewrite: if the full text cannot be written anew.
+        """
         base = self._base
         same = base and base.has_exclusions_of(self._task.fingerprint)
-        if base and same and not self._changes.differs:
+        if base and same and not self._changes.differs and not self._rewrites:
             return self._result(base)
         async with AsyncExitStack() as stack:
             async with AsyncExitStack() as database:
@@ -212,12 +228,13 @@ class _Run:
         revision is complete, so errors here are ignored.
         """
         directory, fulltext = self._directory, target.fulltext
-        with suppress(VaultAgentError, OSError):
-            if fulltext.merge():
-                make_durable(fulltext.work)
-                fulltext.work.rename(directory.merged(target.generation, target.revision))
-        with suppress(OSError):
+        if not self._rewrites:
+            with suppress(VaultAgentError, OSError):
+                if fulltext.merge():
+                    make_durable(fulltext.work)
+                    fulltext.work.rename(directory.merged(target.generation, target.revision))
             shutil.rmtree(fulltext.work, ignore_errors=True)
+        with suppress(OSError):
             directory.remove_older_fulltext(target.generation, target.revision)
 
     async def _open(self, database: AsyncExitStack, stack: AsyncExitStack) -> _Target:
@@ -225,9 +242,7 @@ class _Run:
         directory = self._directory
         if self._base:
             generation, revision = self._base.generation, self._base.revision + 1
-            shared = directory.merged(generation, self._base.revision)
-            if not shared.is_dir():
-                shared = directory.fulltext(generation, self._base.revision)
+            shared = directory.newest_fulltext(generation, self._base.revision)
             directory.remove_fulltext(generation, revision)  # of a run that was killed
             opened = open_writer(directory.database(generation))
         else:
@@ -238,7 +253,7 @@ class _Run:
         if self._base is None:
             await create_schema(connection)
         folder = directory.fulltext(generation, revision)
-        fulltext = FulltextWriter(folder, base=shared)
+        fulltext = FulltextWriter(folder, base=None if self._rewrites else shared)
         stack.callback(fulltext.close)
         has_documents = bool(self._task.attachments)
         if self._base is not None:
@@ -253,6 +268,8 @@ class _Run:
         await self._forget(target, changes.removed)
         self._gone = _count_notes(changes.removed)
         await self._store_notes(target)
+        if self._rewrites:
+            await self._rewrite(target)
         await self._store_left_out(writer)
         await writer.change_symlinks(changes.new_symlinks, changes.lost_symlinks)
         # The full-text engine commits in other threads while links are resolved here.
@@ -298,6 +315,19 @@ class _Run:
                 await self._store_batch(target, batch)
                 done += len(batch)
                 self._report.phase("parse", done, len(tasks))
+
+    async def _rewrite(self, target: _Target) -> None:
+        """Write the full text of the notes and documents that stay as they are."""
+        stay = [file for file in self._known.values() if file.rowid not in self._forgotten]
+        hashes = {file.entry.path: file.hash for file in stay}
+        tasks = [FileTask(file.entry, None, file.rowid) for file in stay]
+        tasks.sort(key=lambda task: not is_note(task.entry.path))
+        async with aclosing(self._parsed(tasks)) as batches:
+            async for batch in batches:
+                for file in batch:
+                    if file.text is None or file.hash != hashes[file.entry.path]:
+                        raise _CannotRewrite
+                    target.fulltext.add_note(file.rowid, file.text)
 
     async def _store_batch(self, target: _Target, batch: Sequence[ParsedFile]) -> None:
         known = self._known
@@ -379,6 +409,7 @@ class _Run:
         self._touched += filter(is_note, paths)
         self._loses_documents = self._loses_documents or not all(map(is_note, paths))
         rowids = [self._known[path].rowid for path in paths]
+        self._forgotten.update(rowids)
         names: list[tuple[int, int]] = []
         known = await within(target.connection, reading.by_rowid, rowids)
         for note in known.values():
@@ -386,8 +417,9 @@ class _Run:
             names += name_rows(note.path, self._names_before[note.path])
         await target.writer.change_names((), names)
         await target.writer.remove(rowids)
-        for rowid in rowids:
-            target.fulltext.remove_note(rowid)
+        if not self._rewrites:
+            for rowid in rowids:
+                target.fulltext.remove_note(rowid)
 
     async def _store_left_out(self, writer: NoteWriter) -> None:
         before, now = self._changes.left_out_before, self._left_out

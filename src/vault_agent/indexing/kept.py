@@ -39,6 +39,10 @@ class KeptTexts:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
+    def has(self, kind: str, digest: bytes) -> bool:
+        """Whether the text of a content is kept."""
+        return self._path(kind, digest).exists()
+
     def get(self, kind: str, digest: bytes) -> KeptText | None:
         """Return the text of a content by its hash, or None if it is not kept."""
         try:

@@ -322,6 +322,11 @@ class IndexDirectory:
         """Return the folder of a revision's merged full-text segments, the base of the next run."""
         return self.generation(number) / f"{_FULLTEXT}{revision}.merged"
 
+    def newest_fulltext(self, number: int, revision: int) -> Path:
+        """Return the folder that the next revision starts from."""
+        merged = self.merged(number, revision)
+        return merged if merged.is_dir() else self.fulltext(number, revision)
+
     def remove_fulltext(self, number: int, revision: int) -> None:
         """Remove all folders of one full-text revision of a generation, if there are any.
 

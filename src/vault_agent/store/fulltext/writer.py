@@ -203,6 +203,25 @@ def _stems_of(meta: bytes) -> Iterator[str]:
             yield f"{number}.{segment['deletes']['opstamp']}"
 
 
+def documents_in(folder: Path) -> list[tuple[int, int]]:
+    """Return for notes and for chunks how many documents a revision has written and deleted.
+
+    Deleted ones count in the statistics of words until their segment is written anew.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the files are damaged.
+    """
+    try:
+        return [_counted(_segments(folder / shelf)) for shelf in _SHELVES]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        raise damaged() from None
+
+
+def _counted(segments: list[dict[str, Any]]) -> tuple[int, int]:
+    deleted = sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in segments)
+    return sum(segment["max_doc"] for segment in segments), deleted
+
+
 def _segments(directory: Path) -> list[dict[str, Any]]:
     segments: list[dict[str, Any]] = orjson.loads((directory / _META).read_bytes())["segments"]
     return segments
