@@ -48,7 +48,6 @@ const entries = {
       setSearchQuery }
       from "@codemirror/search";`,
   "merge.js": `export { MergeView, unifiedMergeView } from "@codemirror/merge";`,
-  "vim.js": `export { Vim, vim } from "@replit/codemirror-vim";`,
   "temml.js": `import temml from "temml"; export const { render } = temml;`,
   "mermaid.js": `import mermaid from "mermaid"; globalThis.mermaid = mermaid;`,
 };
@@ -75,7 +74,6 @@ const leftOut = {
 const parts = {
   "search.js": "@codemirror/search",
   "merge.js": "@codemirror/merge",
-  "vim.js": "@replit/codemirror-vim",
 };
 const first = /^@(codemirror\/(state|view|language|commands)|lezer\/highlight)$/;
 const shared = (own) => ({
@@ -158,6 +156,7 @@ async function bundle(contents, plugins, alone) {
   return build({
     stdin: { contents, resolveDir: here, sourcefile: "entry.js" },
     bundle: true,
+    absWorkingDir: here, // the paths that it reports begin here
     minify: true,
     format: alone ? "iife" : "esm",
     target: "es2022",

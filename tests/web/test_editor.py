@@ -670,46 +670,6 @@ def test_what_the_settings_do_not_allow_is_not_offered(desk: Desk):
     expect(page.get_by_role("menuitem")).to_have_text(["Show or undo the last changes"])
 
 
-def test_the_keys_of_vim_where_they_are_switched_on(desk: Desk):
-    desk.note("Modal.md", "# Modal\n\nFirst line.\nSecond line.\n")
-    page = desk.open("/settings", reduced_motion="reduce")
-    loaded: list[str] = []
-    page.on("request", lambda each: loaded.append(each.url.partition("/vendor/")[2]))
-    page.evaluate("hash => location.hash = hash", f"#/notes/{desk.id_of('Modal')}?edit=1")
-    expect(field(page)).to_be_focused()
-    page.locator(".edit .primary").click()
-    assert "codemirror.js" in loaded
-    assert "vim.js" not in loaded
-    page.evaluate("location.hash = '#/settings'")
-    page.get_by_role("switch", name="Vim keys in the editor").click()
-    page.evaluate("hash => location.hash = hash", f"#/notes/{desk.id_of('Modal')}?edit=1")
-    mode = page.locator(".cm-vim-panel")
-    expect(mode).to_contain_text("NORMAL")
-    page.keyboard.type("ggjjcwThird")
-    expect(mode).to_contain_text("INSERT")
-    page.keyboard.press("Control+c")
-    expect(mode).to_contain_text("NORMAL")
-    page.keyboard.type("jdd:w\n")
-    expect(state(page)).to_have_text("Saved")
-    desk.until("Modal.md", "Third line.")
-    assert desk.read("Modal.md") == b"# Modal\n\nThird line.\n"
-    page.keyboard.type("uu")  # the history is that of the editor
-    expect(field(page)).to_contain_text("Second line.")
-    page.keyboard.type(":")
-    assert violations(page, RULES) == []
-    page.emulate_media(color_scheme="dark")
-    settle(page)
-    assert violations(page, ["color-contrast"]) == []
-    page.keyboard.press("Escape")
-    expect(field(page)).to_be_focused()
-    page.keyboard.press("Tab")  # no trap: Tab types only where text is typed
-    expect(field(page)).not_to_be_focused()
-    expect(field(page)).to_contain_text("line.Second line.")
-    field(page).focus()
-    page.keyboard.type(":q\n")
-    expect(page.locator(".edit")).to_have_count(0)
-
-
 def test_a_type_that_is_a_link_is_shown_by_its_name(desk: Desk):
     desk.note("Typed.md", "---\ntype: ['[[people/Author|Author]]']\n---\n# Typed\n\nText.\n")
     page = desk.open(f"/notes/{desk.id_of('Typed')}")

@@ -25,7 +25,6 @@ BUDGETS = {  # bytes of gzip
     "codemirror.js": 125_000,
     "search.js": 9_000,
     "merge.js": 12_000,
-    "vim.js": 40_000,
     "temml.js": 61_000,
     "mermaid.js": 700_000,
 }

@@ -18,24 +18,9 @@ function chosen() {
 const language = chosen();
 /** The locale of numbers and dates. The words are English until there are others. */
 export const locale =
-  /^[a-z]{2,3}(-[\w-]+)?$/i.test(language) && !language.startsWith("x-") && language !== "auto"
-    ? language
-    : navigator.language || "en";
+  /^[a-z]{2,3}(-[\w-]+)?$/i.test(language) && language !== "auto" ? language : navigator.language || "en";
 
-/** Lengthen every text by 40 %, to see what is cut off. @param {any} given @returns {any} */
-function stretched(given) {
-  if (typeof given === "string")
-    return given.length < 2 ? given : `${given}${"~".repeat(Math.ceil(given.length * 0.4))}`;
-  if (typeof given === "function") return (/** @type {any[]} */ ...values) => stretched(given(...values));
-  if (Array.isArray(given)) return given;
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, stretched(value)]));
-}
-
-/** The words of a language as they are shown. @template Words @param {Words} given @returns {Words} */
-export const worded = (given) => (language === "x-long" ? stretched(given) : given);
-export const words = worded(en);
-page.lang = "en";
-page.dir = language === "x-mirror" ? "rtl" : "ltr";
+export const words = en;
 export const mirrored = page.dir === "rtl";
 
 const numbers = new Intl.NumberFormat(locale);

@@ -1,4 +1,4 @@
-// How the graph is shown in this browser, kept for each vault: its filter, its groups, and how it is drawn.
+// How the graph is shown in this browser, kept for each vault: its filter and its groups.
 
 import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly, vaultId } from "../wire.js";
@@ -9,16 +9,10 @@ import { readOfVault, writeOfVault } from "./settings.js";
  * Notes of one colour: those that a query finds. `colour` is the number of a token.
  * @typedef {{ query: string, colour: number }} Group
  */
-/**
- * What the drawing worker needs of it. Sizes are shares of the usual ones.
- * @typedef {{ arrows: boolean, nodes: number, links: number, names: number }} Drawing
- */
-/** @typedef {Drawing & { query: string, groups: Group[] }} Look */
+/** @typedef {{ query: string, groups: Group[] }} Look */
 
-/** @type {Drawing} */
-const DRAWING = { arrows: false, nodes: 1, links: 1, names: 1 };
 /** @type {Look} */
-export const USUAL = { ...DRAWING, query: "", groups: [] };
+export const USUAL = { query: "", groups: [] };
 export const look = signal(USUAL);
 effect(() => {
   if (vaultId.value) look.value = { ...USUAL, ...readOfVault("graph", {}) };
@@ -29,9 +23,6 @@ export function setLook(changes) {
   look.value = { ...look.peek(), ...changes };
   writeOfVault("graph", look.peek());
 }
-
-/** @param {Look} of @returns {Drawing} */
-export const drawingOf = ({ arrows, nodes, links, names }) => ({ arrows, nodes, links, names });
 
 /**
  * What a query finds among the nodes of a graph. `cut`: only the best results of its words are known.

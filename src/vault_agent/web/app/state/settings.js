@@ -11,7 +11,6 @@ const DEFAULTS = {
   motion: "",
   breaks: "",
   letters: true,
-  vim: false,
   language: "",
   side: true,
   list: true,

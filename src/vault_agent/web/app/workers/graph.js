@@ -4,7 +4,6 @@ import { linkedWith } from "../state/places.js";
 import { cut } from "../state/query.js";
 import { Grid } from "./grid.js";
 import { placed, write, writeBelow } from "./labels.js";
-import { SmallMap } from "./map.js";
 import { between, draw, drawnRadius, expect, newAtlas } from "./picture.js";
 import { layOutLocal, settleNear } from "./settle.js";
 
@@ -24,6 +23,7 @@ let [width, height, ratio] = [0, 0, 1];
 /** @type {Grid | null} */ let grid = null;
 /** @type {import("./picture.js").View} */ let view = { k: 1, x: 0, y: 0 };
 let margin = { start: 0, end: 0, top: 0, bottom: 0 };
+let closest = MOST; // px for a unit of the layout, when all is fitted into the view
 /** The picture at rest, and the view that it was drawn for. */
 const picture = () => ({
   canvas: new OffscreenCanvas(1, 1),
@@ -41,7 +41,6 @@ let framed = false;
 let frames = 0;
 let [selected, hovered, held, middle] = [-1, -1, -1, -1];
 let nodesOfSelected = new Set(/** @type {number[]} */ ([]));
-const small = new SmallMap();
 let fitted = false;
 const NEAR = 120; // px around the chosen note that are in view
 let beside = 0; // px that the preview of the chosen note covers
@@ -86,7 +85,6 @@ function show() {
   }
   to.setTransform(ratio, 0, 0, ratio, 0, 0);
   highlight();
-  if (grid) small.show(scene, grid, view, { width, height, ratio }, colours);
 }
 
 /** What is chosen, under the pointer, or in the middle of a local graph, with its links and neighbours. */
@@ -170,7 +168,7 @@ function* whole(of, into) {
     into.view,
     [x + margin.start - PANEL, y, x + width - (focus ? beside : 0), y + height],
     colours,
-    focus,
+    focus ?? (middle >= 0 ? { chosen: middle, near: null } : null),
   );
   for (const each of names) write(to, each, colours["ink-2"], colours);
   into.names = names.map((each) => each.box);
@@ -208,7 +206,7 @@ function fit() {
     height: Math.max(80, height - margin.top - margin.bottom),
   };
   const k = Math.min(MOST, Math.max(LEAST, Math.min(room.width / (x1 - x0 || 1), room.height / (y1 - y0 || 1)) * 0.94));
-  move({ k: Math.min(k, grid.count < VERY_FEW ? MOST / 2 : grid.count < FEW ? MOST : 2.4), x: 0, y: 0 });
+  move({ k: Math.min(k, closest, grid.count < VERY_FEW ? MOST / 2 : grid.count < FEW ? MOST : 2.4), x: 0, y: 0 });
   move({
     k: view.k,
     x: margin.start + room.width / 2 - ((x0 + x1) / 2) * view.k,
@@ -239,32 +237,27 @@ function hit(px, py) {
 function positionsChanged() {
   if (!scene) return;
   grid = new Grid(scene.x, scene.y, scene.mask);
-  expect(grid.count, scene.drawing.nodes);
-  small.dirty = true;
+  expect(grid.count);
 }
 
 /** What the page asks for, by name. @type {Record<string, (given: any) => void>} */
 const acts = {
   start(given) {
     canvas = given.canvas;
-    small.canvas = given.map;
     to = context(canvas);
   },
   look(given) {
     colours = given.colours;
     newAtlas(colours, ratio);
-    small.dirty = true;
     redraw(0);
   },
   size(given) {
     const first = !width;
-    ({ width, height, ratio, margin } = given);
+    ({ width, height, ratio, margin, closest = MOST } = given);
     if (!width) return;
     canvas.width = width * ratio;
     canvas.height = height * ratio;
-    small.resize(given.mapWidth, given.mapHeight, ratio);
     newAtlas(colours, ratio);
-    small.dirty = true;
     if (first || !fitted) fit();
     show();
     redraw();
@@ -289,8 +282,6 @@ const acts = {
   paint(given) {
     if (!scene) return;
     Object.assign(scene, given.changes);
-    if (grid) expect(grid.count, scene.drawing.nodes);
-    small.dirty = true;
     redraw(0);
   },
   pan: (given) => move({ k: view.k, x: view.x + given.dx, y: view.y + given.dy }),
@@ -343,12 +334,6 @@ const acts = {
     }
     frame();
     redraw(0);
-  },
-  /** The middle of the view goes to a place of the small map. */
-  mapTo(given) {
-    if (!grid) return;
-    const [x, y] = small.worldAt(grid, given.x, given.y);
-    move({ k: view.k, x: width / 2 - x * view.k, y: height / 2 - y * view.k });
   },
 };
 

@@ -12,6 +12,7 @@ const FEW = 80; // nodes that leave room for long names
 const LEGIBLE = 3.2; // px: the radius from which a node has a name
 const FIRST = 6; // notes that are named even over other nodes
 const AIR = 3; // px between names
+const LETTER = 12; // px: a name is no longer than half of what is in view
 
 /** @param {Box} one @param {Box} other */
 const over = (one, other) => other[0] < one[2] && one[0] < other[2] && other[1] < one[3] && one[1] < other[3];
@@ -40,7 +41,7 @@ const boxOf = (x, y, half, size) => [x - half - AIR, y - size * 0.7, x + half + 
  * @param {import("./picture.js").View} view
  * @param {Box} within what is in view
  * @param {Record<string, string>} colours
- * @param {{ chosen: number, near: Set<number> } | null} focus
+ * @param {{ chosen: number, near: Set<number> | null } | null} focus `near`: or else all
  * @returns {Label[]}
  */
 export function placed(to, scene, view, within, colours, focus = null) {
@@ -100,27 +101,43 @@ export function placed(to, scene, view, within, colours, focus = null) {
 
   if (focus) put(cut(scene.titles[focus.chosen], 44), around(focus.chosen, 0).slice(0, 1), 12, 650, true);
   else if (scene.clusters) {
-    for (const { name, px, py, reach } of centres(scene, view).slice(0, CLUSTERS)) {
-      const up = Math.min(reach * 0.62, 130) + 6;
-      const places = /** @type {[number, number][]} */ ([1, 1.4, 0.6, 1.8, -1, 0].map((step) => [px, py - up * step]));
+    const tops = topsOf(scene, view);
+    for (const { group, name } of centres(scene, view).slice(0, CLUSTERS)) {
+      const top = tops.get(group);
+      if (!top || !name) continue;
+      const places = [14, 26, 38, 50].map((up) => /** @type {[number, number]} */ ([top.px, top.py - top.r - up]));
       put(cut(name, 34), places, 13, 650, true);
     }
   }
-  const most = inView < FEW ? 44 : 30;
-  const { names } = scene.drawing;
+  const most = Math.min(inView < FEW ? 44 : 30, (within[2] - within[0]) / LETTER);
   let shown = 0;
   for (const at of scene.ranked) {
-    if (shown >= MOST * names) break;
+    if (shown >= MOST) break;
     if (!scene.mask[at]) continue;
-    if (focus ? at === focus.chosen || !focus.near.has(at) : scene.bright && !scene.bright[at]) continue;
+    if (focus ? at === focus.chosen || focus.near?.has(at) === false : scene.bright && !scene.bright[at]) continue;
     const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
     if (px < within[0] || py < within[1] || px > within[2] || py > within[3]) continue;
-    if (drawnRadius(scene.degree[at], view.k) < LEGIBLE / names && !scene.bright && !focus) break;
+    if (drawnRadius(scene.degree[at], view.k) < LEGIBLE && !scene.bright && !focus) break;
     const name = cut(scene.titles[at], most);
     const half = halfOf(to, isolated(name), 11, 500, colours);
     if (put(name, around(at, half), 11, 500, shown < FIRST)) shown += 1;
   }
   return focus ? found.slice(1) : found;
+}
+
+/**
+ * The highest note of each group, near which the name of the group stands.
+ * @param {import("./picture.js").Scene} scene @param {import("./picture.js").View} view
+ */
+function topsOf(scene, view) {
+  const tops = new Map(/** @type {[number, { px: number, py: number, r: number }][]} */ ([]));
+  for (let at = 0; at < scene.group.length; at += 1) {
+    if (!scene.mask[at]) continue;
+    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+    if (py < (tops.get(scene.group[at])?.py ?? Infinity))
+      tops.set(scene.group[at], { px, py, r: drawnRadius(scene.degree[at], view.k) });
+  }
+  return tops;
 }
 
 /**

@@ -7,7 +7,7 @@ import { GROUPS, radius, shape } from "../parts/shapes.js";
  *   x: Float32Array,
  *   y: Float32Array,
  *   kind: Uint8Array,
- *   kinds: string[],
+ *   kinds: readonly string[],
  *   degree: Uint32Array,
  *   edges: Uint32Array,
  *   group: Int32Array,
@@ -19,30 +19,26 @@ import { GROUPS, radius, shape } from "../parts/shapes.js";
  *   clusters: boolean,
  *   grouped: boolean,
  *   own: Int8Array,
- *   drawing: import("../state/look.js").Drawing,
  * }} Scene `own`: the colour that a person gave, or -1
  */
 /** @typedef {{ k: number, x: number, y: number }} View  screen = world * k + (x, y) */
 
 export const EDGES_OUT = 20_000; // links drawn while zoomed out
 const CHUNK = 1500;
-const HEAD = 5; // px, the length of an arrow's head
 const WIDE = 420; // px
 const SOFT = 0.13; // what does not match
 const BESIDE = 0.4; // what is not linked with the chosen note
 
-/** How much smaller nodes are drawn where there are many, and how large a person wants them. */
-let [crowd, wanted] = [1, 1];
-/** @param {number} nodes @param {number} [size] */
-export const expect = (nodes, size = 1) =>
-  ([crowd, wanted] = [Math.min(1, Math.max(0.5, Math.sqrt(1800 / nodes))), size]);
+/** How much smaller nodes are drawn where there are many. */
+let crowd = 1;
+/** @param {number} nodes */
+export const expect = (nodes) => (crowd = Math.min(1, Math.max(0.5, Math.sqrt(1800 / nodes))));
 
 /** The radius of a node on the screen. @param {number} degree @param {number} k */
 export const drawnRadius = (degree, k) =>
   Math.max(
     1.2,
     radius(degree) *
-      wanted *
       Math.min(1.5, Math.max(0.45, 0.55 + k * 0.28) * (k < 1 ? crowd : crowd + (1 - crowd) * Math.min(1, k - 1))),
   );
 
@@ -129,13 +125,11 @@ export function* draw(to, scene, view, width, height, colours, ratio, near = nul
   let drawn = 0;
   let left = 0;
   to.strokeStyle = colours.edge;
-  to.fillStyle = colours["ink-3"];
-  to.lineWidth = Math.min(1.2, Math.max(0.5, 0.55 + k * 0.12)) * scene.drawing.links;
+  to.lineWidth = Math.min(1.2, Math.max(0.5, 0.55 + k * 0.12));
   to.globalAlpha =
     (scene.bright ? SOFT * 2 : near ? BESIDE : 1) *
     Math.min(1, Math.max(0.16, Math.sqrt((1600 * Math.max(1, k)) / (edges.length / 2 + 1))));
   to.beginPath();
-  let heads = new Path2D();
   for (let at = 0; at < edges.length; at += 2) {
     const [a, b] = [edges[at], edges[at + 1]];
     if (!mask[a] || !mask[b]) continue;
@@ -148,18 +142,14 @@ export function* draw(to, scene, view, width, height, colours, ratio, near = nul
     }
     to.moveTo(x1, y1);
     to.lineTo(x2, y2);
-    if (scene.drawing.arrows) arrow(heads, x1, y1, x2, y2, drawnRadius(scene.degree[b], k));
     drawn += 1;
     if (drawn % CHUNK === 0) {
       to.stroke();
-      to.fill(heads);
-      heads = new Path2D();
       yield;
       to.beginPath();
     }
   }
   to.stroke();
-  to.fill(heads);
   yield;
 
   // Nodes: the best connected last, so that they are on top.
@@ -186,26 +176,6 @@ export function* draw(to, scene, view, width, height, colours, ratio, near = nul
   }
   to.globalAlpha = 1;
   return left;
-}
-
-/**
- * The head of an arrow, before the node that a link leads to. A short link has no room for it.
- * @param {Path2D} to
- * @param {number} x1
- * @param {number} y1
- * @param {number} x2
- * @param {number} y2
- * @param {number} r of the node
- */
-function arrow(to, x1, y1, x2, y2, r) {
-  const far = Math.hypot(x2 - x1, y2 - y1);
-  if (far < r + 3 * HEAD) return;
-  const [ux, uy] = [(x2 - x1) / far, (y2 - y1) / far];
-  const [px, py] = [x2 - ux * (r + 1), y2 - uy * (r + 1)];
-  to.moveTo(px, py);
-  to.lineTo(px - HEAD * (ux + uy / 2), py - HEAD * (uy - ux / 2));
-  to.lineTo(px - HEAD * (ux - uy / 2), py - HEAD * (uy + ux / 2));
-  to.closePath();
 }
 
 /**

@@ -22,8 +22,6 @@ import {
   StateEffect,
 } from "../../../vendor/codemirror.js";
 import { changesOf } from "../../state/merge.js";
-import { settings } from "../../state/settings.js";
-import { Fault } from "../../wire.js";
 import { later } from "../../later.js";
 import { completion, offer } from "./complete.js";
 import {
@@ -44,7 +42,6 @@ import {
 import { language } from "./language.js";
 import { lineLooks, setMarks } from "./lines.js";
 import { nonced } from "./nonce.js";
-import { useVim, vimPlace } from "./vim.js";
 
 /** The texts of CodeMirror's own parts. */
 const phrases = () => EditorState.phrases.of(later.edit.phrases);
@@ -138,13 +135,12 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
     if (found) onLink(found);
     return Boolean(found);
   };
-  const view = new EditorView({
+  return new EditorView({
     parent,
     state: EditorState.create({
       doc,
       extensions: [
         nonced(),
-        vimPlace(),
         phrases(),
         history(),
         drawSelection({ cursorBlinkRate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1100 }),
@@ -214,8 +210,6 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
       ],
     }),
   });
-  if (settings.peek().vim) useVim(view, onKey).catch(() => onFault(new Fault("NETWORK", "Vim could not be loaded.")));
-  return view;
 }
 
 // A title, the heading of a first part, and an empty line if no heading follows it.

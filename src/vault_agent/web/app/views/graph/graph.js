@@ -8,7 +8,7 @@ import { KINDS, kindOf } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { graph, graphFault, grouped, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
-import { drawingOf, look, match, matches } from "../../state/look.js";
+import { look, match, matches } from "../../state/look.js";
 import { filtered, results, searching } from "../../state/results.js";
 import { revision } from "../../state/vault.js";
 import { later } from "../../later.js";
@@ -20,11 +20,12 @@ import { EDGES_OUT } from "../../workers/picture.js";
 
 const PREVIEW = 340; // px
 const NAMED = 400; // folders and tags to choose from
+const NEARLY = 0.9; // share of notes without links
 const WAIT = 300; // ms after the last key of a query
 
 export const NO_FILTER = {
   hidden: /** @type {string[]} */ ([]),
-  orphans: false,
+  orphans: /** @type {boolean | null} */ (null), // or else where nearly all notes have no links
   unresolved: false,
   clusters: true,
   colour: "", // by type, or by folder where there is one type only
@@ -84,9 +85,11 @@ export function View() {
     }
     return made;
   }, [now, groups, matches.value]);
+  const unlinked = useMemo(() => now?.ids.filter((id, each) => id !== null && !now.degree[each]).length ?? 0, [now]);
+  const orphans = filter.value.orphans ?? unlinked > NEARLY * (now?.ids.length ?? 0);
   const mask = useMemo(() => {
     if (!now) return new Uint8Array();
-    const made = passing(now, { ...filter.value, ids: ids && new Set(ids.map((row) => row.id)) }, kindOf);
+    const made = passing(now, { ...filter.value, orphans, ids: ids && new Set(ids.map((row) => row.id)) }, kindOf);
     if (within) for (let each = 0; each < made.length; each += 1) made[each] &= within[each];
     if (middle >= 0) {
       const distance = near(now, middle, Number(depth) || 1);
@@ -94,7 +97,7 @@ export function View() {
       made[middle] = 1;
     }
     return made;
-  }, [now, filter.value, middle, depth, ids, within]);
+  }, [now, filter.value, orphans, middle, depth, ids, within]);
   const sought = find.value.trim().toLocaleLowerCase();
   const found = useMemo(() => {
     if (!now || !sought) return null;
@@ -137,7 +140,6 @@ export function View() {
         clusters: clusters && middle < 0,
         grouped: coloured,
         own,
-        drawing: drawingOf(look.peek()),
       },
     });
   };
@@ -146,6 +148,7 @@ export function View() {
     if (now && middle < 0) stage.current?.tell("mask", { mask, bright });
     else if (now) scene();
   }, [mask, bright]);
+  useEffect(() => stage.current?.tell("fit"), [orphans]);
   useEffect(() => {
     if (now)
       stage.current?.tell("paint", {
@@ -155,10 +158,9 @@ export function View() {
           group: colour === "folder" ? now.folderGroup : now.group,
           names: clusterNames(now, colour),
           own,
-          drawing: drawingOf(look.value),
         },
       });
-  }, [clusters, colour, grouped.value, own, look.value]);
+  }, [clusters, colour, grouped.value, own]);
 
   /** @param {number} next */
   const choose = (next) => {
@@ -232,6 +234,7 @@ export function View() {
     now?.truncated && later.graph.truncated(count(now.ids.length)),
     left.value > 0 && later.graph.strongest(count(EDGES_OUT)),
     now && !now.laid && later.graph.pending,
+    !orphans && unlinked > 0 && later.graph.unlinked(count(unlinked)),
   ].filter(Boolean);
   const shown = mask.reduce((sum, each) => sum + each, 0);
   if (!styled) return null;
@@ -263,7 +266,7 @@ export function View() {
         counts=${counts}
         colour=${colour}
         names=${names}
-        filter=${filter.value}
+        filter=${{ ...filter.value, orphans }}
         span=${span}
         found=${found ? found.length : null}
         find=${find}
@@ -308,19 +311,24 @@ function branches(each) {
  * @param {string} colour
  */
 function clusterNames(of, colour) {
-  if (colour !== "folder") return of.names;
+  if (colour !== "folder") {
+    const titles = new Set(of.titles);
+    // One that is named after a note needs no name beside that of the note.
+    return of.names.map((group) => (titles.has(group.name) ? { ...group, name: "" } : group));
+  }
   /** @type {Map<number, number>} */
   const sizes = new Map();
   for (const group of of.folderGroup) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   if (sizes.size < 2) return [];
   const first = new Map([...of.folderGroup].map((group, each) => [group, of.folders[each]]));
-  return [...sizes]
+  const largest = [...sizes]
     .filter(([group]) => group >= 0)
     .sort((a, b) => b[1] - a[1])
-    .slice(0, 40)
-    .map(([group, size]) => ({
-      group,
-      name: plain((first.get(group) ?? "").replace(/^.*\//, ""), 40) || later.edit.create.root,
-      size,
-    }));
+    .slice(0, 40);
+  const lastOf = (/** @type {number} */ group, /** @type {number} */ parts) =>
+    (first.get(group) ?? "").split("/").slice(-parts).join("/");
+  return largest.map(([group, size]) => {
+    const isAlone = largest.every(([other]) => other === group || lastOf(other, 1) !== lastOf(group, 1));
+    return { group, name: plain(lastOf(group, isAlone ? 1 : 2), 40) || later.edit.create.root, size };
+  });
 }

@@ -1,4 +1,4 @@
-// The settings of the graph's picture: groups with a colour each, and how it is drawn.
+// The settings of the graph's picture: groups with a colour each.
 
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { sentence, toast } from "../../parts/say.js";
@@ -134,48 +134,13 @@ function Colour({ name, colour, onChange }) {
   />`;
 }
 
-const SLIDERS = /** @type {const} */ ([
-  ["nodes", 0.5, 2],
-  ["links", 0.5, 4],
-  ["names", 0, 3],
-]);
-
-/**
- * How the picture is drawn. The places of the notes are not changed: the server computes them.
- * @param {{ onReset: () => void }} given
- */
-export function Drawing({ onReset }) {
+/** Take back all that was chosen for the graph. @param {{ onReset: () => void }} given */
+export function Reset({ onReset }) {
   const reset = () => {
     const before = look.peek();
     setLook(USUAL);
     onReset();
-    toast(t.drawing.restored, t.drawing.undo, () => setLook(before));
+    toast(t.restored, t.undo, () => setLook(before));
   };
-  return html`<details class="big">
-    <summary>${t.drawing.title}</summary>
-    <button
-      class="opt"
-      role="switch"
-      aria-checked=${look.value.arrows}
-      onClick=${() => setLook({ arrows: !look.peek().arrows })}
-    >
-      ${t.drawing.arrows}
-      <span class="switch"></span>
-    </button>
-    ${SLIDERS.map(
-      ([name, min, max]) => html`<label class="slide" key=${name}>
-        ${t.drawing[name]}
-        <input
-          type="range"
-          min=${min}
-          max=${max}
-          step="0.25"
-          value=${look.value[name]}
-          aria-valuetext=${`${Math.round(look.value[name] * 100)} %`}
-          onInput=${(/** @type {Typed} */ event) => setLook({ [name]: Number(event.target.value) })}
-        />
-      </label>`,
-    )}
-    <button class="quiet" onClick=${reset}>${t.drawing.reset}</button>
-  </details>`;
+  return html`<button class="quiet big" onClick=${reset}>${t.reset}</button>`;
 }

@@ -6,13 +6,12 @@ import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { later } from "../../later.js";
 import { look, setLook } from "../../state/look.js";
-import { count, locale, words } from "../../words.js";
-import { Drawing, Groups, Query } from "./look.js";
+import { count, words } from "../../words.js";
+import { Groups, Query, Reset } from "./look.js";
 
 /** @typedef {typeof import("./graph.js").NO_FILTER} Filter */
 
 const DAY = 86_400_000;
-const months = new Intl.DateTimeFormat(locale, { month: "short", year: "numeric" });
 const t = later.graph;
 
 /**
@@ -170,7 +169,7 @@ export function Panel({
     }
     ${
       span[1] > span[0] &&
-      html`<div class="big"><h2>${t.dates}</h2><${Range} span=${span} filter=${filter} onFilter=${onFilter} /></div>`
+      html`<div class="big"><h2>${t.dates}</h2><${Days} span=${span} filter=${filter} onFilter=${onFilter} /></div>`
     }
     <div class="big by">
       <h2>${t.colour}</h2>
@@ -203,50 +202,27 @@ export function Panel({
       </button>
     </div>
     <${Groups} />
-    <${Drawing} onReset=${onReset} />
+    <${Reset} onReset=${onReset} />
     ${notes.map((each) => html`<p class="note-line big" key=${each}>${each}</p>`)}
   </section>`;
 }
 
 /**
- * Two thumbs on one line.
+ * The first and the last day of the notes that are shown.
  * @param {{ span: [number, number], filter: Filter, onFilter: (changes: Partial<Filter>) => void }} given
  */
-function Range({ span: [first, last], filter, onFilter }) {
-  const from = Math.max(first, filter.first);
-  const to = Math.min(last, filter.last);
-  const share = (/** @type {number} */ day) => `${((day - first) / (last - first)) * 100}%`;
-  const named = (/** @type {number} */ day) => months.format(day * DAY);
-  const set = (/** @type {"first" | "last"} */ end, /** @type {Typed} */ event) => {
-    const value = Number(event.target.value);
-    onFilter(
-      end === "first"
-        ? { first: value <= first ? -Infinity : Math.min(value, to) }
-        : { last: value >= last ? Infinity : Math.max(value, from) },
-    );
-  };
-  return html`
-    <div class="range">
-      <i style=${{ insetInlineStart: share(from), insetInlineEnd: `calc(100% - ${share(to)})` }}></i>
-      <input
-        type="range"
-        min=${first}
-        max=${last}
-        value=${from}
-        aria-label=${t.firstDay}
-        aria-valuetext=${named(from)}
-        onInput=${(/** @type {Typed} */ event) => set("first", event)}
-      />
-      <input
-        type="range"
-        min=${first}
-        max=${last}
-        value=${to}
-        aria-label=${t.lastDay}
-        aria-valuetext=${named(to)}
-        onInput=${(/** @type {Typed} */ event) => set("last", event)}
-      />
-    </div>
-    <div class="ends num"><span>${named(from)}</span><span>${to >= last ? t.today : named(to)}</span></div>
-  `;
+function Days({ span: [first, last], filter, onFilter }) {
+  const dayOf = (/** @type {number} */ day) =>
+    Number.isFinite(day) ? new Date(day * DAY).toISOString().slice(0, 10) : "";
+  const field = (/** @type {"first" | "last"} */ end, /** @type {string} */ label, /** @type {number} */ none) =>
+    html`<input
+      type="date"
+      aria-label=${label}
+      min=${dayOf(first)}
+      max=${dayOf(last)}
+      value=${dayOf(filter[end])}
+      onChange=${(/** @type {Typed} */ { target }) =>
+        onFilter({ [end]: target.value ? Date.parse(target.value) / DAY : none })}
+    />`;
+  return html`<div class="days">${field("first", t.firstDay, -Infinity)} – ${field("last", t.lastDay, Infinity)}</div>`;
 }

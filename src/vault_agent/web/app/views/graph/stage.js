@@ -25,7 +25,6 @@ const FAR = 4; // px that a pointer may move during a click
  */
 export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  const map = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const over = useSignal(false);
   const moving = useSignal(false);
   const drawn = useSignal(0);
@@ -50,11 +49,8 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
       if (data.type === "grabbed") press.current.node = data.at >= 0;
       hear.current(data);
     };
-    const [big, small] = [
-      /** @type {HTMLCanvasElement} */ (canvas.current).transferControlToOffscreen(),
-      /** @type {HTMLCanvasElement} */ (map.current).transferControlToOffscreen(),
-    ];
-    tell("start", { canvas: big, map: small }, [big, small]);
+    const drawing = /** @type {HTMLCanvasElement} */ (canvas.current).transferControlToOffscreen();
+    tell("start", { canvas: drawing }, [drawing]);
     tell("look", { colours: palette() });
     const size = () => {
       const box = /** @type {HTMLCanvasElement} */ (canvas.current);
@@ -64,8 +60,6 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
         width: box.clientWidth,
         height: box.clientHeight,
         ratio: devicePixelRatio || 1,
-        mapWidth: map.current?.clientWidth ?? 0,
-        mapHeight: map.current?.clientHeight ?? 0,
         margin,
       });
     };
@@ -139,8 +133,8 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     element.addEventListener("wheel", wheel, { passive: false });
     return () => element.removeEventListener("wheel", wheel);
   }, []);
-  /** @param {KeyboardEvent} event @param {boolean} [onMap] */
-  const keyed = (event, onMap = false) => {
+  /** @param {KeyboardEvent} event */
+  const keyed = (event) => {
     if (composing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = { ArrowLeft: [STEP, 0], ArrowRight: [-STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] }[event.key];
     if (step) tell("pan", { dx: step[0], dy: step[1] });
@@ -148,15 +142,10 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     else if (event.key === "-") tell("zoom", { factor: 1 / 1.3 });
     else if (event.key === "F")
       tell("frames", {}); // for measurements
-    else if (event.key === "Enter" && !onMap) onOpen();
+    else if (event.key === "Enter") onOpen();
     else if (event.key === "Escape") onEscape();
     else return;
     event.preventDefault();
-  };
-  const toMap = (/** @type {PointerEvent} */ event) => {
-    if (event.type === "pointermove" && !event.buttons) return;
-    const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    tell("mapTo", { x: event.clientX - box.left, y: event.clientY - box.top });
   };
   useCommands(
     () => [{ id: "fit", name: words.commands.fit, icon: "fit", keys: ["0"], run: () => tell("fit", {}) }],
@@ -190,17 +179,6 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
       <button class="icon" aria-label=${later.graph.zoomIn} onClick=${() => tell("zoom", { factor: 1.4 })}>
         <${Icon} name="plus" />
       </button>
-    </div>
-    <div
-      class="panel map"
-      role="group"
-      tabindex="0"
-      aria-label=${later.graph.map}
-      onPointerDown=${toMap}
-      onPointerMove=${toMap}
-      onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, true)}
-    >
-      <canvas ref=${map} aria-hidden="true"></canvas>
     </div>
   `;
 }

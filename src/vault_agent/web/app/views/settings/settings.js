@@ -6,7 +6,7 @@ import { sentence, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { set, settings } from "../../state/settings.js";
-import { health, healthWarnings, mayWrite, readHealth, switchedOn } from "../../state/vault.js";
+import { health, healthWarnings, readHealth, switchedOn } from "../../state/vault.js";
 import { signOut } from "../../wire.js";
 import { later } from "../../later.js";
 import { agoWords, count, timeOf, words } from "../../words.js";
@@ -66,19 +66,6 @@ function Choice({ name, field, values }) {
   </div>`;
 }
 
-/** @param {{ field: "letters" | "vim", name: string, why: string }} given */
-const Switch = ({ field, name, why }) => html`<div class="line">
-  <button
-    class="opt"
-    role="switch"
-    aria-checked=${settings.value[field]}
-    onClick=${() => set({ [field]: !settings.peek()[field] })}
-  >
-    <span>${name}<small>${why}</small></span>
-    <span class="switch"></span>
-  </button>
-</div>`;
-
 function Look() {
   return html`<div class="card">
     <${Choice} name=${t.theme} field="theme" values=${t.themes} />
@@ -95,8 +82,17 @@ function Look() {
     <${Choice} name=${t.face} field="face" values=${{ "": t.faces.sans, serif: t.faces.serif }} />
     <${Choice} name=${t.breaks} field="breaks" values=${{ "": t.lineBreaks.kept, joined: t.lineBreaks.joined }} />
     <${Choice} name=${t.motion} field="motion" values=${{ "": t.motions.system, none: t.motions.none }} />
-    <${Switch} field="letters" name=${t.letters} why=${t.lettersWhy} />
-    ${mayWrite.value && html`<${Switch} field="vim" name=${t.vim} why=${t.vimWhy} />`}
+    <div class="line">
+      <button
+        class="opt"
+        role="switch"
+        aria-checked=${settings.value.letters}
+        onClick=${() => set({ letters: !settings.peek().letters })}
+      >
+        <span>${t.letters}<small>${t.lettersWhy}</small></span>
+        <span class="switch"></span>
+      </button>
+    </div>
     <div class="line">
       <span class="grow">${t.keys}</span>
       <button class="quiet" onClick=${() => (overlay.value = { name: "keys" })}><${Icon} name="key" />?</button>
