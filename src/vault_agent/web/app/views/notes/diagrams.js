@@ -3,16 +3,15 @@
 import { effect, untracked } from "../../../vendor/preact.js";
 import { later } from "../../later.js";
 import { draw } from "../../parts/drawing.js";
+import { GROUPS, palette } from "../../parts/shapes.js";
 import { plain } from "../../parts/text.js";
 import { dark } from "../../state/settings.js";
-import { lookOf } from "./diagram-look.js";
 
 const LARGEST = 20_000; // characters of source
 const MOST = 50; // diagrams in a note
 const SLOW = 3; // diagrams of a note that are waited for in vain, until no more are tried
 const KEPT = 30; // pictures
 const LONGEST = 20_000; // pixels of a side
-const ALIKE = 0.8; // share of a source that two have in common
 const NARROWEST = 640; // pixels, for what is as wide as its place
 const SMALLEST = 0.55; // share of its size: a picture that would be smaller scrolls
 const TITLE = 200; // characters of a line with a title
@@ -22,30 +21,56 @@ const t = later.diagrams;
 /** @typedef {import("../../parts/drawing.js").Drawn} Drawn */
 /** @typedef {import("../../parts/drawing.js").Undrawn} Undrawn */
 
-/** What was drawn last, by theme, width and source: a text that is shown again does not flicker.
- * @type {Map<string, { dark: boolean, source: string, outcome: Drawn | string }>} */
+/** What was drawn last, or why not, by theme, width and source.
+ * @type {Map<string, Drawn | string>} */
 const kept = new Map();
 
-/** @param {string} key @param {string} source @param {Drawn | string} outcome a picture, or why there is none */
-function keep(key, source, outcome) {
+/** @param {string} key @param {Drawn | string} outcome a picture, or why there is none */
+function keep(key, outcome) {
   kept.delete(key);
-  kept.set(key, { dark: dark.peek(), source, outcome });
+  kept.set(key, outcome);
   if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? "");
   return outcome;
 }
 
-/** The picture of almost the same source, which is being written. @param {string} source @returns {Drawn | null} */
-function pictureBefore(source) {
-  for (const { dark: before, source: other, outcome } of [...kept.values()].reverse()) {
-    if (before !== dark.peek() || typeof outcome === "string") continue;
-    const most = Math.min(source.length, other.length);
-    let first = 0;
-    while (first < most && source[first] === other[first]) first += 1;
-    let last = 0;
-    while (last < most - first && source.at(-1 - last) === other.at(-1 - last)) last += 1;
-    if (first + last >= ALIKE * Math.max(source.length, other.length)) return outcome;
-  }
-  return null;
+/** What Mermaid is told. It derives all other colours from these. @param {boolean} isDark */
+function lookOf(isDark) {
+  const colours = palette();
+  const { ink, paper, canvas, accent, sans, "ink-3": quiet } = colours;
+  const groups = Array.from({ length: GROUPS }, (_, at) => colours[`group-${at}`]);
+  const numbered = (/** @type {string} */ word, first = 0) =>
+    Object.fromEntries(groups.map((colour, at) => [`${word}${at + first}`, colour]));
+  return {
+    theme: "base",
+    themeVariables: {
+      darkMode: isDark,
+      background: paper,
+      fontFamily: sans,
+      primaryColor: canvas,
+      primaryTextColor: ink,
+      primaryBorderColor: accent,
+      lineColor: quiet,
+      textColor: ink,
+      ...numbered("pie", 1),
+      ...numbered("cScale"),
+      pieOpacity: "1",
+      pieSectionTextColor: paper,
+      scaleLabelColor: paper,
+    },
+    fontFamily: sans,
+    startOnLoad: false,
+    securityLevel: "strict",
+    suppressErrorRendering: true,
+    htmlLabels: false,
+    deterministicIds: true,
+    maxTextSize: LARGEST,
+    maxEdges: 500,
+    // A diagram may set none of these: they keep it in the page's colours, and within its bounds.
+    secure: [
+      ...["secure", "securityLevel", "startOnLoad", "suppressErrorRendering", "maxTextSize", "maxEdges", "htmlLabels"],
+      ...["deterministicIds", "fontFamily", "theme", "look"],
+    ],
+  };
 }
 
 /** Say in plain words why there is no picture. @param {Undrawn} fault @param {string} source */
@@ -140,8 +165,8 @@ class Diagram {
 }
 
 /** Draw the diagrams of a text when they come near the view. Return a function that stops it.
- * @param {HTMLElement[]} figures @param {boolean} isPreview whether the text is being written */
-export function drawDiagrams(figures, isPreview) {
+ * @param {HTMLElement[]} figures */
+export function drawDiagrams(figures) {
   const near = new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, target } of entries) {
@@ -168,7 +193,7 @@ export function drawDiagrams(figures, isPreview) {
     const keyOf = () => JSON.stringify([dark.peek(), diagram.width, source]);
     let key = keyOf();
     const known = kept.get(key);
-    if (known) return diagram.show(keep(key, source, known.outcome));
+    if (known) return diagram.show(keep(key, known));
     let theme = dark.peek();
     // After a change of theme it is asked for again. A picture for another width is better than none.
     const wanted = () => !stopped && diagram.figure.isConnected && theme === dark.peek();
@@ -177,18 +202,18 @@ export function drawDiagrams(figures, isPreview) {
         theme = dark.peek();
         key = keyOf(); // while it waited, its place may have got another width
         if (ended || kept.has(key) || !wanted()) return null;
-        return { source, width: diagram.width, config: lookOf(theme, LARGEST) };
+        return { source, width: diagram.width, config: lookOf(theme) };
       });
       const fits = !drawn || Math.max(drawn.width, drawn.height) <= LONGEST;
-      if (drawn) keep(key, source, fits ? drawn : t.large);
-      if (wanted()) await diagram.show(kept.get(key)?.outcome ?? ended);
+      if (drawn) keep(key, fits ? drawn : t.large);
+      if (wanted()) await diagram.show(kept.get(key) ?? ended);
     } catch (error) {
       const fault = /** @type {Undrawn} */ (error);
       const reason = reasonOf(fault, source);
       const unloaded = fault.silent === "unloaded"; // which says nothing of the diagram, so it is not kept
       if (fault.silent) slow += 1;
       if (slow >= SLOW) ended ||= unloaded ? reason : t.slow;
-      if (!unloaded) keep(key, source, reason);
+      if (!unloaded) keep(key, reason);
       if (wanted()) await diagram.show(reason);
     }
   }
@@ -198,8 +223,6 @@ export function drawDiagrams(figures, isPreview) {
     all.set(figure, diagram);
     if (diagram.refused) continue;
     near.observe(figure);
-    const before = isPreview && pictureBefore(diagram.source);
-    if (before) diagram.put(pictureOf(before, diagram.source));
   }
   const unwatch = effect(() => {
     void dark.value;

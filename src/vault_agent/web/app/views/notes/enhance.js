@@ -305,7 +305,6 @@ let drawing = null;
 function diagrams(prose) {
   const blocks = [...prose.querySelectorAll("details.mermaid")];
   if (!blocks.length || document.documentElement.dataset.diagrams !== "true") return () => {};
-  const isPreview = !prose.isConnected; // which gets each new text before it is shown
   const figures = blocks.map((block) => {
     const figure = document.createElement("figure");
     figure.className = "diagram";
@@ -313,13 +312,13 @@ function diagrams(prose) {
     figure.append(block);
     return figure;
   });
-  if (drawing) return drawing.drawDiagrams(figures, isPreview);
+  if (drawing) return drawing.drawDiagrams(figures);
   let stop = () => {};
   let stopped = false;
   import("./diagrams.js").then(
     (loaded) => {
       drawing = loaded;
-      if (!stopped) stop = loaded.drawDiagrams(figures, isPreview);
+      if (!stopped) stop = loaded.drawDiagrams(figures);
     },
     () => null, // sources stay
   );
