@@ -265,6 +265,27 @@ async def test_canvases_that_cannot_be_rewritten_are_named(tmp_path: Path):
     assert plan.warnings[0].details["count"] == 3
 
 
+async def test_canvases_and_bases_that_are_not_read_are_named(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("vault_agent.writing.canvases.MAX_CANVASES", 2)
+    monkeypatch.setattr("vault_agent.writing.canvases._MAX_BYTES", 100)
+    card = '{"nodes": [{"type": "file", "file": "Old.md"}]}'
+    files = {
+        "Old.md": "",
+        "1 large.canvas": card + " " * 100,
+        "2 read.canvas": card,
+        "3 many.canvas": card,
+        "1 large.base": "x" * 100 + '"Old.md"',
+        "2 other.base": "x",
+        "3 many.base": '"Old.md"',
+    }
+    plan = await planned(tmp_path, files, "Old.md", "New")
+    assert list(texts(plan)) == ["2 read.canvas"]
+    assert {warning.code: warning.details["paths"] for warning in plan.warnings} == {
+        "CANVAS_NOT_REWRITTEN": ["1 large.canvas", "3 many.canvas"],
+        "BASE_NOT_REWRITTEN": ["1 large.base", "3 many.base"],
+    }
+
+
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_strings_of_json_are_found_with_their_bytes(first: int):
     for seed in range(first, first + 50):

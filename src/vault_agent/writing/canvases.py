@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.writing.affected import Known
 
 MAX_CANVASES = 1_000
-"""Canvases that are read for one move, and bases."""
+"""Canvases that are read for one move, and bases. Others are named as if they needed a change."""
 _MAX_BYTES = 4 << 20
 _PATHS = frozenset({"file", "background"})
 """The keys of a node whose value is a path of the vault."""
@@ -108,23 +108,22 @@ class RenamedCards:
 
 
 def rewritten_canvases(root: VaultRoot, reader: LinkReader, cards: Cards) -> list[CanvasEdit]:
-    """Return the canvases with a card or a link that would lead elsewhere."""
-    found = []
-    for path in reader.attachments_ending(".canvas")[:MAX_CANVASES]:
-        try:
-            content = read_bytes(root, path, _MAX_BYTES)
-        except Skipped:
+    """Return the canvases with a card or a link that would lead elsewhere, or that are not read."""
+    paths = reader.attachments_ending(".canvas")
+    edits = []
+    for path in paths[:MAX_CANVASES]:
+        content = _read(root, path)
+        if content is None:
+            edits.append(CanvasEdit(path, b""))
             continue
-        if not content.complete:
-            continue
         try:
-            splices = rewritten_canvas(content.data, path, cards)
+            splices = rewritten_canvas(content, path, cards)
         except Conflict:
-            found.append(CanvasEdit(path, content.data))
+            edits.append(CanvasEdit(path, content))
         else:
             if splices:
-                found.append(CanvasEdit(path, content.data, splices))
-    return found
+                edits.append(CanvasEdit(path, content, splices))
+    return edits + [CanvasEdit(path, b"") for path in paths[MAX_CANVASES:]]
 
 
 def rewritten_canvas(content: bytes, path: str, cards: Cards) -> tuple[Splice, ...]:
@@ -182,18 +181,25 @@ def _prove(path: str, before: object, content: bytes, texts: Mapping[JsonString,
 
 
 def bases_with_names(root: VaultRoot, reader: LinkReader, moved: Iterable[str]) -> list[str]:
-    """Return the paths of the bases that name a file or folder of these, by its path."""
+    """Return the bases that name a file or folder of these by its path, or that are not read."""
     names = sorted({each for path in moved for each in (path, _without_suffix(path))})
     named = re.compile("|".join(rf"[\"'\[]{re.escape(name)}[\"'\]#|/]" for name in names))
-    bases = reader.attachments_ending(".base")[:MAX_CANVASES]
-    return [path for path in bases if named.search(_text(root, path))]
+    bases = reader.attachments_ending(".base")
+    found = []
+    for path in bases[:MAX_CANVASES]:
+        content = _read(root, path)
+        if content is None or named.search(content.decode("utf-8", "replace")):
+            found.append(path)
+    return found + bases[MAX_CANVASES:]
 
 
-def _text(root: VaultRoot, path: str) -> str:
+def _read(root: VaultRoot, path: str) -> bytes | None:
+    """Return the bytes of a file, none if it is gone, or None if it cannot be read whole."""
     try:
-        return read_bytes(root, path, _MAX_BYTES).data.decode("utf-8", "replace")
-    except Skipped:
-        return ""
+        content = read_bytes(root, path, _MAX_BYTES)
+    except Skipped as error:
+        return b"" if error.warning.code == "FILE_VANISHED" else None
+    return content.data if content.complete else None
 
 
 def _without_suffix(path: str) -> str:

@@ -318,7 +318,10 @@ def stale_canvases(
     """Return a warning about canvases that are left as they were, unless the caller sees none."""
     stale = [each.path for each in canvases if each not in writable]
     seen = [*filter(may_see, stale)]
-    what = f"{len(seen)} canvases name files or headings as they were, and were not changed."
+    what = (
+        f"{len(seen)} canvases were not changed. They name files or headings as they were, or are"
+        " too large or too many to be read."
+    )
     return [_notice_of_files("CANVAS_NOT_REWRITTEN", what, seen)] if seen else []
 
 
@@ -326,7 +329,10 @@ def _bases(
     root: VaultRoot, reader: LinkReader, moved: Sequence[str], asked: MoveRequest
 ) -> list[Notice]:
     seen = [*filter(asked.may_see, bases_with_names(root, reader, moved))]
-    what = f"{len(seen)} bases name files or folders by their old paths, and were not changed."
+    what = (
+        f"{len(seen)} bases were not changed. They name files or folders by their old paths, or are"
+        " too large or too many to be read."
+    )
     return [_notice_of_files("BASE_NOT_REWRITTEN", what, seen)] if seen else []
 
 
