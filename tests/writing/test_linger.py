@@ -16,7 +16,7 @@ from tests.writing.opened import QUIET, lingering, save_by_rename, write
 
 from vault_agent.markdown.edit import append
 from vault_agent.model.write_state import Right
-from vault_agent.model.writing import WriteTimes
+from vault_agent.model.writing import SERVER, WriteTimes
 from vault_agent.vault.write import Replacer
 from vault_agent.writing.transaction import Create, Edit, Transaction
 
@@ -103,7 +103,13 @@ async def test_an_edit_that_cannot_be_made_again_is_kept_beside(vault: Vault):
         editor.write(b"all theirs\n")
     await settled(vault)
     assert vault.tree() == {"A.md": b"all theirs\n", "A (conflict).md": b"all ours\n"}
-    (_, first) = await vault.writing.writes()
+    (_, copied, first) = await vault.writing.writes()
+    assert (copied.client, copied.agent, copied.operation) == (SERVER, "", "conflict")
+    assert copied.files[0].path == "A (conflict).md"
+    assert "A (conflict).md" in vault.followed
+    assert (await vault.undo(copied.write_id)).changed
+    await settled(vault)
+    assert vault.tree() == {"A.md": b"all theirs\n"}
     assert first.warning == "WRITE_CONFLICT"
     assert vault.writing.health().conflicts == 1
     assert vault.writing.health().conflict_paths == ("A.md",)

@@ -10,7 +10,7 @@ import pytest
 from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, lingering, write
 
-from vault_agent.errors import Conflict, NotFound
+from vault_agent.errors import Conflict, Forbidden, NotFound
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Writer
 from vault_agent.store.writes import log
@@ -75,11 +75,39 @@ async def test_what_somebody_changed_in_our_text_is_not_undone(vault: Vault):
     with pytest.raises(Conflict, match="UNDO_CONFLICT"):
         await vault.undo()
     assert vault.tree().keys() - set(vault.temporaries()) == {"A.md"}
-    with pytest.raises(Conflict, match="UNDO_CONFLICT") as caught:
-        await vault.undo(copy=True)
-    assert caught.value.details["path"] == "A (before undo).md"
+    dry = await vault.undo(copy=True, dry_run=True)
+    assert (dry.path, dry.write_id) == ("A (before undo).md", None)
+    copied = await vault.undo(copy=True)
+    assert (copied.path, copied.created) == ("A (before undo).md", True)
+    assert [(each.code, each.details) for each in copied.warnings] == [
+        ("UNDO_CONFLICT", {"path": "A.md"})
+    ]
     assert vault.bytes("A (before undo).md") == b"one\n"
     assert vault.bytes("A.md") == b"one\nours, and theirs\n"
+
+
+async def test_the_copy_of_an_undo_is_a_write_like_others(vault: Vault):
+    vault.put("A.md", "one\n")
+    first = await vault.append("A.md", "ours\n")
+    vault.put("A.md", "one\nours, and theirs\n")
+    copied = await vault.undo(copy=True)
+    assert "A (before undo).md" in vault.followed
+    assert [each.write_id for each in vault.events] == [first.write_id, copied.write_id]
+    again = await vault.undo(first.write_id, copy=True)
+    assert (again.changed, again.path) == (False, "A (before undo).md")
+    undone = await vault.undo()
+    assert undone.changed
+    assert vault.tree().keys() - set(vault.temporaries()) == {"A.md"}
+
+
+async def test_the_copy_of_an_undo_needs_the_right_to_create(vault: Vault):
+    vault.put("A.md", "one\n")
+    agent = Writer("agent", "mcp", allow=frozenset({Right.APPEND, Right.EDIT}))
+    await vault.append("A.md", "ours\n", caller=agent)
+    vault.put("A.md", "one\nours, and theirs\n")
+    with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
+        await vault.undo(copy=True, caller=agent)
+    assert vault.tree().keys() - set(vault.temporaries()) == {"A.md"}
 
 
 async def test_a_new_note_that_somebody_changed_stays(vault: Vault):

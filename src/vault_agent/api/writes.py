@@ -43,7 +43,7 @@ class UndoBody(WriteBody):
     copy_beside: bool = Field(
         default=False,
         alias="copy",
-        description="If the note has changed since, put the text before beside it.",
+        description="If the note has changed since, put the text before beside it: a new write.",
     )
 
 

@@ -6,14 +6,19 @@ those after are somebody's: they are never overwritten, at most merged.
 
 from __future__ import annotations
 
+import secrets
+import time
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import WriteState
+from vault_agent.model.writing import SERVER
+from vault_agent.store.writes.record import FileChange, NewWrite
 from vault_agent.text.names import lies_in
 from vault_agent.vault.folder import NotAFile
 from vault_agent.vault.opening import CannotOpen
@@ -44,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.store.writes.log import WriteLog
-    from vault_agent.store.writes.record import FileChange, Logged
+    from vault_agent.store.writes.record import Logged
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.disk import Disk
     from vault_agent.writing.transaction import Plan
@@ -68,6 +73,8 @@ class Finisher:
     def __init__(self, disk: Disk, log: WriteLog) -> None:
         self._disk = disk
         self._log = log
+        self.copies: list[str] = []
+        """Paths of copies beside notes that the index does not follow yet."""
 
     # --- one file, old or new -------------------------------------------------------------------
 
@@ -304,14 +311,35 @@ class Finisher:
         self._log.sweep(logged.seq, position)
         self._log.join(logged.seq)
 
-    def keep_beside(self, root: VaultRoot, logged: Logged, path: str, data: bytes) -> str:
-        """Put bytes into a new file beside a note, and log that it needs a look.
+    def keep_beside(self, root: VaultRoot, logged: Logged, path: str, data: bytes) -> None:
+        """Put bytes into a new file beside a note, and log that the write needs a look.
 
-        Return the path of the new file.
+        That is a write of the server: nobody takes it back unasked, and no right is needed to keep
+        what somebody has written.
+
+        Raises:
+            VaultAgentError, OSError, CannotOpen: the disk fails. It can be called again.
         """
-        made = new_beside(root, self._disk, path, "conflict", data)
+        to = free_beside(root, self._disk, path, "conflict", data)
+        if not root.has(to):
+            self._log.keep(data, durable=True)
+            new = NewWrite(
+                id=new_id(),
+                at=now_ms(),
+                agent="",
+                client=SERVER,
+                operation="conflict",
+                state=WriteState.PREPARED,
+                reply="{}",
+                changes=(file_change(CREATE, to, None, data),),
+            )
+            copy = self._log.begin(new)
+            try:
+                self._disk.apply(root, copy.changes[0], None, data)
+            finally:
+                self.settle(root, copy)
+        self.copies.append(to)
         self._log.warn(logged.seq, "WRITE_CONFLICT")
-        return made
 
     def _bytes(self, change: FileChange) -> tuple[bytes | None, bytes | None]:
         return self._log.bytes_of(change.hash_before), self._log.bytes_of(change.hash_after)
@@ -321,24 +349,52 @@ class Finisher:
         return None if data is None else content_hash(data)
 
 
-def new_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) -> str:
-    """Create `Name (what).md` beside `Name.md`, or `Name (what 2).md`, and return its path."""
-    with at(root, path) as (folder, name):
-        stem, dot, extension = name.rpartition(".")
-        if not stem:
-            stem, dot, extension = name, "", ""
-        number = 1
-        while True:
-            counted = what if number == 1 else f"{what} {number}"
-            to = f"{stem} ({counted}){dot}{extension}"
-            try:
-                disk.replacer.create(folder, to, temporary_name(), data)
-            except FileExistsError:
-                if folder.read(to).data == data:
-                    return folder.path_of(to)
-                number += 1
-            else:
-                return folder.path_of(to)
+def free_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) -> str:
+    """Return the path for bytes beside a file: `Name (what).md`, or `Name (what 2).md`.
+
+    A name that is taken is passed over, unless its file has these bytes already.
+    """
+    folder, slash, name = path.rpartition("/")
+    stem, dot, extension = name.rpartition(".")
+    if not stem:
+        stem, dot, extension = name, "", ""
+    for number in count(1):
+        counted = what if number == 1 else f"{what} {number}"
+        to = f"{folder}{slash}{stem} ({counted}){dot}{extension}"
+        if not root.has(to) or disk.read(root, to) == data:
+            break
+    return to
+
+
+def new_id() -> str:
+    """Return a new ID of a write."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}"
+
+
+def now_ms() -> int:
+    """Return the time in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def file_change(
+    kind: str,
+    path: str,
+    before: bytes | None,
+    after: bytes | None,
+    *,
+    in_place: bool = False,
+) -> FileChange:
+    """Return a change of one file as it is logged, with a new name for its temporary file."""
+    return FileChange(
+        kind=kind,
+        path=path,
+        hash_before=None if before is None else content_hash(before),
+        hash_after=None if after is None else content_hash(after),
+        size_before=None if before is None else len(before),
+        size_after=None if after is None else len(after),
+        temporary=None if in_place else temporary_name(),
+        in_place=in_place,
+    )
 
 
 def _exists(root: VaultRoot, path: str) -> bool:

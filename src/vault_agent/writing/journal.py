@@ -6,7 +6,6 @@ Over 300 lines: the log and the files must agree after every failure, so one cla
 from __future__ import annotations
 
 import errno
-import secrets
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -28,11 +27,11 @@ from vault_agent.store.writes.record import FileChange, NewWrite
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.probe import Probe, probe
-from vault_agent.vault.write import Changed, InUse, temporary_name
+from vault_agent.vault.write import Changed, InUse
 from vault_agent.writing import replies
 from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, Disk, missing_folders
 from vault_agent.writing.failures import coded_error
-from vault_agent.writing.finish import Finisher
+from vault_agent.writing.finish import Finisher, file_change, new_id, now_ms
 from vault_agent.writing.linger import Linger
 from vault_agent.writing.permission import Permission
 
@@ -137,9 +136,10 @@ class Journal:
             self._unsure += filter(None, (change.path, change.target))
 
     def take_unsure(self) -> list[str]:
-        """Return the paths that failed writes may have changed since the last call."""
+        """Return what failed writes may have changed since the last call, and copies beside."""
         taken, self._unsure = self._unsure, []
-        return list(dict.fromkeys(taken))
+        copies, self.finisher.copies = self.finisher.copies, []
+        return list(dict.fromkeys((*taken, *copies)))
 
     def look(self, root: VaultRoot, lingering: Lingering) -> bool:
         """Look at a displaced file. Return whether somebody had saved into it."""
@@ -375,16 +375,6 @@ class Journal:
         self.apply(root, again, now, new, None)
 
 
-def new_id() -> str:
-    """Return a new ID of a write."""
-    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}"
-
-
-def now_ms() -> int:
-    """Return the time in milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
-
-
 @contextmanager
 def coded_but_conflicts() -> Iterator[None]:
     """Give failures their codes, but let through what is worth another try."""
@@ -429,24 +419,3 @@ def move_change(
     if digest is None:
         return made
     return replace(made, hash_before=digest, hash_after=digest, size_before=size, size_after=size)
-
-
-def file_change(
-    kind: str,
-    path: str,
-    before: bytes | None,
-    after: bytes | None,
-    *,
-    in_place: bool = False,
-) -> FileChange:
-    """Return a change of one file as it is logged, with a new name for its temporary file."""
-    return FileChange(
-        kind=kind,
-        path=path,
-        hash_before=None if before is None else content_hash(before),
-        hash_after=None if after is None else content_hash(after),
-        size_before=None if before is None else len(before),
-        size_after=None if after is None else len(after),
-        temporary=None if in_place else temporary_name(),
-        in_place=in_place,
-    )

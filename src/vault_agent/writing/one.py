@@ -19,12 +19,11 @@ from vault_agent.writing import replies
 from vault_agent.writing.dating import dating
 from vault_agent.writing.disk import CREATE, EDIT, MAX_KEPT_BYTES, MOVE, REMOVE
 from vault_agent.writing.failures import missing
+from vault_agent.writing.finish import file_change, new_id
 from vault_agent.writing.journal import (
     Journal,
     check_hash,
-    file_change,
     move_change,
-    new_id,
 )
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.transaction import (

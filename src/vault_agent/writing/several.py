@@ -21,15 +21,13 @@ from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
 from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE, is_large
 from vault_agent.writing.failures import coded, coded_error
-from vault_agent.writing.finish import new_beside
+from vault_agent.writing.finish import file_change, free_beside, new_id
 from vault_agent.writing.journal import (
     Disturbed,
     Journal,
     check_hash,
     check_names,
-    file_change,
     move_change,
-    new_id,
 )
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.transaction import (
@@ -40,6 +38,7 @@ from vault_agent.writing.transaction import (
     NeedsJob,
     Remove,
     RemoveFolder,
+    Transaction,
 )
 from vault_agent.writing.undo import UNDO, Touched, taken_back
 
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import LoggedWrite, Write, Writer
     from vault_agent.store.writes.record import Logged
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.transaction import Change, Plan, Transaction
+    from vault_agent.writing.transaction import Change, Plan
 
 _CLIENTS: Final = {
     "cli": "the command line",
@@ -86,17 +85,24 @@ class Several:
         with self._journal.opened(write) as (root, replayed):
             if replayed is not None:
                 return replayed
+            logged: Logged | None
             logged, warnings = self._to_take_back(write_id, write.caller)
             if at_once is not None and len(logged.changes) > at_once:
                 raise NeedsJob
             try:
                 transaction = taken_back(root, self._journal.disk, self._journal.log, logged)
             except Touched as touched:
-                raise self._undo_conflict(root, write, logged, touched, copy=copy_beside) from None
+                if not copy_beside or touched.before is None:
+                    details = {"writeId": logged.id}
+                    raise Conflict("UNDO_CONFLICT", touched.what, details) from None
+                transaction = self._copy_beside(root, write, touched, touched.before)
+                logged = None
             changes = [self._logged_change(root, write, each) for each in transaction.changes]
-            if not changes:
-                return replies.unchanged(write, transaction.path, b"", content_hash(b""), *warnings)
             transaction = replace(transaction, warnings=(*transaction.warnings, *warnings))
+            if not changes:
+                return replies.unchanged(
+                    write, transaction.path, b"", content_hash(b""), *transaction.warnings
+                )
             check_hash(write, _first_bytes(transaction))
             return self._carry_out_all(root, write, transaction, changes, undoes=logged)
 
@@ -169,20 +175,16 @@ class Several:
         what = f"This took back your own last write.{whose}"
         return logged, (Warning.of("UNDO_NOT_LAST", what, details),)
 
-    def _undo_conflict(
-        self, root: VaultRoot, write: Write, logged: Logged, touched: Touched, *, copy: bool
-    ) -> Conflict:
-        """Return the error of an undo that is not possible, and make the copy beside."""
-        details = {"writeId": logged.id}
-        what = touched.what
-        if copy and touched.before is not None and not write.dry_run:
-            self._journal.permission.check_path(write.caller, touched.path)
-            made = new_beside(root, self._journal.disk, touched.path, "before undo", touched.before)
-            details["path"] = made
-            return Conflict(
-                "UNDO_CONFLICT", f"{what} The text before is beside it.", details, remedy=""
-            )
-        return Conflict("UNDO_CONFLICT", what, details)
+    def _copy_beside(
+        self, root: VaultRoot, write: Write, touched: Touched, before: bytes
+    ) -> Transaction:
+        """Return the change that puts the bytes before a write beside a file, if none has them."""
+        self._journal.permission.check_right(replace(write, right=Right.CREATE))
+        path = free_beside(root, self._journal.disk, touched.path, "before undo", before)
+        what = f"{touched.what} The text before is beside it."
+        warning = Warning("UNDO_CONFLICT", what, {"path": touched.path})
+        changes = () if root.has(path) else (Create(path, before),)
+        return Transaction(path, changes, created=True, warnings=(warning,))
 
     def _carry_out_all(
         self,

@@ -27,7 +27,8 @@ from vault_agent.vault.write import Changed
 from vault_agent.writing.away import Away
 from vault_agent.writing.costly import NotReady, Results
 from vault_agent.writing.failures import coded_error
-from vault_agent.writing.journal import Disturbed, now_ms
+from vault_agent.writing.finish import now_ms
+from vault_agent.writing.journal import Disturbed
 from vault_agent.writing.locks import Locks
 from vault_agent.writing.one import OneFile
 from vault_agent.writing.several import Several
@@ -178,8 +179,9 @@ class Writing:
     ) -> Written:
         """Take back a write: by default the caller's last one. It is itself a write.
 
-        A file that was changed since is merged line by line. With `copy_beside`, a file where that
-        is not possible gets a copy of the bytes before beside it, and `details.path` names it.
+        A file that was changed since is merged line by line. Where that is not possible and
+        `copy_beside` is set, the bytes before become a new file beside it, with the warning
+        `UNDO_CONFLICT`. That is a write of its own, needs the right to create, and can be undone.
 
         Raises:
             NeedsJob: if the write has changed more than `at_once` files.
@@ -188,11 +190,8 @@ class Writing:
             VaultAgentError: as `edit`.
         """
         write = replace(write, operation=UNDO)
-
-        def step() -> Written:
-            return self._several.undo(write_id, write, copy_beside=copy_beside, at_once=at_once)
-
-        return await self._carried_out(write, step)
+        undo = partial(self._several.undo, copy_beside=copy_beside, at_once=at_once)
+        return await self._carried_out(write, lambda: undo(write_id, write))
 
     def results(self) -> Results:
         """Return a place for the results of costly work for one write."""
@@ -283,7 +282,7 @@ class Writing:
                 saved = await self._looking.run(self._look, path)
             if saved:
                 await self._read_conflicts()
-                await self._follow([path], 0)
+                await self._follow([path, *journal.take_unsure()], 0)
 
     async def close(self) -> None:
         """Look at all displaced files, sooner than otherwise, and close the log."""
@@ -466,6 +465,7 @@ class Writing:
         return await to_its_end(self._announced(done[0], write))
 
     async def _announced(self, written: Written, write: Write) -> asyncio.Future[Written]:
+        self._follow_unsure()  # copies that were made before it
         if written.write_id is not None and not written.replayed:
             logged = await self._threads.run(self._several.shown, written.write_id)
             if logged is not None:
