@@ -7,9 +7,18 @@ import socket
 
 import aiohttp
 import pytest
-from tests.support.chat_endpoint import ANSWER, ChatEndpoint, half
+from tests.support.chat_endpoint import ANSWER, ChatEndpoint
 from tests.support.clocks import PATIENCE
-from tests.support.endpoint import changed, dripping, endless, redirect, reset, slow, status
+from tests.support.local_model import (
+    changed,
+    dripping,
+    endless,
+    half,
+    redirect,
+    reset,
+    slow,
+    status,
+)
 from tests.support.waiting import eventually_async
 
 from vault_agent.chat import client as client_module

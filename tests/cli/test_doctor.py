@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.test_restart import notes, started
-from tests.support.rerank_endpoint import RerankEndpoint
+from tests.support.local_model import LocalModel
 from tests.support.waiting import eventually_async
 
 from vault_agent import __version__
@@ -182,14 +182,14 @@ async def test_what_ranks_results_is_checked(run: Run, notes: Path):
     assert "folders" not in found
     (notes / "Archive").mkdir()
     await run("config", "set", "search.folders", "Archive=0.5,/=2")
-    async with RerankEndpoint() as endpoint:
-        await run("config", "set", "rerank.endpoint", endpoint.url)
+    async with LocalModel() as endpoint:
+        await run("config", "set", "rerank.endpoint", endpoint.rerank_url)
         await run("config", "set", "rerank.enabled", "true")
         found = await checks(run)
         assert found["rerank"] == {
             "name": "rerank",
             "ok": True,
-            "found": f"a reranker answers at {endpoint.url}",
+            "found": f"a reranker answers at {endpoint.rerank_url}",
             "fix": "",
         }
         assert "folders" not in found

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.test_restart import notes, started
-from tests.support.endpoint import EmbeddingEndpoint
-from tests.support.rerank_endpoint import RerankEndpoint
+from tests.support.local_model import LocalModel
 
 from vault_agent.cli.features import FEATURES
 from vault_agent.config.keys import KEYS
@@ -188,14 +187,14 @@ async def test_the_reranker_is_turned_on_only_if_it_answers(run: Run):
     refused = await run("config", "set", "rerank.enabled", "true")
     assert "`vault-agent enable rerank`" in refused.err
     assert "--model-url" in (await run("enable", "rerank")).err
-    async with RerankEndpoint() as endpoint:
-        done = await run("enable", "rerank", "--model-url", endpoint.url)
+    async with LocalModel() as endpoint:
+        done = await run("enable", "rerank", "--model-url", endpoint.rerank_url)
         assert done.code == 0, done.err
-        assert f"The reranker at {endpoint.url} sorts the best results" in " ".join(
+        assert f"The reranker at {endpoint.rerank_url} sorts the best results" in " ".join(
             done.out.split()
         )
     now = await settings(run)
-    assert (now["rerank.endpoint"], now["rerank.enabled"]) == (endpoint.url, True)
+    assert (now["rerank.endpoint"], now["rerank.enabled"]) == (endpoint.rerank_url, True)
     assert (await run("disable", "rerank")).code == 0
     gone = await run("enable", "rerank")
     assert (gone.code, gone.err.split(":")[0]) == (1, "RERANK_UNAVAILABLE")
@@ -209,7 +208,7 @@ async def test_every_setting_that_needs_others_has_a_feature(name: str):
 
 async def test_embedding_is_turned_on_only_if_its_model_answers(run: Run):
     assert "--model" in (await run("enable", "embedding")).err
-    async with EmbeddingEndpoint() as endpoint:
+    async with LocalModel() as endpoint:
         wanted = ("--model", endpoint.model, "--model-url", endpoint.url)
         done = await run("enable", "embedding", *wanted)
         assert done.code == 0, done.err

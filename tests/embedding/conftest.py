@@ -1,7 +1,7 @@
 """A test endpoint, settings for it, and shorter waits."""
 
 import pytest
-from tests.support.endpoint import EmbeddingEndpoint
+from tests.support.local_model import LocalModel
 
 from vault_agent.embedding import documents
 from vault_agent.embedding.client import EndpointSettings
@@ -9,7 +9,7 @@ from vault_agent.embedding.client import EndpointSettings
 
 @pytest.fixture
 async def endpoint():
-    async with EmbeddingEndpoint() as endpoint:
+    async with LocalModel() as endpoint:
         yield endpoint
 
 

@@ -4,7 +4,7 @@ import socket
 
 import aiohttp
 import pytest
-from tests.support.endpoint import EmbeddingEndpoint, redirect
+from tests.support.local_model import LocalModel, redirect
 
 from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
 from vault_agent.endpoint.address import AddressPolicy
@@ -104,7 +104,7 @@ async def test_a_name_that_resolves_to_a_public_address_is_refused(monkeypatch):
     "refused or ignored; no text leaves the machine",
 )
 async def test_a_redirect_is_refused_and_gets_no_text(endpoint, settings):
-    async with EmbeddingEndpoint() as elsewhere:
+    async with LocalModel() as elsewhere:
         for code in (301, 302, 307, 308):
             endpoint.always = redirect(elsewhere.url, code)
             async with HttpEmbedder(settings()) as embedder:
@@ -115,7 +115,7 @@ async def test_a_redirect_is_refused_and_gets_no_text(endpoint, settings):
 
 
 async def test_a_proxy_in_the_environment_is_ignored(endpoint, settings, monkeypatch):
-    async with EmbeddingEndpoint() as proxy:
+    async with LocalModel() as proxy:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
         async with HttpEmbedder(settings()) as embedder:

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.support import endpoint as bad
+from tests.support import local_model as bad
 from tests.support.clocks import PATIENCE
 
 from vault_agent.embedding import documents

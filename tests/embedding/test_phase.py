@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.support import endpoint as misbehaviour
+from tests.support import local_model as misbehaviour
 from tests.support.clocks import PATIENCE
 from tests.support.index_runs import Vault
 from tests.support.waiting import eventually_async

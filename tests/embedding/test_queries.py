@@ -4,7 +4,7 @@ import asyncio
 
 import numpy as np
 import pytest
-from tests.support import endpoint as bad
+from tests.support import local_model as bad
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 

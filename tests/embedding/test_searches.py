@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from tests.support.endpoint import hashed_vector
 from tests.support.index_runs import Vault
+from tests.support.local_model import hashed_vector
 
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.indexing.embed import embed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.endpoint import hashed_vector
+from tests.support.local_model import hashed_vector
 
 from vault_agent.embedding.client import EndpointSettings
 from vault_agent.embedding.embedder import Embedded

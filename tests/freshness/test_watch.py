@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.freshness.watching import hits, linked_notes, shorter_pauses, until_found, watched
-from tests.support import endpoint as misbehaviour
+from tests.support import local_model as misbehaviour
 from tests.support.clocks import PATIENCE
-from tests.support.endpoint import EmbeddingEndpoint
+from tests.support.local_model import LocalModel
 from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
 
@@ -235,7 +235,7 @@ async def test_a_failing_run_is_a_job_and_is_tried_again(
     "the vector of the old text is not used; the new text follows",
 )
 async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
-    async with EmbeddingEndpoint() as endpoint:
+    async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=3) as vault:
             await eventually_async(lambda: complete(vault))
@@ -257,7 +257,7 @@ async def complete(vault: OpenVault) -> bool:
 
 @pytest.mark.long
 async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
-    async with EmbeddingEndpoint() as endpoint:
+    async with LocalModel() as endpoint:
         endpoint.poison["pears"] = misbehaviour.slow(PATIENCE)
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
@@ -279,7 +279,7 @@ async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(module, "_EMBED_RETRIES", (0.2, 0.5))
-    async with EmbeddingEndpoint() as endpoint:
+    async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
             await eventually_async(lambda: complete(vault))

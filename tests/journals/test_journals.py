@@ -13,7 +13,7 @@ import pytest
 import yaml
 from tests.support.chat_endpoint import ChatEndpoint
 from tests.support.clocks import PATIENCE
-from tests.support.endpoint import redirect, status
+from tests.support.local_model import redirect, status
 from tests.support.made_sessions import Made, Writer, made_session
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.secret_forms import FORMS

@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tests.support.endpoint import EmbeddingEndpoint
+from tests.support.local_model import LocalModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.support.program import Program
 
 
-class Endpoint(EmbeddingEndpoint):
+class Endpoint(LocalModel):
     """An endpoint with an event loop in a separate thread."""
 
     def __init__(self, **options):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.product.conftest import small_vault
 from tests.product.endpoint import running_endpoint
-from tests.support import endpoint as misbehaviour
+from tests.support import local_model as misbehaviour
 from tests.support.program import Program, is_served
 from tests.support.waiting import eventually
 

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.endpoint import status
-from tests.support.rerank_endpoint import RerankEndpoint
+from tests.support.local_model import LocalModel, status
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def running(endpoint: RerankEndpoint) -> Iterator[RerankEndpoint]:
+def running(endpoint: LocalModel) -> Iterator[LocalModel]:
     """Run an endpoint in a thread of its own."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
@@ -42,12 +41,12 @@ def paths(reply: dict) -> list[str]:
 def test_a_search_is_reranked_and_goes_on_without(program: Program, takes: str):
     for name in ("one", "two", "three"):
         (program.vault / f"{name}.md").write_text(f"quinces {name}\n")
-    with running(RerankEndpoint()) as endpoint:
+    with running(LocalModel(cancels=True)) as endpoint:
         endpoint.takes = takes
         endpoint.relevance = lambda _query, text: len(text)
         program.variables = {
             "VAULT_AGENT_RERANK_ENABLED": "true",
-            "VAULT_AGENT_RERANK_ENDPOINT": endpoint.url,
+            "VAULT_AGENT_RERANK_ENDPOINT": endpoint.rerank_url,
         }
         program.start()
         program.index()
@@ -65,12 +64,12 @@ def test_a_search_is_reranked_and_goes_on_without(program: Program, takes: str):
 def test_pages_of_a_search_that_began_without_the_reranker_go_on_without(program: Program):
     for number in range(8):
         (program.vault / f"n{number}.md").write_text(f"quinces{' more' * number}\n")
-    with running(RerankEndpoint()) as endpoint:
+    with running(LocalModel(cancels=True)) as endpoint:
         endpoint.relevance = lambda _query, text: len(text)
         endpoint.always = status(500)
         program.variables = {
             "VAULT_AGENT_RERANK_ENABLED": "true",
-            "VAULT_AGENT_RERANK_ENDPOINT": endpoint.url,
+            "VAULT_AGENT_RERANK_ENDPOINT": endpoint.rerank_url,
         }
         program.start()
         program.index()

@@ -7,10 +7,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.chat_endpoint import half
 from tests.support.clocks import PATIENCE
-from tests.support.endpoint import changed, dripping, endless, redirect, reset, slow, status
-from tests.support.rerank_endpoint import RerankEndpoint
+from tests.support.local_model import (
+    LocalModel,
+    changed,
+    dripping,
+    endless,
+    half,
+    redirect,
+    reset,
+    slow,
+    status,
+)
 from tests.support.waiting import eventually_async
 
 from vault_agent.endpoint import breaker
@@ -33,8 +41,8 @@ def quickly(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.fixture
-async def endpoint() -> AsyncIterator[RerankEndpoint]:
-    async with RerankEndpoint() as running:
+async def endpoint() -> AsyncIterator[LocalModel]:
+    async with LocalModel(cancels=True) as running:
         yield running
 
 
@@ -47,54 +55,54 @@ async def reason_of(url: str, *, seconds: float = PATIENCE) -> str:
     return caught.value.details["reason"]
 
 
-async def test_scores_are_in_the_order_of_the_texts(endpoint: RerankEndpoint):
-    async with Reranker(RerankSettings(endpoint.url, " m ")) as reranker:
+async def test_scores_are_in_the_order_of_the_texts(endpoint: LocalModel):
+    async with Reranker(RerankSettings(endpoint.rerank_url, " m ")) as reranker:
         assert await reranker.scores("late frost\ud800", TEXTS) == (0.5, 1.0, 0.0)
-    (sent,) = endpoint.requests
+    (sent,) = endpoint.reranked
     assert sent == {"query": "late frost?", "model": "m", "documents": TEXTS, "top_n": 3}
 
 
-async def test_a_model_that_is_loaded_first_passes_the_check(endpoint: RerankEndpoint):
+async def test_a_model_that_is_loaded_first_passes_the_check(endpoint: LocalModel):
     async def loads(request: web.Request, reply: dict) -> None:
-        if len(endpoint.requests) == 1:
+        if len(endpoint.reranked) == 1:
             await asyncio.sleep(1.5)
 
     endpoint.always = loads
-    async with Reranker(RerankSettings(endpoint.url, timeout=1.0)) as reranker:
+    async with Reranker(RerankSettings(endpoint.rerank_url, timeout=1.0)) as reranker:
         await reranker.check()
-    assert len(endpoint.requests) == 2
+    assert len(endpoint.reranked) == 2
 
 
-async def test_a_model_that_is_always_too_slow_fails_the_check(endpoint: RerankEndpoint):
+async def test_a_model_that_is_always_too_slow_fails_the_check(endpoint: LocalModel):
     endpoint.latency = 0.6
-    async with Reranker(RerankSettings(endpoint.url, timeout=0.3)) as reranker:
+    async with Reranker(RerankSettings(endpoint.rerank_url, timeout=0.3)) as reranker:
         with pytest.raises(Unavailable, match=r"does not answer in time"):
             await reranker.check()
 
 
-async def test_the_form_of_tei_is_found_and_remembered(endpoint: RerankEndpoint):
+async def test_the_form_of_tei_is_found_and_remembered(endpoint: LocalModel):
     endpoint.takes = "texts"
-    async with Reranker(RerankSettings(endpoint.url)) as reranker:
+    async with Reranker(RerankSettings(endpoint.rerank_url)) as reranker:
         for query in ("frost", "snow"):
             assert max(await reranker.scores(query, TEXTS)) == 1
-    forms = ["texts" if "texts" in each else "documents" for each in endpoint.requests]
+    forms = ["texts" if "texts" in each else "documents" for each in endpoint.reranked]
     assert forms == ["documents", "texts", "texts"]
-    assert endpoint.requests[-1] == {"query": "snow", "texts": TEXTS, "truncate": True}
+    assert endpoint.reranked[-1] == {"query": "snow", "texts": TEXTS, "truncate": True}
 
 
-async def test_the_same_request_is_sent_once(endpoint: RerankEndpoint):
-    async with Reranker(RerankSettings(endpoint.url)) as reranker:
+async def test_the_same_request_is_sent_once(endpoint: LocalModel):
+    async with Reranker(RerankSettings(endpoint.rerank_url)) as reranker:
         assert await reranker.scores("frost", TEXTS) == await reranker.scores("frost", TEXTS)
-    assert len(endpoint.requests) == 1
+    assert len(endpoint.reranked) == 1
 
 
-async def test_passages_are_halved_until_the_server_takes_them(endpoint: RerankEndpoint):
+async def test_passages_are_halved_until_the_server_takes_them(endpoint: LocalModel):
     endpoint.longest = 300
-    async with Reranker(RerankSettings(endpoint.url)) as reranker:
+    async with Reranker(RerankSettings(endpoint.rerank_url)) as reranker:
         assert await reranker.scores("frost", ["frost " * 200, "x"]) == (1.0, 0.0)
-    assert [len(each["documents"][0]) for each in endpoint.requests] == [1200, 600, 300]
+    assert [len(each["documents"][0]) for each in endpoint.reranked] == [1200, 600, 300]
     endpoint.longest = 5
-    assert await reason_of(endpoint.url) == "too_long"
+    assert await reason_of(endpoint.rerank_url) == "too_long"
 
 
 @pytest.mark.fault(
@@ -102,7 +110,7 @@ async def test_passages_are_halved_until_the_server_takes_them(endpoint: RerankE
     "down, busy, slow, 500, half a reply, HTML, endless, a redirect, a score missing or twice",
     "the results stay in their usual order, with a warning; for a while, searches do not wait",
 )
-async def test_every_misbehaviour_is_a_known_fault(endpoint: RerankEndpoint):
+async def test_every_misbehaviour_is_a_known_fault(endpoint: LocalModel):
     for misbehave, reason in (
         (status(500, CANARY), "server_error"),
         (status(501, {"error": {"message": "Start it with `--reranking`"}}), "server_error"),
@@ -122,17 +130,17 @@ async def test_every_misbehaviour_is_a_known_fault(endpoint: RerankEndpoint):
         (redirect("http://127.0.0.1:1/"), "redirected"),
     ):
         endpoint.always = misbehave
-        assert await reason_of(endpoint.url) == reason
+        assert await reason_of(endpoint.rerank_url) == reason
     for misbehave in (slow(30), dripping()):
         endpoint.always = misbehave
-        assert await reason_of(endpoint.url, seconds=0.5) == "timed_out"
+        assert await reason_of(endpoint.rerank_url, seconds=0.5) == "timed_out"
 
 
-async def test_a_search_that_only_waited_for_others_stops_no_later_one(endpoint: RerankEndpoint):
+async def test_a_search_that_only_waited_for_others_stops_no_later_one(endpoint: LocalModel):
     endpoint.always = slow(30)
-    async with Reranker(RerankSettings(endpoint.url, timeout=PATIENCE)) as reranker:
+    async with Reranker(RerankSettings(endpoint.rerank_url, timeout=PATIENCE)) as reranker:
         others = asyncio.ensure_future(reranker.scores("frost", TEXTS))
-        await eventually_async(lambda: endpoint.requests)
+        await eventually_async(lambda: endpoint.reranked)
         reranker._timeout = 0.1
         with pytest.raises(Unavailable) as caught:
             await reranker.scores("snow", TEXTS)
@@ -150,11 +158,11 @@ def test_a_score_is_a_finite_number(score: str):
         scores_of(body, 1)
 
 
-async def test_a_redirect_gets_no_text(endpoint: RerankEndpoint):
-    async with RerankEndpoint() as other:
-        endpoint.always = redirect(other.url)
-        assert await reason_of(endpoint.url) == "redirected"
-        assert other.requests == []
+async def test_a_redirect_gets_no_text(endpoint: LocalModel):
+    async with LocalModel(cancels=True) as other:
+        endpoint.always = redirect(other.rerank_url)
+        assert await reason_of(endpoint.rerank_url) == "redirected"
+        assert other.reranked == []
 
 
 @pytest.mark.parametrize(
@@ -175,10 +183,10 @@ def test_what_would_send_text_away_is_refused(url: str, model: str):
 async def test_after_a_failure_nothing_is_sent_until_it_works_again(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    endpoint = RerankEndpoint()
+    endpoint = LocalModel(cancels=True)
     await endpoint.start()
     await endpoint.stop()
-    async with Reranker(RerankSettings(endpoint.url)) as reranker:
+    async with Reranker(RerankSettings(endpoint.rerank_url)) as reranker:
         with pytest.raises(Unavailable):
             await reranker.scores("frost", TEXTS)
         await endpoint.start()
@@ -188,8 +196,8 @@ async def test_after_a_failure_nothing_is_sent_until_it_works_again(
         endpoint.always = status(500)
         with pytest.raises(Unavailable):
             await reranker.scores("snow", TEXTS)
-        sent = len(endpoint.requests)
+        sent = len(endpoint.reranked)
         with pytest.raises(Unavailable):
             await reranker.scores("other", TEXTS)
-        assert len(endpoint.requests) == sent
+        assert len(endpoint.reranked) == sent
     await endpoint.stop()

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.search.opened import indexed
-from tests.support.endpoint import status
 from tests.support.index_runs import Vault
-from tests.support.rerank_endpoint import RerankEndpoint
+from tests.support.local_model import LocalModel, status
 
 from vault_agent.model.search import RERANKED, SearchQuery, Weights
 from vault_agent.rerank.client import Reranker, RerankSettings
@@ -37,14 +36,14 @@ async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
 
 
 @pytest.fixture
-async def endpoint() -> AsyncIterator[RerankEndpoint]:
-    async with RerankEndpoint() as running:
+async def endpoint() -> AsyncIterator[LocalModel]:
+    async with LocalModel(cancels=True) as running:
         yield running
 
 
 @pytest.fixture
-async def reranker(endpoint: RerankEndpoint) -> AsyncIterator[Reranker]:
-    async with Reranker(RerankSettings(endpoint.url)) as running:
+async def reranker(endpoint: LocalModel) -> AsyncIterator[Reranker]:
+    async with Reranker(RerankSettings(endpoint.rerank_url)) as running:
         yield running
 
 
@@ -62,14 +61,14 @@ async def pages(
 
 
 async def test_the_first_30_are_in_the_order_of_their_relevance(
-    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+    snapshot: Snapshot, reranker: Reranker, endpoint: LocalModel
 ):
     before = await pages(snapshot, None)
     endpoint.relevance = lambda _query, text: -len(text)
     after = await pages(snapshot, reranker)
-    assert len(endpoint.requests) == 1
-    assert endpoint.requests[0]["query"] == "frost rain"
-    texts = dict(zip(before[:RERANKED], endpoint.requests[0]["documents"], strict=True))
+    assert len(endpoint.reranked) == 1
+    assert endpoint.reranked[0]["query"] == "frost rain"
+    texts = dict(zip(before[:RERANKED], endpoint.reranked[0]["documents"], strict=True))
     assert texts["n07.md"] == f"n07\nPart 7\n\n## Part 7\n\nfrost{7 * ' rain'} mark7"
     assert after != before
     assert after[:RERANKED] == sorted(before[:RERANKED], key=lambda path: len(texts[path]))
@@ -77,14 +76,14 @@ async def test_the_first_30_are_in_the_order_of_their_relevance(
 
 
 async def test_equal_relevance_changes_nothing(
-    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+    snapshot: Snapshot, reranker: Reranker, endpoint: LocalModel
 ):
     endpoint.relevance = lambda *_: 0.5
     assert await pages(snapshot, reranker) == await pages(snapshot, None)
 
 
 async def test_a_note_whose_name_is_the_query_stays_in_front(
-    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+    snapshot: Snapshot, reranker: Reranker, endpoint: LocalModel
 ):
     endpoint.relevance = lambda _query, text: "window" in text or "mark7" in text
     found = await pages(snapshot, reranker, "frost")
@@ -92,7 +91,7 @@ async def test_a_note_whose_name_is_the_query_stays_in_front(
 
 
 async def test_an_explanation_has_the_relevance_and_the_place_before(
-    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+    snapshot: Snapshot, reranker: Reranker, endpoint: LocalModel
 ):
     endpoint.relevance = lambda _query, text: 0.98765 if "mark9" in text else 0.1
     query = SearchQuery("frost rain", rerank=True, explain=True)
@@ -110,7 +109,7 @@ async def test_an_explanation_has_the_relevance_and_the_place_before(
 
 
 async def test_the_weights_of_folders_count_after_it(
-    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+    snapshot: Snapshot, reranker: Reranker, endpoint: LocalModel
 ):
     endpoint.relevance = lambda _query, text: "window" in text
     weights = Weights({"b": 0.01})
@@ -119,7 +118,7 @@ async def test_the_weights_of_folders_count_after_it(
 
 
 async def test_nothing_is_sent_for_operators_other_searches_and_single_results(
-    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+    snapshot: Snapshot, reranker: Reranker, endpoint: LocalModel
 ):
     for query in (
         SearchQuery("path:b", rerank=True),
@@ -128,11 +127,11 @@ async def test_nothing_is_sent_for_operators_other_searches_and_single_results(
         SearchQuery("frost rain"),
     ):
         assert (await search(snapshot, query, reranker=reranker)).hits
-    assert endpoint.requests == []
+    assert endpoint.reranked == []
 
 
 async def test_a_reranker_that_fails_leaves_the_order_with_a_warning(
-    snapshot: Snapshot, reranker: Reranker, endpoint: RerankEndpoint
+    snapshot: Snapshot, reranker: Reranker, endpoint: LocalModel
 ):
     endpoint.always = status(500)
     query = SearchQuery("frost rain", rerank=True)

@@ -20,7 +20,7 @@ from tests.product.endpoint import running_endpoint
 from tests.product.test_endings import processes_of
 from tests.security.conftest import Fortress
 from tests.security.test_access_table import ALLOWED
-from tests.support import endpoint as misbehaviour
+from tests.support import local_model as misbehaviour
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify

@@ -1,7 +1,7 @@
 """A real chat endpoint for tests: OpenAI-compatible HTTP with failures on request.
 
     async with ChatEndpoint() as endpoint:
-        endpoint.always = status(500)      # every request, as the misbehaviours of `endpoint` do
+        endpoint.always = status(500)      # every request, as the misbehaviours of `local_model` do
         endpoint.answer = "# Title ..."    # what the model says
 
 It can run as a program too, and then says its address.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -20,7 +19,7 @@ from tests.support.listening import Listening
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.endpoint import Misbehaviour
+    from tests.support.local_model import Misbehaviour
 
 ANSWER = """# Retries for the queue
 
@@ -78,20 +77,6 @@ class ChatEndpoint(Listening):
             message = f'model "{body["model"]}" not found, try pulling it first'
             return web.json_response({"error": {"message": message}}, status=404)
         return web.json_response(reply)
-
-
-def half() -> Misbehaviour:
-    """Announce a whole reply, send half of it, and cut the connection."""
-
-    async def misbehave(request, reply):
-        data = json.dumps(reply).encode()
-        response = web.StreamResponse(headers={"Content-Length": str(len(data))})
-        await response.prepare(request)
-        await response.write(data[: len(data) // 2])
-        request.transport.close()
-        return response
-
-    return misbehave
 
 
 async def _serve(**options) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Self
 
 from aiohttp import web
 
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
 
 class Listening:
-    """Serves POST on one path. `port` 0 is a free one, and is kept when it listens again."""
+    """Serves POST on the paths of `routes`. `port` 0 is a free one, kept when it listens again."""
 
     def __init__(self, path: str, port: int, *, cancels: bool = False) -> None:
         self.path = path
@@ -32,7 +35,8 @@ class Listening:
     async def start(self) -> None:
         """Listen. After a stop, listen on the same port again."""
         app = web.Application(client_max_size=64 << 20)
-        app.router.add_post(self.path, self.answer_to)
+        for path, handler in self.routes().items():
+            app.router.add_post(path, handler)
         self._runner = web.AppRunner(
             app, shutdown_timeout=0.1, handle_signals=False, handler_cancellation=self._cancels
         )
@@ -54,6 +58,10 @@ class Listening:
             await asyncio.sleep(0)
         await self._runner.cleanup()
         self._runner = None
+
+    def routes(self) -> dict[str, Handler]:
+        """Return what answers the requests of each path."""
+        return {self.path: self.answer_to}
 
     async def answer_to(self, request: web.Request) -> web.StreamResponse:
         raise NotImplementedError

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.support import endpoint as misbehaviour
-from tests.support.endpoint import EmbeddingEndpoint
+from tests.support import local_model as misbehaviour
+from tests.support.local_model import LocalModel
 from tests.support.waiting import eventually_async, nothing_happens
 from tests.warm import children, command_line
 
@@ -353,13 +353,13 @@ async def test_required_embeddings_that_are_off_fail_a_job_after_its_index_is_co
 
 
 @pytest.fixture
-async def endpoint() -> AsyncIterator[EmbeddingEndpoint]:
-    async with EmbeddingEndpoint() as serving:
+async def endpoint() -> AsyncIterator[LocalModel]:
+    async with LocalModel() as serving:
         yield serving
 
 
 @asynccontextmanager
-async def opened_with(root: Path, endpoint: EmbeddingEndpoint) -> AsyncIterator[OpenVault]:
+async def opened_with(root: Path, endpoint: LocalModel) -> AsyncIterator[OpenVault]:
     """Open a vault whose notes are embedded."""
     embedding = {"enabled": True, "model": endpoint.model, "endpoint": endpoint.url}
     config = Config(vault={"root": root}, index={"dir": root.parent / "data"}, embedding=embedding)
@@ -375,9 +375,7 @@ async def embed(vault: OpenVault) -> tuple[Embedded | None, list[str]]:
     return made, events
 
 
-async def test_a_saved_note_takes_one_request_and_publishes_once(
-    root: Path, endpoint: EmbeddingEndpoint
-):
+async def test_a_saved_note_takes_one_request_and_publishes_once(root: Path, endpoint: LocalModel):
     async with opened_with(root, endpoint) as vault:
         for text in ("# Rye\n\nsour\n", "# Rye\n\nsourer\n"):
             before = len(endpoint.requests)
@@ -397,7 +395,7 @@ async def test_a_saved_note_takes_one_request_and_publishes_once(
         assert events.count("Published") == 1
 
 
-async def test_the_model_is_checked_again_after_a_failure(root: Path, endpoint: EmbeddingEndpoint):
+async def test_the_model_is_checked_again_after_a_failure(root: Path, endpoint: LocalModel):
     async with opened_with(root, endpoint) as vault:
         endpoint.always = misbehaviour.status(401)
         (root / "Rye.md").write_text("# Rye\n\nsour\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.endpoint import EmbeddingEndpoint
+from tests.support.local_model import LocalModel
 from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
@@ -158,7 +158,7 @@ async def test_all_words_match_as_in_the_whole(halved: RegisteredVaults):
 
 
 async def test_vaults_are_searched_by_meaning_too(halved: RegisteredVaults):
-    async with EmbeddingEndpoint() as endpoint:
+    async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with halved.app(embedding=embedding) as app:
             await ready(app, *HALVES)

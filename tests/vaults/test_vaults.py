@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.freshness.test_watch import command_of
-from tests.support.endpoint import EmbeddingEndpoint
+from tests.support.local_model import LocalModel
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
@@ -346,7 +346,7 @@ async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(
     world: RegisteredVaults,
 ):
     root = world.project("app", {"a.md": "# Quinces\n\nsour\n"})
-    async with EmbeddingEndpoint() as endpoint:
+    async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with world.app(embedding=embedding) as app:
             await paths(app, "project:app", "sour")

@@ -1,11 +1,14 @@
-"""A real embedding endpoint for tests: OpenAI-compatible HTTP with failures on request.
+"""A program that serves models as a user has it: embeddings and reranking, with faults on request.
 
-    async with EmbeddingEndpoint() as endpoint:
-        endpoint.next(status(503), reset())   # the next two requests, in turn
-        endpoint.always = status(500)         # every request
-        endpoint.poison["mercury"] = nan()    # every request with this word in a text
+    async with LocalModel() as model:
+        model.next(status(503), reset())   # the next two requests of embeddings, in turn
+        model.always = status(500)         # every request
+        model.poison["mercury"] = nan()    # every request of embeddings with this word in a text
+        model.takes = "texts"              # reranks as TEI; "documents" is Jina's form
+        model.longest = 500                # characters of a passage; a longer one is refused
 
-Vectors are bags of hashed words, so texts that share words are near each other, in every process.
+Embeddings are OpenAI's form. Vectors are bags of hashed words, so texts that share words are near
+each other, in every process. Relevance is the share of the query's words that a passage has.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from aiohttp import web
-from tests.support.listening import Listening
+from tests.support.listening import Handler, Listening
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -42,11 +45,19 @@ def hashed_vector(text: str, dimension: int = 64) -> np.ndarray:
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
-class EmbeddingEndpoint(Listening):
-    """Serves `/v1/embeddings` on a free port of 127.0.0.1 and records requests."""
+def words_shared(query: str, text: str) -> float:
+    """Return the share of the query's words that the text has."""
+    words = set(re.findall(r"\w+", query.lower()))
+    return len(words & set(re.findall(r"\w+", text.lower()))) / max(1, len(words))
 
-    def __init__(self, *, dimension=64, model="test-model", latency=0.0, at_once=8, port=0):
-        super().__init__("/v1/embeddings", port)
+
+class LocalModel(Listening):
+    """Serves `/v1/embeddings` and `/v1/rerank` on a free port of 127.0.0.1, and keeps requests."""
+
+    def __init__(
+        self, *, dimension=64, model="test-model", latency=0.0, at_once=8, port=0, cancels=False
+    ):
+        super().__init__("/v1/embeddings", port, cancels=cancels)
         self.dimension = dimension
         self.model = model
         self.latency = latency  # seconds a request
@@ -57,9 +68,25 @@ class EmbeddingEndpoint(Listening):
         self.max_words: int | None = None
         self.requests: list[list[str]] = []  # texts of each request that arrived
         self.in_flight = self.most_in_flight = 0
+        self.relevance: Callable[[str, str], float] = words_shared
+        self.takes = "documents"
+        self.longest = 1 << 30
+        self.reranked: list[dict] = []  # requests of reranking
         self._script: deque[Misbehaviour | None] = deque()
         self._turns = asyncio.Semaphore(at_once)
         self._handlers: set[asyncio.Task] = set()
+
+    def routes(self) -> dict[str, Handler]:
+        return {self.path: self._embed, "/v1/rerank": self._rerank}
+
+    @property
+    def rerank_url(self) -> str:
+        return self.url.replace(self.path, "/v1/rerank")
+
+    @property
+    def asked(self) -> list[dict]:
+        """Return the requests of reranking without the small ones of recovery."""
+        return [body for body in self.reranked if body["query"] != "bread"]
 
     @property
     def texts(self) -> list[str]:
@@ -87,7 +114,7 @@ class EmbeddingEndpoint(Listening):
         ]
         return {"object": "list", "model": self.model, "data": data}
 
-    async def answer_to(self, request: web.Request) -> web.StreamResponse:
+    async def _embed(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         texts = body["input"]
         self.requests.append(texts)
@@ -99,6 +126,30 @@ class EmbeddingEndpoint(Listening):
             return await self._respond(request, body, texts)
         finally:
             self.in_flight -= 1
+
+    async def _rerank(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.reranked.append(body)
+        if self.takes not in body:  # the words of TEI
+            message = f"Failed to deserialize the JSON body: missing field `{self.takes}`"
+            return web.Response(status=422, text=message)
+        texts = body[self.takes]
+        if any(len(text) > self.longest for text in texts):
+            error = {"message": "input is too large to process", "code": 500}
+            return web.json_response({"error": error}, status=500)
+        name = "score" if self.takes == "texts" else "relevance_score"
+        results = [
+            {"index": index, name: self.relevance(body["query"], text)}
+            for index, text in enumerate(texts)
+        ]
+        results.sort(key=lambda each: -each[name])
+        reply = {"model": "m", "object": "list", "results": results}
+        if self.always is not None:
+            response = await self.always(request, reply)
+            if response is not None:
+                return response
+        await asyncio.sleep(self.latency)
+        return web.json_response(results if self.takes == "texts" else reply)
 
     async def _respond(self, request, body, texts) -> web.StreamResponse:
         scripted = self._script.popleft() if self._script else None
@@ -227,6 +278,20 @@ def slow(seconds: float) -> Misbehaviour:
     return misbehave
 
 
+def half() -> Misbehaviour:
+    """Announce a whole reply, send half of it, and cut the connection."""
+
+    async def misbehave(request, reply):
+        data = json.dumps(reply).encode()
+        response = web.StreamResponse(headers={"Content-Length": str(len(data))})
+        await response.prepare(request)
+        await response.write(data[: len(data) // 2])
+        request.transport.close()
+        return response
+
+    return misbehave
+
+
 def endless(chunk: int = 1 << 20, count: int = 1 << 10, code: int = 200) -> Misbehaviour:
     """Reply with a gigabyte."""
 
@@ -256,7 +321,7 @@ def dripping() -> Misbehaviour:
 
 
 async def _serve(**options) -> None:
-    async with EmbeddingEndpoint(**options) as endpoint:
+    async with LocalModel(**options) as endpoint:
         print(endpoint.url, flush=True)
         await asyncio.Event().wait()
 
