@@ -86,7 +86,7 @@ def serving(home: Path) -> list[int]:
 
 @pytest.fixture
 async def check(
-    environment: dict[str, str], run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
+    environment: dict[str, str], run_apart: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable:
     """Return a function that runs commands, and names those that do not fail or change anything."""
     home = Path(environment["HOME"])
@@ -103,7 +103,7 @@ async def check(
         wrong = []
         for command in commands:
             words = [word.format_map(places) for word in command.split()]
-            ended = await run(*words)
+            ended = await run_apart(*words)
             after = files_of(home)
             changed = sorted(name for name in before | after if before.get(name) != after.get(name))
             if ended.code == 0 or "INTERNAL_ERROR" in ended.err:
@@ -124,9 +124,9 @@ async def check(
     "it fails with a code; every file is as before, and the server that runs still answers",
 )
 async def test_a_refused_command_has_changed_nothing(
-    run: Run, environment: dict[str, str], check: Callable, notes: Path
+    run_apart: Run, environment: dict[str, str], check: Callable, notes: Path
 ):
-    await started(run, "--background")
+    await started(run_apart, "--background")
     [index] = Path(environment["HOME"]).rglob("server.address")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -145,10 +145,10 @@ async def test_a_refused_command_has_changed_nothing(
     ],
 )
 async def test_a_server_is_not_stopped_for_settings_with_which_none_can_start(
-    run: Run, check: Callable, notes: Path, broken: str
+    run_apart: Run, check: Callable, notes: Path, broken: str
 ):
-    await started(run, "--background")
-    config = Path((await run("config", "path")).out.strip())
+    await started(run_apart, "--background")
+    config = Path((await run_apart("config", "path")).out.strip())
     config.write_text(config.read_text() + broken.format(notes=notes))
     commands = ["serve --restart", "setup --folder {notes} --yes", "enable web", "disable watch"]
     assert await check(commands) == []
@@ -156,23 +156,22 @@ async def test_a_server_is_not_stopped_for_settings_with_which_none_can_start(
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
 async def test_a_service_that_does_not_start_leaves_the_server_running(
-    environment: dict[str, str], run: Run, check: Callable, tmp_path: Path
+    environment: dict[str, str], run_apart: Run, check: Callable, tmp_path: Path
 ):
-    await started(run, "--background")
+    await started(run_apart, "--background")
     refuse_services(environment, tmp_path)
     assert await check(["service install"]) == []
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
 async def test_a_server_that_was_stopped_for_a_service_in_vain_is_started_again(
-    environment: dict[str, str], run: Run, notes: Path, tmp_path: Path
+    environment: dict[str, str], run_apart: Run, notes: Path, tmp_path: Path
 ):
     home = Path(environment["HOME"])
-    await started(run, "--background")
+    await started(run_apart, "--background")
     refuse_services(environment, tmp_path)
     (tmp_path / "bin" / "systemctl").write_text('#!/bin/sh\n[ "$2" = daemon-reload ]\n')
     before = files_of(home)
-    assert (await run("service", "install")).err.startswith("SERVICE_FAILED: ")
+    assert (await run_apart("service", "install")).err.startswith("SERVICE_FAILED: ")
     assert files_of(home) == before
     assert serving(home)
-    assert "Stock.md" in (await run("search", "bones")).out
