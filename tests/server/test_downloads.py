@@ -28,7 +28,7 @@ async def test_by_default_an_attachment_returns_metadata(server):
         "size": SIZE,
         "modified": "2026-01-01T00:00:00Z",
     }
-    assert headers["ETag"] == '"e1"'
+    assert headers["ETag"].startswith('"e1-')
     assert server.engine.opened == []
 
 
@@ -117,7 +117,9 @@ async def test_if_range_resumes_only_unchanged_content(server):
 
 async def test_an_unchanged_attachment_is_304(server):
     for path in (FILE, f"{FILE}?download=true"):
-        status, body, _ = await get(server, path, If_None_Match='"e1"', Range="bytes=0-1")
+        _, _, headers = await get(server, path)
+        known = headers["ETag"]
+        status, body, _ = await get(server, path, If_None_Match=known, Range="bytes=0-1")
         assert (status, body) == (304, b"")
 
 
