@@ -46,8 +46,13 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_keeps_its_bytes(
     assert (await run_apart("enable", "mcp")).code == 0
     assert (await run_apart("mcp", "install", "cursor")).code == 0
     assert (await run_apart("hooks", "install", "claude-code")).code == 0
+    [index] = {file.parent for file in home.rglob("jobs.db")}
+    for kept in ("writes/before/aa", "vectors/1.rows"):
+        (index / kept).parent.mkdir(parents=True, exist_ok=True)
+        (index / kept).write_bytes(b"x")
     asked = await run_apart("uninstall")
     assert asked.code == 2
+    assert "My Notes, with the undo of writes, with embeddings" in " ".join(asked.out.split())
     assert "add --yes" in asked.err
     for listed in ("Cursor", "Claude Code", "the server of ~/My Notes", "the index of ~/My Notes"):
         assert listed in asked.out.partition("This stays:")[0]

@@ -192,7 +192,7 @@ def _of_data(folders: list[Path]) -> Iterator[Step]:
             vault = in_home(index.vault) if index.vault is not None else "an unknown vault"
             place = f"{in_home(index.folder)}, {index.size / 1e6:,.1f} MB"
             yield Step(
-                f"the index of {vault}, with what can be undone",
+                ", with ".join((f"the index of {vault}", *index.irreplaceable)),
                 place,
                 lambda index=index: shutil.rmtree(index.folder),  # type: ignore[misc]
             )
