@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import urllib.error
+import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -249,3 +251,59 @@ def test_a_search_is_of_one_project_if_it_is_named(searched: Callable[..., list[
     assert len(found) == 4
     with pytest.raises(AssertionError, match="VAULT_UNKNOWN"):
         searched(text="streamed", project="none")
+
+
+@pytest.fixture(scope="module")
+def journaled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
+    """Return a server with journals and the tools of synk, whose global vault has a copied note."""
+    made = Here(tmp_path_factory.mktemp("journaled"))
+    made.variables["VAULT_AGENT_MCP_TOOLSET"] = "synk"
+    made.variables["VAULT_AGENT_JOURNAL_ENABLED"] = "true"
+    copied = made.home / ".vault-agent/vault/patterns/copied.md"
+    copied.write_text("---\nid: pattern-copied\nproject: shop\npromoted: true\n---\n# Copied\n")
+    made.start("--mcp")
+    made.tool("list_vault_notes")  # waits for the first index
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/memory/sessions", None),
+        ("/journals", None),
+        ("/memory", {"prompt": "streamed output of costs"}),
+    ],
+)
+def test_every_route_knows_a_project_by_the_same_names(journaled: Here, path: str, body):
+    def status(project: str) -> tuple[int, str | None]:
+        key = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
+        asked = f"{path}?project={project}" if body is None else path
+        data = None if body is None else json.dumps({**body, "project": project}).encode()
+        request = urllib.request.Request(journaled.endpoint + asked, data, key)
+        try:
+            with urllib.request.urlopen(request) as reply:
+                return reply.status, None
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.loads(error.read())["error"]["code"]
+
+    assert status("shop") == status("project:shop") == (200, None)
+    assert status("other") == status("project:other") == (404, "VAULT_UNKNOWN")
+
+
+def test_the_same_note_has_the_same_project_in_each_reply(journaled: Here):
+    path = "global:patterns/copied.md"
+    got = json.loads(journaled.tool("get_vault_note", noteId=path))
+    assert (got["filePath"], got["project"]) == (path, "global")
+    costs = json.loads(journaled.tool("get_vault_note", noteId="decisions/costs.md"))
+    listed = json.loads(journaled.tool("list_vault_notes", type="decision"))["notes"]
+    assert {note["project"] for note in listed} == {costs["project"]} == {"shop"}
+
+
+def test_a_tool_knows_a_project_by_the_same_names(journaled: Here):
+    for project in ("shop", "project:shop"):
+        journaled.tool("search_vault", text="streamed output", project=project)
+    for project in ("other", "project:other"):
+        text = journaled.failing("search_vault", text="streamed output", project=project)
+        assert text.startswith("VAULT_UNKNOWN")

@@ -15,6 +15,7 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.config.registry import project_address, unknown_vault
 from vault_agent.model.deliveries import (
     DeliveredNote,
     OneSession,
@@ -171,15 +172,19 @@ def _of(call: CallContext) -> tuple[App, Deliveries]:
 
 
 def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | None:
-    """Return the vaults whose sessions are listed, or None for all of them."""
+    """Return the vaults whose sessions are listed, or None for all of them.
+
+    Raises:
+        NotFound: `VAULT_UNKNOWN` if there is no such project.
+    """
     found = None if vault is app.vaults.default else [vault.identity]
     if project is None:
         return found
-    named = [
-        entry.identity
-        for entry in app.vaults.known.entries()
-        if entry.address == f"{_PROJECT}{project.removeprefix(_PROJECT)}"
-    ]
+    address = project_address(project)
+    entries = app.vaults.known.entries()
+    named = [entry.identity for entry in entries if entry.address == address]
+    if not named:
+        raise unknown_vault(entry.address for entry in entries)
     return named if found is None else [each for each in named if each in found]
 
 
@@ -263,7 +268,7 @@ MEMORY_SESSIONS = Operation(
     MemorySessionsRequest,
     _sessions,
     (SessionsPage,),
-    (*PAGE_CODES, *_STORE_CODES),
+    (*PAGE_CODES, *_STORE_CODES, "VAULT_UNKNOWN"),
     needs=_NEEDS,
     listed="sessions",
     http=Http("GET", "/memory/sessions"),

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.config.registry import project_address
 from vault_agent.journals.note_text import stamp
 from vault_agent.model.identifiers import identify
 from vault_agent.model.journals import JournalDraft, JournalList, OneJournal, ShownJournal
@@ -82,8 +83,10 @@ async def _journals(call: CallContext, sent: JournalsRequest) -> Found:
     app, journals = _of(call)
     chosen = None if call.vault is app.vaults.default else call.vault.identity
     if sent.project is not None:
-        address = f"{_PROJECT}{sent.project.removeprefix(_PROJECT)}"
-        chosen = app.vaults.known.find(address).identity
+        named = app.vaults.known.find(project_address(sent.project)).identity
+        if chosen not in (None, named):
+            return Found(JournalList(()))
+        chosen = named
     found = await journals.page(vault=chosen, state=sent.state, limit=sent.limit)
     return Found(JournalList(tuple(_shown(each, app) for each in found)))
 

@@ -12,6 +12,7 @@ from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.config.registry import project_address
 from vault_agent.errors import NotFound
 from vault_agent.model.memory import RecallQuery, RecallReply, WordMatch
 from vault_agent.wire.base import Model
@@ -74,7 +75,7 @@ async def _memory(call: CallContext, sent: MemoryBody) -> Found:
         if sent.project is not None:
             if call.caller.kind is CallerKind.AGENT:
                 raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
-            named = call.app.vaults.open(f"project:{sent.project}")
+            named = call.app.vaults.open(project_address(sent.project))
             call = replace(call, vault=await stack.enter_async_context(named))
         found = await _recalled(call, sent)
     data = RecallReply(

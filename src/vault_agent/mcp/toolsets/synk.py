@@ -125,7 +125,7 @@ async def _get(view: View, given: Mapping[str, Any]) -> Shown:
         "files": _texts(values.get("files")),
         "links": _texts(values.get("links")),
         "backlinks": linked,
-        "project": values.get("project") or _project(view),
+        "project": _project(view),
         "session": values.get("session"),
         "agent": values.get("agent"),
         "promoted": values.get("promoted") is True,
