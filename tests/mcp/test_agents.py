@@ -9,7 +9,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.mcp.conftest import META, Agent
+from tests.mcp.conftest import META, MODERN, Agent
 
 from vault_agent.model.scope import Scope
 from vault_agent.text.names import fold
@@ -152,7 +152,7 @@ def test_paths_are_relative_to_the_folder(desk):
 
 @pytest.mark.fault(
     "Agents",
-    "an agent names a note, folder or ID outside its folder",
+    "an agent names a note, folder or ID outside its folder to a tool that reads",
     "the same reply as in a vault that does not have it",
 )
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_its_key_opens_its_endpoint_and_nothing_else(desk):
 @pytest.mark.fault(
     "Agents",
     "an agent's folder is missing",
-    "it is not added; the server does not start: `AGENT_FOLDER_NOT_FOUND`, exit 2",
+    "it is not added; one of the config file is refused: `AGENT_FOLDER_NOT_FOUND`",
 )
 def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     program = Agent(tmp_path)
@@ -304,17 +304,22 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     program.close()
 
 
-def test_the_server_does_not_start_without_the_folder_of_an_agent(tmp_path: Path):
+def test_an_agent_without_its_folder_is_refused_and_the_others_go_on(tmp_path: Path):
     program = Agent(tmp_path)
     config = tmp_path / "config.toml"
     program.variables = {"VAULT_AGENT_CONFIG": str(config)}
-    config.write_text("[agents.desk]\nfolder = 'dsek'\n")
+    config.write_text("[agents.desk]\nfolder = 'dsek'\n[agents.other]\nfolder = 'desk'\n")
     program.write("desk/Note.md", "# Note\n")
-    flags = ("serve", "--mcp", "--vault-root", str(program.vault), "--port", "0")
-    ended = program.run(*flags, "--index-dir", str(program.indexes))
-    assert ended.returncode == 2
-    assert ended.stderr == (
-        "AGENT_FOLDER_NOT_FOUND: The folder of the agent desk is not in the vault."
-        " Make the folder, or correct `folder` in the config file.\n"
-    )
+    program.start("--mcp")
+    program.finish_first()
+    assert "AGENT_FOLDER_NOT_FOUND: The folder of the agent desk" in program.log.read_text()
+
+    def statuses() -> list[int]:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}
+        return [program.post(body, headers, f"/mcp{name}")[0] for name in ("/desk", "/other", "")]
+
+    assert statuses() == [503, 200, 200]
+    (program.vault / "dsek").mkdir()
+    assert statuses() == [200, 200, 200]
     program.close()

@@ -476,6 +476,18 @@ def test_no_server_is_started_where_that_is_not_wanted(alone):
     assert not list(alone.indexes.rglob("server.address"))
 
 
+def test_no_server_is_started_where_mcp_was_turned_off(alone):
+    alone.variables["VAULT_AGENT_MCP_ENABLED"] = "false"
+    try:
+        with relay(alone) as pipe:
+            reply = pipe.ask(PING)
+    finally:
+        del alone.variables["VAULT_AGENT_MCP_ENABLED"]
+    assert reply["error"]["message"].startswith("FEATURE_DISABLED: ")
+    assert reply["error"]["message"].endswith("vault-agent enable mcp")
+    assert not list(alone.indexes.rglob("server.address"))
+
+
 def test_without_a_vault_the_error_says_what_to_do(alone):
     del alone.variables["VAULT_AGENT_VAULT_ROOT"]
     with relay(alone, "--vault-root", str(alone.home / "nothing")) as pipe:

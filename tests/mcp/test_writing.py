@@ -253,8 +253,8 @@ def test_arguments_of_other_tools_are_explained(writers: Writers):
 
 @pytest.mark.fault(
     "Writing",
-    "an agent names a path outside its folder",
-    "refused; it learns nothing",
+    "an agent names a path outside its folder to a tool that writes",
+    "refused; it learns nothing of what is there",
 )
 def test_an_agent_writes_in_its_folder_only(writers: Writers):
     writers.use("own", "vault_write", path="day.md", content="x\n")

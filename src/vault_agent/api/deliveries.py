@@ -15,7 +15,6 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.config.registry import project_address, unknown_vault
 from vault_agent.model.deliveries import (
     DeliveredNote,
     OneSession,
@@ -180,11 +179,7 @@ def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | 
     found = None if vault is app.vaults.default else [vault.identity]
     if project is None:
         return found
-    address = project_address(project)
-    entries = app.vaults.known.entries()
-    named = [entry.identity for entry in entries if entry.address == address]
-    if not named:
-        raise unknown_vault(entry.address for entry in entries)
+    named = [entry.identity for entry in app.vaults.known.of_project(project)]
     return named if found is None else [each for each in named if each in found]
 
 

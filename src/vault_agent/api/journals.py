@@ -8,13 +8,13 @@ from pydantic import Field, StringConstraints
 
 from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.config.registry import project_address
 from vault_agent.journals.note_text import stamp
 from vault_agent.model.identifiers import identify
 from vault_agent.model.journals import JournalDraft, JournalList, OneJournal, ShownJournal
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.redaction import doubtful
+from vault_agent.vaults.known import project_address
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import Text, whole
 from vault_agent.wire.requests import SessionId

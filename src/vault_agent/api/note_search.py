@@ -12,10 +12,10 @@ from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.config.registry import project_address
 from vault_agent.errors import NotFound
 from vault_agent.memory.note_search import search_notes
 from vault_agent.model.memory import FoundNotes, NoteQuery
+from vault_agent.vaults.known import project_address
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import Text
 

@@ -16,6 +16,7 @@ from vault_agent.config.connection import (
     Connection,
     connection,
     index_folder,
+    is_mcp_off,
     largest_write,
     names_any,
     own_server,
@@ -208,6 +209,10 @@ class _Finder:
             raise Refused(
                 "SERVER_UNAVAILABLE: no server answers. Ask the user to run: vault-agent serve"
                 " --mcp"
+            )
+        if is_mcp_off(self._layers):
+            raise Refused(
+                "FEATURE_DISABLED: MCP is off. Ask the user to run: vault-agent enable mcp"
             )
         return Connection(self._started(), connection(self._read()).api_key)
 

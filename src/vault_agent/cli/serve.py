@@ -24,6 +24,7 @@ from vault_agent.cli.servers import (
     server_here,
     server_in,
     waits_for_restart,
+    warn_of_folders_of_agents,
     which_vault,
 )
 from vault_agent.cli.state import embedding_state, index_state, say_rows, watch_state
@@ -138,6 +139,7 @@ async def _serve(
 
     if config.vault.root is not None and config.vault.root.is_dir():
         require_servable(config)
+    warn_of_folders_of_agents(config)
 
     def announce(server: Listening, health: Health) -> None:
         endpoint = rules.endpoint_of(server.host, server.port)

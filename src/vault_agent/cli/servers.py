@@ -11,10 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.cli.terminal import clean
+from vault_agent.cli.terminal import clean, warn
 from vault_agent.config.connection import configured_endpoint, index_folder, index_folders
 from vault_agent.config.started import Started, changed_settings, noted_started
 from vault_agent.errors import Failed, Misconfigured
+from vault_agent.model.warning import Warning as Notice
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
 from vault_agent.system.files import make_private_folder
 
@@ -142,7 +143,6 @@ def require_servable(config: Config) -> None:
     from vault_agent.config import index_directory
 
     folder = index_directory(config)
-    _require_folders_of_agents(config)
     try:
         make_private_folder(folder)
     except OSError as error:
@@ -154,19 +154,12 @@ def require_servable(config: Config) -> None:
         ) from None
 
 
-def _require_folders_of_agents(config: Config) -> None:
-    """Refuse agents that would see nothing, since their folder is missing or misspelt.
-
-    Raises:
-        Misconfigured: `AGENT_FOLDER_NOT_FOUND`.
-    """
+def warn_of_folders_of_agents(config: Config) -> None:
+    """Name the agents whose folder is missing or misspelt: the server refuses their calls."""
     root = config.vault.root
-    if not config.mcp.enabled or root is None or not root.is_dir():
+    if not config.mcp.enabled or root is None:
         return
     for name, agent in config.agents.items():
-        # The folder of an agent that may create notes is made at its first write.
-        makes_it = config.write.enabled and "create" in agent.write
-        if not (root / agent.folder).is_dir() and not makes_it:
-            raise Misconfigured(
-                "AGENT_FOLDER_NOT_FOUND", f"The folder of the agent {name} is not in the vault."
-            )
+        if agent.lacks_folder(root, writes=config.write.enabled):
+            what = f"The folder of the agent {name} is not in the vault, so it is refused."
+            warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])

@@ -12,6 +12,7 @@ from vault_agent.config.rules import seen_folder, vault_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 SECTION = "agents"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
@@ -50,6 +51,11 @@ class AgentSettings(BaseModel):
     # Never more than write.allow, and only in write.folders.
     write: WriteRights = ()
     toolset: Toolset | None = None  # None: that of `mcp.toolset`
+
+    def lacks_folder(self, root: Path, *, writes: bool) -> bool:
+        """Whether its folder is missing or misspelt. One that may create notes makes its own."""
+        makes_it = writes and "create" in self.write
+        return not makes_it and root.is_dir() and not (root / self.folder).is_dir()
 
 
 def named(agents: Mapping[str, Any]) -> Mapping[str, Any]:

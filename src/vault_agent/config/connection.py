@@ -73,6 +73,12 @@ def open_in(layers: Iterable[Layer]) -> str:
     return _first(tuple(layers), "cli.open_in", rules.opener) or OPENERS[0]
 
 
+def is_mcp_off(layers: Iterable[Layer]) -> bool:
+    """Whether `mcp.enabled` was set to false. Unset, a relay may still start a server with it."""
+    layers = tuple(layers)
+    return names_any(layers, "mcp.enabled") and not _first(layers, "mcp.enabled", rules.switch)
+
+
 def several_vaults(layers: Iterable[Layer]) -> bool:
     """Return `vaults.enabled`."""
     return bool(_first(tuple(layers), "vaults.enabled", rules.switch))

@@ -140,11 +140,6 @@ def forget_vault(name: str, path: Path | None = None) -> Registered:
     return removed[0]
 
 
-def project_address(name: str) -> str:
-    """Return the address of a project's vault by the project's name, which may be that already."""
-    return f"{_PROJECT}{name.removeprefix(_PROJECT)}"
-
-
 def unknown_vault(known: Iterable[str]) -> NotFound:
     """Return the error for a name that is not in the list."""
     return NotFound(

@@ -22,6 +22,7 @@ from vault_agent.server.connection import while_client_waits
 from vault_agent.server.keys import APP, CONFIG, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.turns import Turns
+from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -201,6 +202,7 @@ async def _exchanged(
 
     config = request.app[CONFIG]
     agent = config.agents.get(caller.name)
+    await _require_folder(config, agent)
     vaults = request.app[APP].vaults
     named = request.headers.get(VAULT_HEADER) if caller.kind is CallerKind.OWNER else None
     vault = vaults.default if named is None else await lent.enter_async_context(vaults.open(named))
@@ -223,6 +225,21 @@ async def _exchanged(
     with while_client_waits(request):
         reply = await exchange(server, view, post, stream.send if takes_stream else None)
     return await stream.end(reply)
+
+
+async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
+    """Refuse an agent whose folder is not there. The owner and the other agents go on.
+
+    Raises:
+        Misconfigured: `AGENT_FOLDER_NOT_FOUND`.
+    """
+    root = config.vault.root
+    if agent is None or root is None:
+        return
+    if await in_thread(lambda: agent.lacks_folder(root, writes=config.write.enabled)):
+        raise Misconfigured(
+            "AGENT_FOLDER_NOT_FOUND", "The folder of this agent is not in the vault."
+        )
 
 
 class _Stream:

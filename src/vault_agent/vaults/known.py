@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from vault_agent.config.registry import Registered
 
 
+_PROJECT = "project:"
+
+
+def project_address(name: str) -> str:
+    """Return the address of a project's vault by the project's name, which may be that already."""
+    return f"{_PROJECT}{name.removeprefix(_PROJECT)}"
+
+
 class KnownVaults:
     """The list of vaults, read again when its file changes."""
 
@@ -64,6 +72,18 @@ class KnownVaults:
             if found:
                 return found[0]
         raise unknown_vault((DEFAULT, *(each.address for each in entries)))
+
+    def of_project(self, name: str) -> list[Registered]:
+        """Return the entries of the projects with a name.
+
+        Raises:
+            NotFound: `VAULT_UNKNOWN`.
+        """
+        address, entries = project_address(name), self.entries()
+        named = [entry for entry in entries if entry.address == address]
+        if not named:
+            raise unknown_vault((DEFAULT, *(entry.address for entry in entries)))
+        return named
 
     def unique(self, address: str, identity: str) -> str:
         """Return an address that means one vault only, else its identity."""
