@@ -65,7 +65,9 @@ def test_a_disk_that_stays_full_fails_the_run_with_a_code(library: Path, tmp_pat
     "the job fails with a code; the old index serves",
 )
 @pytest.mark.long
-@pytest.mark.parametrize("scenario", ["first", "incremental", "merge", "reindex", "embed"])
+@pytest.mark.parametrize(
+    "scenario", ["first", "incremental", "merge", "rewrite", "reindex", "embed"]
+)
 async def test_every_call_that_changes_the_disk_may_fail(
     library: Path, tmp_path: Path, scenario: str
 ):

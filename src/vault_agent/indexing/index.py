@@ -21,7 +21,7 @@ from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.indexing.changes import find_changes, has_drifted, sudden_emptiness, vault_moved
 from vault_agent.indexing.links import name_rows, resolve_links
 from vault_agent.indexing.parse import FileTask, Outcome
-from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
+from vault_agent.indexing.task import MAX_NOTE_IDS, Attempt, IndexRun
 from vault_agent.markdown.resolve import names_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
@@ -105,9 +105,12 @@ async def _index(
                 raise sudden_emptiness()
 
         if await in_thread(has_drifted, directory, task, changes):
+            attempt = Attempt(report)
             with suppress(_CannotRewrite):
-                run = _Run(task, directory, changes, parse, report, rewrites=True)
-                return await run.carry_out(check)
+                run = _Run(task, directory, changes, parse, attempt, rewrites=True)
+                done = await run.carry_out(check)
+                attempt.tell_warnings()
+                return done
         return await _Run(task, directory, changes, parse, report).carry_out(check)
 
 
