@@ -127,7 +127,11 @@ def test_aliases(yaml, aliases):
     [
         ("---\ntitle: Front\n---\n# Heading\n", "Front"),
         ("---\ntitle: >\n  Two\n  lines\n---\n", "Two lines"),
-        ("---\ntitle:\n---\ntext\n\n## Second\n\n# First *one*\n", "First one"),
+        ("---\ntitle:\n---\n\n# First *one*\n", "First one"),
+        ("%% mine %%\n<!-- a comment -->\n\n# First\n", "First"),
+        ("text\n\n# Later\n", "Release 1.2"),
+        ("## Second\n\n# Later\n", "Release 1.2"),
+        ("- item\n\n# Later\n", "Release 1.2"),
         ("---\ntitle: null\n---\n", "Release 1.2"),
         ("---\ntitle: 'null'\n---\n", "null"),
         ("---\ntitle: [a]\n---\n", "Release 1.2"),
@@ -135,7 +139,7 @@ def test_aliases(yaml, aliases):
         ("# {{date}}: <% tp.file.title %>\n", "Release 1.2"),
         ("# Meeting of {{date}}\n", "Meeting of {{date}}"),
         ("# !?\n", "!?"),
-        ("#\n\n# Named\n", "Named"),
+        ("#\n\n# Named\n", "Release 1.2"),
         ("```\n# code\n```\n", "Release 1.2"),
     ],
 )

@@ -41,6 +41,7 @@ _CODES = {
     "external links": "LINKS_TRUNCATED",
     "tags": "TAGS_TRUNCATED",
 }
+_HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
 _Item = TypeVar("_Item")
@@ -193,13 +194,21 @@ def _storable(text: str) -> str:
 
 
 def _title(values: Mapping[str, Value], structure: Structure, path: str) -> str:
-    title = text_of(values, "title")
-    if title is None:
-        firsts = (heading.text for heading in structure.headings if heading.level == 1)
-        title = next(filter(None, firsts), None)
+    title = text_of(values, "title") or _first_heading(structure)
     if title is None or is_placeholder(title):
         title = stem(path)
     return title[:MAX_TITLE_CHARS] or stem(path)
+
+
+def _first_heading(structure: Structure) -> str | None:
+    """Return the text of a level-1 heading if only comments stand before it."""
+    if not structure.headings or structure.headings[0].level != 1:
+        return None
+    first = structure.headings[0]
+    before = structure.parsed[: first.start]
+    for start, end in reversed(structure.comments):
+        before = before[:start] + before[end:]
+    return None if _HTML_COMMENT.sub("", before).strip() else first.text or None
 
 
 def with_keys(note: ParsedNote, path: str) -> ParsedNote:
