@@ -14,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.homes import at_home
 from tests.support.leaks import LeakCheck, Tasks, shared_scopes
-from tests.warm import AVAILABLE, Starter
 
 from vault_agent.config.layers import default_config_path
 from vault_agent.config.rules import data_folder
@@ -100,16 +99,6 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def warm_starts() -> Starter | None:
-    """Return what starts processes from a warm parent, where the system can."""
-    if not AVAILABLE:
-        return None
-    starter = Starter()
-    starter.install()
-    return starter
-
-
-@pytest.fixture(scope="session")
 def tasks_left() -> Tasks:
     """Return what collects the tasks that tests leave."""
     tasks = Tasks()
@@ -127,18 +116,15 @@ def module_leaves_nothing(tasks_left: Tasks) -> Iterator[LeakCheck]:
 
 @pytest.fixture(autouse=True)
 def leaves_nothing(
-    warm_starts: Starter | None,
     tasks_left: Tasks,
     module_leaves_nothing: LeakCheck,
     request: pytest.FixtureRequest,
 ) -> Iterator[None]:
-    """Fail a test that leaves something open. Start processes warm unless it has `real_start`.
+    """Fail a test that leaves something open.
 
     What tests share may open more at any time, a kept connection for instance. It is compared when
     the module ends, or not at all if modules share it.
     """
-    if warm_starts is not None:
-        warm_starts.real_only = request.node.get_closest_marker("real_start") is not None
     check = LeakCheck(tasks_left)
     yield
     for folder in request.config.stash[_places]:

@@ -443,7 +443,6 @@ def test_an_event_is_spooled_whole_or_not_at_all(world: World):
     assert not (world.data / "spool" / "damaged").exists()
 
 
-@pytest.mark.real_start
 def test_the_hook_imports_little():
     """Its start is what an agent waits for."""
     done = subprocess.run(

@@ -187,7 +187,6 @@ async def test_off_loopback_a_key_is_generated_and_serve_warns(
     assert "canary" not in short.err
 
 
-@pytest.mark.real_start
 async def test_the_demo_runs_every_command_and_leaves_no_files(
     environment: dict[str, str], tmp_path: Path, run_apart: Run
 ):
@@ -228,7 +227,6 @@ def test_the_demo_ends_with_commands_that_the_shell_finds(
     assert demo._program() == "vault-agent"
 
 
-@pytest.mark.real_start
 @posix_signals
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_an_interrupted_demo_leaves_no_files(

@@ -41,13 +41,11 @@ async def imported(environment: dict[str, str], *arguments: str) -> set[str]:
     return set(err.decode().splitlines()[-1].split())
 
 
-@pytest.mark.real_start
 async def test_the_version_imports_no_package(environment: dict[str, str]):
     assert await imported(environment, "--version") == set()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["completion", "bash"], ["config", "path"]])
-@pytest.mark.real_start
 async def test_local_commands_import_no_http_client(
     environment: dict[str, str], arguments: list[str]
 ):
@@ -55,14 +53,12 @@ async def test_local_commands_import_no_http_client(
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
-@pytest.mark.real_start
 async def test_a_search_imports_no_models_and_no_display(
     environment: dict[str, str], server: FakeServer, more: list[str]
 ):
     assert await imported(environment, "search", "x", *more) == {"asyncclick"}
 
 
-@pytest.mark.real_start
 async def test_following_without_a_terminal_imports_no_display(
     environment: dict[str, str], server: FakeServer
 ):

@@ -106,7 +106,6 @@ def interrupted(environment: dict[str, str], seconds: float, *arguments: str) ->
     return process.returncode, err
 
 
-@pytest.mark.real_start
 def test_ctrl_c_during_startup_prints_no_traceback(environment: dict[str, str], tmp_path: Path):
     (tmp_path / "vault").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as free:

@@ -47,7 +47,6 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-@pytest.mark.real_start
 @pytest.mark.parametrize(
     ("embeddings", "expected"),
     [("off", "never imported"), pytest.param("on", "1", marks=pytest.mark.long)],

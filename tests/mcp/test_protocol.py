@@ -215,7 +215,6 @@ async def test_switched_off_it_names_its_setting():
             assert body["error"]["details"]["setting"] == "mcp.enabled"
 
 
-@pytest.mark.real_start
 def test_switched_off_nothing_of_it_is_imported():
     code = (
         "import sys, vault_agent.server.serve;"

@@ -124,7 +124,6 @@ async def test_the_official_client_speaks_with_it_in_both_eras(agent, mode):
     assert "Did you mean:\n- Garden/Beds/Late frost.md" in missing.content[0].text
 
 
-@pytest.mark.real_start
 def test_it_imports_nothing_slow(agent):
     asked = (PING, HANDSHAKE, {**PING, "id": 2, "method": "tools/list"})
     script = (

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.processes import children, command_line
 from tests.support.waiting import eventually
-from tests.warm import TITLE, children, command_line
 
 if TYPE_CHECKING:
     from tests.support.program import Program
@@ -23,7 +23,7 @@ def processes_of(program: Program) -> list[int]:
     while pending:
         parent = pending.pop()
         found.append(parent)
-        pending += sorted(child for child in children(parent) if TITLE not in command_line(child))
+        pending += sorted(children(parent))
     return found
 
 

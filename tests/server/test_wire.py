@@ -205,7 +205,6 @@ def test_the_compact_snippet_shows_the_match():
     assert "lighthouse" in str(row[3])
 
 
-@pytest.mark.real_start
 def test_importing_the_wire_models_imports_no_server():
     code = "import sys, vault_agent.wire.requests, vault_agent.wire.values; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

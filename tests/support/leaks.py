@@ -17,7 +17,7 @@ from contextlib import suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.warm import AVAILABLE, children, command_line
+from tests.support.processes import LISTED, children, command_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +30,9 @@ _SECONDS_TO_SETTLE = 5.0
 _ONCE = ("/dev/null", "/dev/urandom", "anon_inode:[eventfd]")
 """Targets of descriptors that a library opens once for the whole process."""
 
-OWN_FIXTURES = {"warm_starts", "tasks_left", "module_leaves_nothing"}
+OWN_FIXTURES = {"tasks_left", "module_leaves_nothing"}
 
-_SHARED_PROCESSES = (b"multiprocessing.resource_tracker", b"warm_parent.py")
+_SHARED_PROCESS = b"multiprocessing.resource_tracker"
 
 
 class Open(NamedTuple):
@@ -45,8 +45,8 @@ class Open(NamedTuple):
     @classmethod
     def now(cls) -> Open:
         return cls(
-            frozenset(_open_descriptors() if AVAILABLE else ()),
-            frozenset(children() if AVAILABLE else ()),
+            frozenset(_open_descriptors() if LISTED else ()),
+            frozenset(children() if LISTED else ()),
             frozenset(threading.enumerate()),
         )
 
@@ -157,6 +157,6 @@ def _processes(numbers: frozenset[int]) -> list[str]:
     found = []
     for child in sorted(numbers):
         line = command_line(child).rstrip(b"\0")
-        if not any(name in line for name in _SHARED_PROCESSES):
+        if _SHARED_PROCESS not in line:
             found.append(f"process {child}: {line.replace(bytes(1), b' ').decode()[:200]}")
     return found

@@ -8,13 +8,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from tests.warm import AVAILABLE
+from tests.support.processes import LISTED
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [
-    pytest.mark.skipif(not AVAILABLE, reason="only Linux lists what a process has open"),
-    pytest.mark.real_start,
-]
+pytestmark = pytest.mark.skipif(not LISTED, reason="only Linux lists what a process has open")
 
 
 @pytest.mark.parametrize(

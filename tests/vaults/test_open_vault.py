@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support import local_model as misbehaviour
 from tests.support.local_model import LocalModel
+from tests.support.processes import children, command_line
 from tests.support.waiting import eventually_async, nothing_happens
-from tests.warm import children, command_line
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
