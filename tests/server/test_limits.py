@@ -13,6 +13,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.model.jobs import JobKind
+from vault_agent.server import events
 from vault_agent.server import serve as serving
 from vault_agent.server.connection import Connection, Limits
 
@@ -171,8 +172,9 @@ async def test_a_stop_does_not_wait_for_what_only_reads(monkeypatch: pytest.Monk
     "503 `SERVER_BUSY` over 64 of a caller, or a quarter of the connections; others are served",
 )
 @pytest.mark.parametrize("kind", ["a job", "a vault"])
-async def test_streams_leave_connections_for_others(kind: str):
-    limits = Limits(connections=20, streams_of_caller=4)
+async def test_streams_leave_connections_for_others(kind: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.1)  # it shows who has gone
+    limits = replace(SHORT, connections=20, streams_of_caller=4)
     async with run(limits=limits) as server:
         job = await server.engine.jobs.submit(JobKind.INDEX)
         path = {"a job": f"/jobs/{job.id}/events", "a vault": "/events"}[kind]
