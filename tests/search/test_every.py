@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 
     from vault_agent.store.current import Snapshot
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 
-@pytest.fixture
-async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
-    vault = Vault(tmp_path)
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
+    vault = Vault(tmp_path_factory.mktemp("vault"))
     vault.write(
         "frost.md", "---\naliases: [Cold snap]\n---\n# Frost\n\nFleece.\n\n## B\n\nThe beds"
     )
@@ -153,7 +156,7 @@ async def test_the_pages_end_after_the_last_ranked_result(tmp_path: Path, every_
         ("straße", "STRASSE", True),
     ],
 )
-def test_a_word_has_borders(literal: str, text: str, there: bool):
+async def test_a_word_has_borders(literal: str, text: str, there: bool):
     word = whole_word(literal)
     assert word is not None
     assert (word.search(fold_words(text)) is not None) is there

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
     from vault_agent.store.current import Snapshot
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 
-@pytest.fixture
-async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
-    vault = Vault(tmp_path)
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
+    vault = Vault(tmp_path_factory.mktemp("vault"))
     vault.write(
         "ADR/one.md",
         "---\nstatus: Accepted\nowner: '[[People/Ada Lane]]'\nrank: 1\nkeep: true\n---\ntea\n",
@@ -82,7 +85,7 @@ async def test_filters_of_the_body_need_every_property(snapshot: Snapshot):
 
 
 @pytest.mark.parametrize("properties", ["[]", '{"": "x"}', '{"a": null}', '{"a": ["x"]}', '"a"'])
-def test_malformed_properties_are_refused(properties: str):
+async def test_malformed_properties_are_refused(properties: str):
     with pytest.raises(InvalidRequest) as refused:
         parse(SearchBody, b'{"query": "a", "filters": {"properties": %s}}' % properties.encode())
     assert refused.value.code == "INVALID_REQUEST"

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
     from vault_agent.model.grep import GrepAnswer
     from vault_agent.store.current import Snapshot
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
+
 SECONDS = 60.0
 
 
-@pytest.fixture
-async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
-    vault = Vault(tmp_path)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
+    vault = Vault(tmp_path_factory.mktemp("vault"))
     vault.write(
         "a/One.md", "---\nsecret: value\n---\n# One\n\nfoo bar\n\nbar foo\n\n## Two\n\nfoo\n"
     )

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from vault_agent.store.current import Snapshot
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
+
 TASKS = """# Plan
 
 - [ ] Sow beans 📅 2025-05-01 #garden/beds
@@ -42,9 +45,9 @@ TASKS = """# Plan
 """
 
 
-@pytest.fixture
-async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
-    vault = Vault(tmp_path)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
+    vault = Vault(tmp_path_factory.mktemp("vault"))
     vault.write("Garden/Plan.md", "---\ntags: [garden]\nupdated: 2025-03-01\n---\n" + TASKS)
     vault.write("Garden/Beds/Late frost.md", "---\ncreated: 2024-01-02 10:00\n---\n# b\n[[Plan]]")
     vault.write(
@@ -220,7 +223,7 @@ async def test_open_tasks_are_found_by_their_ids(tmp_path: Path):
         ("", {"text": ""}),
     ],
 )
-def test_fields_of_a_task_are_read(text: str, fields: dict):
+async def test_fields_of_a_task_are_read(text: str, fields: dict):
     found = task_fields(text)
     assert {name: getattr(found, name) for name in fields} == fields
 

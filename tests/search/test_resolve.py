@@ -6,6 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
     from vault_agent.model.names import NamedNotes
     from vault_agent.store.current import Snapshot
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
+
 ROOT = "/home/ada/Notes"
 
 
-@pytest.fixture
-async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
-    vault = Vault(tmp_path)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
+    vault = Vault(tmp_path_factory.mktemp("vault"))
     vault.write("Garden/Beds/Late frost.md", "---\naliases: [Cold snap, TCP/IP]\n---\n# Fleece\n")
     vault.write("Garden/index.md", "# Garden\n")
     vault.write("Kitchen/index.md", "# Kitchen\n")
