@@ -9,7 +9,6 @@ import pytest
 from tests.writing.opened import write
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
-from vault_agent.markdown import structure
 from vault_agent.markdown.address import Address
 from vault_agent.model.write_state import Right
 from vault_agent.writing.sections import edit_section
@@ -45,31 +44,6 @@ async def test_a_section_is_edited_and_the_reply_has_its_hash(vault: Vault):
     assert not written.created
     assert written.spans == 1
     assert written.section_hash == sha256(b"## Log\n\none\ntwo\n\n").hexdigest()
-
-
-@pytest.mark.parametrize("action", ["append", "prepend", "replace", "renameHeading"])
-@pytest.mark.parametrize("heading", ["Log", "log", "^id"])
-async def test_an_edit_parses_the_note_once_and_its_result_once(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch, action: Any, heading: str
-):
-    if action == "renameHeading" and heading == "^id":
-        return  # a block is no heading
-    note = f"---\na: 1\n---\n{NOTE}text ^id\n"
-    vault.put("a.md", note)
-    parsed: list[str] = []
-    parse = structure._parse
-
-    def counted(source: str, written: str, with_parts: bool) -> structure.Structure:
-        parsed.append(source)
-        return parse(source, written, with_parts)
-
-    monkeypatch.setattr(structure, "_parse", counted)
-    address = Address(block_id="id") if heading == "^id" else Address((heading,))
-    hashed = write("section", Right.EDIT, expected_hash=sha256(note.encode()).hexdigest())
-    await edit_section(vault.writing, "a.md", hashed, address, action, content="new")
-    after = vault.bytes("a.md").decode()
-    bodies = [text.removeprefix("---\na: 1\n---\n") for text in (note, after)]
-    assert [source for source in parsed if source != "new"] == bodies
 
 
 async def test_the_undo_of_a_section_edit_gives_the_bytes_before(vault: Vault):
