@@ -31,7 +31,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "store",
         "embedding",
         "rerank",
-        "chat",
         "extract",
         "markdown",
         "ranking",
@@ -43,7 +42,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("writing", "freshness"),
     ("vaults",),
     ("memory",),
-    ("journals",),
     ("app",),
     ("api",),
     ("mcp", "web", "client"),
@@ -59,9 +57,9 @@ ONLY: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 # Only the composition root and the entry points read settings.
-READS_SETTINGS = {"freshness", "vaults", "memory", "journals", "app", "server", "cli"}
+READS_SETTINGS = {"freshness", "vaults", "memory", "app", "server", "cli"}
 # Groups of modules within `store`: they share its other modules, and nothing else.
-STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "writes", "sessions", "openings"}
+STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "writes", "openings"}
 # Only these commands start a server, and only inside a function: the others start quickly.
 LAZY_SERVER = {"cli/serve.py", "cli/demo.py"}
 # The relay for agents must start faster than the SDK can be imported.
@@ -76,7 +74,7 @@ LAZY_ENDPOINT = {"cli/config.py"}
 # One reads a vault itself, because it works without a server.
 LAZY_VAULT = {"cli/check_links.py"}
 
-# The hook of agents reads events and spools them itself, because it works without a server.
+# The hook of agents reads events and keeps them itself, because it works without a server.
 LAZY_EVENTS = {"cli/hook.py"}
 
 LAZY = {
@@ -86,7 +84,7 @@ LAZY = {
     "endpoint": LAZY_ENDPOINT,
     "vault": LAZY_VAULT,
     "indexing": LAZY_VAULT,
-    "journals": LAZY_EVENTS,
+    "memory": LAZY_EVENTS,
 }
 
 # Files that import each other, still. No new ones.

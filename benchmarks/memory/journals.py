@@ -3,7 +3,7 @@
     python -m benchmarks memory.journals [--show] [SESSION …]
 
 The sessions are in `fixtures/sessions`, which says how they are written. Each is put into the
-format of its agent, read by that agent's adapter, and becomes a journal without a model. Printed
+format of its agent, read by that agent's adapter, and becomes a journal without a command. Printed
 are how many of the questions the journal answers, and how many of its lines say what is not true,
 for each session, for those that were there while the rules were made, and for those kept aside.
 """
@@ -13,23 +13,26 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.support.made_sessions import START, Made, Writer, iso
 
-from vault_agent.journals.collected import Changed, Collected, files_of
-from vault_agent.journals.collected import Made as Commit
-from vault_agent.journals.extract import extract
-from vault_agent.journals.note_text import body
-from vault_agent.journals.transcripts.read import transcript_of
-from vault_agent.journals.transcripts.recorder import Said, Transcript
-from vault_agent.text.redaction import redact
+from vault_agent.config.memory_sections import JournalSettings
+from vault_agent.memory.collected import Collected, Collector, places_of, with_words
+from vault_agent.memory.collected import Made as Commit
+from vault_agent.memory.dialogue import dialogue, is_worth_it
+from vault_agent.memory.note_text import body
+from vault_agent.memory.session import Words
+from vault_agent.memory.transcripts.read import transcript_of
+from vault_agent.memory.transcripts.recorder import Transcript
+from vault_agent.system.git import History
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "sessions"
-KEPT_ASIDE = "held-"
-"""Names of sessions that were written after the rules were."""
-_STEP = re.compile(r"^(\[[ x]\]|[>$<|!~*%^])(?: (.*))?$")
+KEPT_ASIDE = ("held-", "own-")
+"""Names of sessions that were written after the rules were, or before a journal was seen."""
+CLEAN = Collector(JournalSettings()).clean
+_STEP = re.compile(r"^(\[[ x]\]|[>$<|!~*%^&#=])(?: (.*))?$")
 _CWD = "/home/me/project"
 
 
@@ -89,17 +92,26 @@ def written(
         mark, text = steps[at]
         at += 1
         following = []
-        while at < len(steps) and mark in "$[%" and steps[at][0][0] in {"$": "|!"}.get(mark, mark):
+        while (
+            at < len(steps) and mark in "$[%>" and steps[at][0][0] in {"$": "|!#"}.get(mark, mark)
+        ):
             following.append(steps[at])
             at += 1
         if mark == ">":
-            writer.prompt(text)
+            writer.prompt("\n".join(each for _, each in [(mark, text), *following]))
+        elif mark == "&":
+            writer.type_meanwhile(text)
+        elif mark == "=":
+            writer.answer(*text.split(" => "))
         elif mark == "<":
             writer.say(text)
         elif mark == "~":
             writer.edit(text)
         elif mark == "$":
             output = "\n".join(each for kind, each in following if kind == "|")
+            if reason := next((each for kind, each in following if kind == "#"), ""):
+                writer.refuse(text, reason)
+                continue
             writer.run(text, output, fails=any(kind == "!" for kind, _ in following))
         elif mark.startswith("["):
             writer.todos([(each, kind == "[x]") for kind, each in [(mark, text), *following]])
@@ -122,52 +134,41 @@ def _compact(made: Made, summary: str) -> None:
 
 def collected(session: Session) -> Collected:
     """Return what is known of a session when its journal is written."""
-    commits = tuple(Commit(f"{n:07x}", each) for n, each in enumerate(session.commits, 0xABC1230))
-    about = (session.name, session.agent, "project", START, START + 3_600)
-    if not session.has_transcript:
-        said = [text for mark, text in session.steps if mark == "<"]
-        prompts = tuple(text for mark, text in session.steps if mark == ">")
-        files = tuple(Changed(text) for mark, text in session.steps if mark == "~")
-        return Collected(
-            *about,
-            prompts=prompts,
-            prompt_count=len(prompts),
-            last_message=said[-1] if said else None,
-            files=files,
-            commits=commits,
-            transcript=Transcript(said=_said(session), prompt_count=len(prompts)),
-        )
-    lines = written(session).data().split(b"\n")
-    told = transcript_of(session.agent, lines, lambda text: redact(text).text, 500)
-    assert told is not None
+    told = Transcript()
+    if session.has_transcript:
+        lines = written(session).data().split(b"\n")
+        told = transcript_of(session.agent, lines, CLEAN) or told
+    else:
+        said = [
+            Words(START + place, text, by_person=mark == ">")
+            for place, (mark, text) in enumerate(session.steps)
+            if mark in "<>"
+        ]
+        edited = tuple(text for mark, text in session.steps if mark == "~")
+        told = replace(with_words(told, said, CLEAN), edited=edited)
+    _, files = places_of(told.edited, History(), folders=[_CWD], cwd=_CWD)
     return Collected(
-        *about,
+        session.name,
+        session.agent,
+        "project",
+        START,
+        START + 3_600,
         title=told.title,
         models=told.models,
-        prompts=told.prompts,
-        prompt_count=told.prompt_count,
-        last_message=told.said[-1].text if told.said else None,
-        summaries=told.summaries,
-        files=files_of(told.edited, None, folders=[_CWD], cwd=_CWD),
-        commits=commits,
+        files=tuple(files),
+        commits=tuple(
+            Commit(f"{n:07x}", each) for n, each in enumerate(session.commits, 0xABC1230)
+        ),
         transcript=told,
+        has_transcript=session.has_transcript,
+        has_ended=("^", "") not in session.steps,
     )
-
-
-def _said(session: Session) -> tuple[Said, ...]:
-    """Return what an agent said, each with the number of prompts before it."""
-    turn, said = 0, []
-    for mark, text in session.steps:
-        turn += mark == ">"
-        if mark == "<":
-            said.append(Said(text, turn))
-    return tuple(said)
 
 
 def journal_of(session: Session) -> str:
     """Return the text of its journal, "" if it leaves none."""
-    draft = extract(collected(session))
-    return "" if draft.is_empty else body(draft, [])
+    known = collected(session)
+    return body(dialogue(known), []) if is_worth_it(known) else ""
 
 
 def judged(session: Session, journal: str) -> tuple[list[str], list[str], int]:

@@ -40,7 +40,7 @@ _EMPTY: dict[str, Any] = {
     "index.dir": "~/.local/share/vault-agent",
     "vaults.global_root": "",
     "embedding.model": "",
-    "chat.model": "",
+    "journal.command": "",
     "rerank.endpoint": "",
     "rerank.model": "",
     "embedding.query_prefix": "",

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 
 from vault_agent.config import endpoint_settings, index_parent, rerank_settings
 from vault_agent.embedding.settings import EndpointSettings
-from vault_agent.journals.journals import open_journals
-from vault_agent.journals.promotion import Promotion
-from vault_agent.journals.session_facts import SessionFacts
-from vault_agent.journals.sessions import Pace, open_record, taking_events
-from vault_agent.memory.injected import Deliveries
-from vault_agent.memory.memory import Memory
-from vault_agent.store.sessions.deliveries import DeliveryStore
+from vault_agent.freshness.background import Background
+from vault_agent.memory.collected import Collector
+from vault_agent.memory.deliveries import Deliveries
+from vault_agent.memory.journals import Journals
+from vault_agent.memory.promotion import Promotion
+from vault_agent.memory.recall import Memory
+from vault_agent.memory.session_store import SessionStore
+from vault_agent.memory.sessions import Sessions
+from vault_agent.memory.takeover import take_over
+from vault_agent.system.files import make_private_folder
 from vault_agent.vaults.across import Across
 from vault_agent.vaults.known import KnownVaults
 from vault_agent.vaults.several import Several
@@ -28,8 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.config import Config
-    from vault_agent.journals.journals import Journals
-    from vault_agent.journals.sessions import Sessions
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
@@ -123,31 +124,34 @@ async def open_app(
         memory = Memory(vaults, several, config.memory)
         vaults.on_closed(memory.facts.forget)
         sessions, deliveries, journals = None, None, None
+        collector = Collector(config.journal)
         if config.vaults.enabled and (config.memory.enabled or config.journal.enabled):
             folder, crashed = index_parent(config), partial(on_crash, "server")
-            store = await stack.enter_async_context(open_record(folder))
+            make_private_folder(folder)
+            await take_over(folder)
+            store = SessionStore(folder)
             if config.memory.enabled:
-                deliveries = Deliveries(vaults, memory, DeliveryStore(store), config.memory)
-            facts = SessionFacts(config.journal) if config.journal.enabled else None
-            pace = Pace(
-                idle_seconds=60.0 * config.journal.idle_minutes,
-                log_days=config.memory.log_days,
-                deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
-            )
-            taking = taking_events(
+                deliveries = Deliveries(
+                    vaults,
+                    memory,
+                    store,
+                    config.memory,
+                    collector.clean,
+                    with_tools=config.mcp.enabled,
+                )
+            if config.journal.enabled:
+                journals = Journals(vaults, store, collector, config.journal, on_crash=crashed)
+            sessions = Sessions(
                 store,
                 folder,
                 vaults.known,
-                pace,
                 deliveries=deliveries,
-                facts=facts,
+                journals=journals,
+                deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
                 on_crash=crashed,
             )
-            sessions = await stack.enter_async_context(taking)
-            if facts is not None:
-                writing = open_journals(config, vaults, sessions, facts, on_crash=crashed)
-                journals = await stack.enter_async_context(writing)
-            sessions.start()
+            background = await stack.enter_async_context(Background(crashed))
+            background.spawn(sessions.run)
         yield App(
             vaults,
             several,

@@ -293,10 +293,6 @@ CODES: Final[dict[str, Code]] = {
     "CHAT_UNAVAILABLE": Code(
         "Unavailable", 503, 1, "The journal stays without a model's text, and is tried again later."
     ),
-    "JOURNAL_DOUBTFUL": Code(*_WARNING, "Take it into the vault only if no secret is in it."),
-    "JOURNAL_WAITS": Code(
-        *_WARNING, Remedy("Run `vault-agent journal review` to see it.", "GET /journals lists it.")
-    ),
     "EMBEDDING_UNAVAILABLE": Code(
         "Unavailable",
         503,
@@ -445,12 +441,6 @@ CODES: Final[dict[str, Code]] = {
     ),
     "VAULT_SKIPPED": Code(*_WARNING),
     "TWO_PROJECT_VAULTS": Code(*_WARNING),
-    "NOTES_NOT_ALLOWED": Code(
-        *_WARNING,
-        Remedy(
-            "Look at them, then run `vault-agent trust`.", "Their owner allows them at a terminal."
-        ),
-    ),
     "PROJECT_CONFIG_IGNORED": Code(*_WARNING),
     "FOLDER_NOT_FOUND": Code(*_WARNING),
     "NOTES_UNDATED": Code(*_WARNING),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["notes"]
 
-MODELS = ("embedding", "rerank", "chat")
+MODELS = ("embedding", "rerank")
 
 
 async def settings(run: Run) -> dict:

@@ -21,8 +21,8 @@ from vault_agent.config.project import OURS, VAULT
 from vault_agent.config.project_file import ensure_project_file
 from vault_agent.config.registry import Registered, Role, add_vault
 from vault_agent.config.rules import vault_identity
-from vault_agent.journals.spool import waiting
-from vault_agent.model.warning import Warning
+from vault_agent.memory.events import from_line
+from vault_agent.memory.session_files import read_lines, session_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,8 +76,10 @@ class World:
         return self.folder / "data"
 
     @property
-    def spooled(self) -> list[SessionEvent]:
-        return [each.event for each in waiting(self.data / "spool")]
+    def kept(self) -> list[SessionEvent]:
+        """The events in the files of sessions."""
+        lines = (line for path in session_paths(self.data) for line in read_lines(path))
+        return [event for line in lines if (event := from_line(line)) is not None]
 
     def environment(self, **more: str) -> dict[str, str]:
         kept = {
@@ -191,20 +193,7 @@ def test_a_start_is_sent_and_what_it_brings_is_printed(world: World):
     assert event["vault"] == vault_identity(world.vault)
     assert event["sessionId"] == START["session_id"]
     assert event["cwd"] == str(world.project / "src")
-    assert world.spooled == []
-
-
-def test_a_warning_is_worded_for_a_terminal(world: World):
-    waits = Warning.of("JOURNAL_WAITS", "A journal waits for your review.")
-    assert "vault-agent" not in waits.message
-    warning = {"code": waits.code, "message": waits.message, "details": waits.details}
-    data = {"text": None, "message": "2 notes were given."}
-    with serving(reply(202, {"data": data, "warnings": [warning]})) as server:
-        printed = world.hook(START, endpoint=server.endpoint)
-    assert printed["systemMessage"] == (
-        "A journal waits for your review. Run `vault-agent journal review` to see it.\n"
-        "2 notes were given."
-    )
+    assert [each.event for each in world.kept] == ["start"]
 
 
 def test_other_agents_have_names_of_their_own(world: World):
@@ -223,27 +212,13 @@ def test_other_agents_have_names_of_their_own(world: World):
 
 @pytest.mark.fault(
     "Sessions, journals and memory of agents",
-    "secrets in prompts",
-    "removed before the event is sent or stored",
-)
-def test_secrets_are_removed_before_anything_is_sent_or_stored(world: World):
-    secret = "ghp_" + "a1B2" * 9
-    with serving(accepted()) as server:
-        world.hook({**PROMPT, "prompt": f"use {secret}"}, endpoint=server.endpoint)
-        assert b"ghp_" not in server.requests[0]
-    world.hook({**PROMPT, "prompt": f"use {secret} in {world.home}/x"})
-    [event] = world.spooled
-    assert event.prompt == "use [redacted: github] in ~/x"
-
-
-@pytest.mark.fault(
-    "Sessions, journals and memory of agents",
     "no server, one that fails, hangs up, never ends its reply, or is another program",
-    "the agent goes on; the event waits in the spool",
+    "the agent goes on; the event is a line of its session's file",
 )
 @pytest.mark.parametrize(
     "answer",
     [
+        pytest.param(reply(403, {"error": {"code": "FEATURE_DISABLED"}}), id="it refuses"),
         pytest.param(reply(500, {}), id="it fails"),
         pytest.param(reply(503, {}), id="it is busy"),
         pytest.param(b"", id="it hangs up"),
@@ -252,12 +227,12 @@ def test_secrets_are_removed_before_anything_is_sent_or_stored(world: World):
         pytest.param(b"HTTP/1.1 202 x\r\n\r\n" + b" " * 300_000, id="it never ends"),
     ],
 )
-def test_an_event_that_no_server_took_waits_in_the_spool(world: World, answer: bytes):
+def test_an_event_is_kept_whatever_a_server_says(world: World, answer: bytes):
     with serving(answer) as server:
         assert world.hook(END, endpoint=server.endpoint) is None
-    [event] = world.spooled
+    [event] = world.kept
     assert (event.event, event.reason) == ("end", "logout")
-    [file] = (world.data / "spool").iterdir()
+    [file] = session_paths(world.data)
     assert os.name == "nt" or file.stat().st_mode & 0o777 == 0o600
 
 
@@ -269,26 +244,20 @@ def test_whoever_listens_at_the_usual_port_gets_nothing(world: World, root: dict
         more = {name: value.format(home=world.home) for name, value in root.items()}
         said = world.hook(PROMPT, endpoint=None, VAULT_AGENT_SERVER_PORT=port, **more)
         assert (said, server.requests) == (None, [])
-    assert [each.event for each in world.spooled] == ["prompt"]
-
-
-def test_a_refused_event_is_not_kept(world: World):
-    with serving(reply(403, {"error": {"code": "FEATURE_DISABLED"}})) as server:
-        assert world.hook(START, endpoint=server.endpoint) is None
-    assert world.spooled == []
+    assert [each.event for each in world.kept] == ["prompt"]
 
 
 @pytest.mark.fault(
     "Sessions, journals and memory of agents",
     "a server that hangs",
     "the hook gives up after `memory.hook_timeout_ms`, prints nothing and ends with "
-    "0; the event waits",
+    "0; the event is kept",
 )
 def test_a_server_that_hangs_is_given_up(world: World):
     with serving(None) as server:
         timeout = {"VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS": "100"}
         assert world.hook(PROMPT, endpoint=server.endpoint, **timeout) is None
-    assert [each.event for each in world.spooled] == ["prompt"]
+    assert [each.event for each in world.kept] == ["prompt"]
 
 
 @pytest.mark.fault(
@@ -370,10 +339,10 @@ def test_nothing_is_done_while_it_is_off(world: World):
         assert world.hook(START, endpoint=server.endpoint) is None
         world.switch("journal")
         assert world.hook(START, endpoint=server.endpoint) is not None
-    assert len(server.requests) == 1
+    assert len(server.requests) == len(world.kept) == 1
     world.switch()
-    assert world.hook(START) is None
-    assert not world.data.exists()
+    assert world.hook(PROMPT) is None
+    assert len(world.kept) == 1
 
 
 @pytest.mark.fault(
@@ -412,17 +381,17 @@ def test_the_commit_of_a_worktree_is_read_without_git(world: World):
     (git / "HEAD").write_text(f"{'a' * 40}\n")
     world.hook({**START, "cwd": str(tree)})
     world.hook(START)
-    assert [each.commit for each in world.spooled] == ["b" * 40, "a" * 40]
-    assert {each.vault for each in world.spooled} == {vault_identity(world.vault)}
+    assert [each.commit for each in world.kept] == ["b" * 40, "a" * 40]
+    assert {each.vault for each in world.kept} == {vault_identity(world.vault)}
 
 
 @pytest.mark.fault(
     "Sessions, journals and memory of agents",
     "kill -9 of the hook at any point",
-    "the event is in the spool whole or not at all",
+    "the event is kept whole or not at all",
 )
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX only")
-def test_an_event_is_spooled_whole_or_not_at_all(world: World):
+def test_an_event_is_kept_whole_or_not_at_all(world: World):
     data = json.dumps(world.placed(PROMPT)).encode()
     for delay in (0.02, 0.06, 0.1, 0.15, 0.2):
         process = subprocess.Popen(
@@ -439,8 +408,7 @@ def test_an_event_is_spooled_whole_or_not_at_all(world: World):
         time.sleep(delay)
         process.kill()
         process.wait(PATIENCE)
-    assert all(each.prompt == "make it faster" for each in world.spooled)
-    assert not (world.data / "spool" / "damaged").exists()
+    assert all(each.prompt == "make it faster" for each in world.kept)
 
 
 def test_the_hook_imports_little():

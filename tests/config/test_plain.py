@@ -24,7 +24,7 @@ GIVEN: list[dict[str, Any]] = [
     {"vault.exclude": ["*.tmp", "!output/"], "index.max_note_bytes": "20", "mcp.toolset": "synk"},
     {"watch.max_delay_ms": 10, "watch.quiet_ms": 20},
     {"write.enabled": True},
-    {"chat.enabled": "true"},
+    {"journal.command": " claude -p "},
     {"server.port": 70_000},
     {"server.port": True},
     {"watch.mode": "never"},

@@ -56,10 +56,8 @@ SETTINGS = {
     "WATCH_REMOVAL_GRACE_MS": "0",
     "VAULTS_ENABLED": "true",
     "MEMORY_ENABLED": "true",
-    "MEMORY_RECENCY_WEIGHT": "0",  # what is recalled does not depend on today
     "JOURNAL_ENABLED": "true",
     "JOURNAL_ASK": "true",
-    "JOURNAL_MIN_PROMPTS": "1",
     "WRITE_ENABLED": "true",
     "WRITE_FOLDERS": ".",
     "WRITE_ALLOW": "create,append,edit,overwrite,move,delete",

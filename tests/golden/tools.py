@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tests.golden.house import Case
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
 LIST = "tools/list"
 ENDPOINTS = {"agentiso": "/iso", "obsidian-vault-mcp": "/third", "co-cli": "/co"}
 """Where a toolset is, below /mcp: that of an agent, or of the owner."""
+
+
+_TEXT = "reply.text.0"
+_WRITTEN = (
+    "The journal of session golden-session-2 is being written:"
+    f" journals/{datetime.now(UTC):%Y-%m-%d}-session-goldense.md."
+)
+"""The reply once the journal has its place: what is listed later has it."""
 
 
 def use(
@@ -149,7 +158,8 @@ WRITING = {
             expectedHash="«hash Drafts/There.md»"),
         use("vault_undo"),
         use("generate_session_journal", project=True, title="Mine", sections={"Goal": "Prices."},
-            sessionId="golden-session-2"),
+            sessionId="golden-session-2", until=(_TEXT, _WRITTEN)),
+        use("generate_session_journal", "unknown", project=True, sessionId="none"),
         use("promote_note_to_global", project=True, path="modules/Cost tracker.md"),
     ),
     "agentiso": of("agentiso",

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.memory.test_injected import note
 from tests.support.registered_vaults import RegisteredVaults, indexed
+from tests.support.session_desk import note
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 from benchmarks.pdfs import pdf
 from tests.support.program import Program
-from tests.support.writable_program import WritableProgram
-
-from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,63 +164,3 @@ def test_off_it_says_how_to_turn_it_on(program: Program):
     ended = program.run("memory", "show", "x")
     assert ended.returncode == 2
     assert "vault-agent enable memory" in ended.stderr
-
-
-@pytest.fixture
-def several(tmp_path: Path) -> Iterator[WritableProgram]:
-    """Yield a program with several vaults. It needs a key, since it may write journals."""
-    made = WritableProgram(tmp_path)
-    made.write("journals/Session.md", JOURNAL)
-    made.write("decisions/Beds.md", "# Beds\n\n## Decision\n\nFleece at dusk for seedlings.\n")
-    for section in ("MEMORY", "VAULTS"):
-        made.variables[f"VAULT_AGENT_{section}_ENABLED"] = "true"
-    yield made
-    made.close()
-
-
-def test_what_a_session_got_is_logged_and_can_be_changed(several: WritableProgram):
-    program = several
-    program.start()
-    program.index()
-    prompt = "streaming cost updates in the tracker"
-    asked = {"prompt": prompt, "sessionId": "s-1", "agent": "codex"}
-    text = program.call("POST", "/memory", asked).data["text"]
-    [row] = program.call("GET", "/memory/sessions").data["sessions"]
-    assert (row["sessionId"], row["agent"], row["deliveries"], row["notes"]) == (
-        "s-1",
-        "codex",
-        1,
-        1,
-    )
-    session = program.call("GET", "/memory/sessions/s-1").data["session"]
-    [delivery] = session["deliveries"]
-    assert (delivery["event"], delivery["text"]) == ("manual", text)
-    [note] = delivery["notes"]
-    assert (note["changed"], note["reasons"]) == (False, ["words"])
-    place = "/memory/sessions/s-1/notes"
-    beds = {"vault": "default", "noteId": identify("decisions/Beds.md")}
-    pinned = program.call("POST", place, beds).data["session"]["pinned"]
-    assert [each["path"] for each in pinned] == ["decisions/Beds.md"]
-    removed = program.call("DELETE", f"{place}/{note['vault']}/{note['noteId']}").data
-    assert [each["title"] for each in removed["session"]["removed"]] == [note["title"]]
-    shown = program.call("POST", "/memory/sessions/s-1/refresh", {"apply": False}).data
-    assert [each["path"] for each in shown["before"]] == ["journals/Session.md"]
-    assert [each["path"] for each in shown["after"]] == ["decisions/Beds.md"]
-    again = program.call("POST", "/memory", asked).data
-    assert [each["reasons"] for each in again["notes"]] == [["pinned"]]
-    listed = program.run("memory", "log")
-    assert listed.returncode == 0, listed.stderr
-    assert listed.stdout.startswith("s-1  just now")
-    told = program.run("memory", "log", "s-1")
-    assert "left out: removed" in told.stdout
-    assert "left out: removed" in program.run("memory", "log", "s-").stdout
-    assert program.run("memory", "log", "nobody").returncode == 4
-    assert program.run("memory", "forget").returncode == 2
-    assert program.run("memory", "forget", "s-1").stdout == "1 session forgotten.\n"
-    assert program.call("GET", "/memory/sessions").data["sessions"] == []
-    assert prompt.encode() not in (program.indexes / "sessions.db").read_bytes()
-    assert os.name == "nt" or (program.indexes / "sessions.db").stat().st_mode & 0o777 == 0o600
-    wrong = program.call("POST", place, {**beds, "sessionId": "s-1"})
-    assert (wrong.status, wrong.code) == (400, "INVALID_REQUEST")
-    gone = program.call("POST", place, beds)
-    assert (gone.status, gone.code) == (404, "SESSION_NOT_FOUND")

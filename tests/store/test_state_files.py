@@ -13,7 +13,6 @@ from vault_agent.errors import Unavailable
 from vault_agent.model.write_state import WriteState
 from vault_agent.store.database import migrate
 from vault_agent.store.jobs.record import open_jobs
-from vault_agent.store.sessions.store import open_sessions
 from vault_agent.store.vectors.cache import open_vectors
 from vault_agent.store.writes.log import WriteLog
 from vault_agent.store.writes.record import FileChange, NewWrite
@@ -110,20 +109,17 @@ def test_a_state_file_that_older_programs_cannot_use_is_refused(tmp_path: Path):
             migrate(connection, "jobs/jobs.sql")
 
 
-@pytest.mark.parametrize("kind", ["jobs", "vectors", "sessions", "texts"])
+@pytest.mark.parametrize("kind", ["jobs", "vectors"])
 async def test_no_opener_sets_another_version_aside(tmp_path: Path, kind: str):
     async def opened() -> None:
         if kind == "jobs":
             async with open_jobs(path):
                 pass
-        elif kind == "vectors":
+        else:
             async with open_vectors(path):
                 pass
-        else:
-            async with open_sessions(tmp_path / "sessions.db"):
-                pass
 
-    path = tmp_path / ("session-texts.db" if kind == "texts" else f"{kind}.db")
+    path = tmp_path / f"{kind}.db"
     await opened()
     differ(path)
     await opened()

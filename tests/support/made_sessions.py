@@ -145,6 +145,32 @@ class Writer:
             shown = f"Output: {output}\nExit Code: {int(fails)}"
             self._gemini_call("run_shell_command", {"command": command}, shown, fails=False)
 
+    def type_meanwhile(self, text: str) -> None:
+        """Add what a person types while the agent works. Claude Code sends no prompt for it."""
+        _, at = self._next()
+        queued = {"type": "queued_command", "prompt": text}
+        about = {"timestamp": at, "sessionId": self.made.session_id, "cwd": self.made.cwd}
+        operation = {"type": "queue-operation", "operation": "enqueue", "content": text}
+        self.made.lines.append({**operation, **about})
+        self.made.lines.append({"type": "attachment", "attachment": queued, **about})
+
+    def refuse(self, command: str, reason: str) -> None:
+        """Add a command that a person refuses with a reason, as Claude Code writes it."""
+        said = (
+            "The user doesn't want to proceed with this tool use. The tool use was rejected. To"
+            f" tell you how to proceed, the user said:\n{reason}"
+        )
+        self._tool("Bash", {"command": command}, said, True)
+
+    def answer(self, question: str, answer: str) -> None:
+        """Add a question of the agent and the person's answer, as Claude Code writes them."""
+        call_id = f"toolu_{self._count}"
+        call = {"type": "tool_use", "id": call_id, "name": "AskUserQuestion", "input": {}}
+        self._claude("assistant", [call], requestId=f"req_{call_id}")
+        result = f'User has answered your questions: "{question}"="{answer}".'
+        block = {"type": "tool_result", "tool_use_id": call_id, "content": result}
+        self._claude("user", [block], toolUseResult={"answers": {question: answer}})
+
     def todos(self, items: list[tuple[str, bool]]) -> None:
         """Write the list of to-do items."""
         self.made.todos = items

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.skipif(
     shutil.which("git") is None or sys.platform == "win32", reason="needs git and a shell"
 )
 NOW = 1_770_000_000
+LATER = NOW + 1_000_000
 
 
 def run(folder: Path, *command: str, at: int = NOW) -> str:
@@ -66,14 +67,14 @@ async def test_commits_and_lines_since_the_start_are_exact(repository: Path):
     start = await head_of(repository)
     first = commit(repository, "Add ü\tfile", {"ü b.py": "1\n2\n3\n"}, at=NOW + 10)
     commit(repository, "Change", {"a.py": "1\n3\n4\n", "bin": "\0\0"}, at=NOW + 20)
-    found = await history(repository, start, since=NOW)
+    found = await history(repository, git.Work(start, NOW, LATER))
     assert [each.subject for each in found.commits] == ["Add ü\tfile", "Change"]
     assert found.commits[0].id == first
     assert {(each.path, each.added, each.removed) for each in found.files} == {
         ("ü b.py", 3, 0), ("a.py", 2, 1), ("bin", None, None),
     }  # fmt: skip
     assert found.top == str(repository)
-    assert await history(repository, found.commits[-1].id, since=NOW) == git.History(
+    assert await history(repository, git.Work(found.commits[-1].id, NOW, LATER)) == git.History(
         top=str(repository)
     )
 
@@ -86,7 +87,7 @@ async def test_what_was_pulled_is_not_the_sessions(repository: Path):
     mine = commit(repository, "Mine", {"mine.py": "1\n"}, at=NOW + 10)
     run(repository, "merge", "-q", "--no-edit", "theirs", at=NOW + 20)
     commit(repository, "Again", {"mine.py": "1\n2\n"}, at=NOW + 30)
-    found = await history(repository, start, since=NOW)
+    found = await history(repository, git.Work(start, NOW, LATER))
     assert [each.subject for each in found.commits][0::2] == ["Mine", "Again"]
     assert found.commits[0].id == mine
     assert {(each.path, each.added) for each in found.files} == {("mine.py", 2)}
@@ -98,7 +99,7 @@ async def test_a_rebased_or_vanished_start_leaves_the_commits_of_the_time(reposi
     commit(repository, "Upstream", {"up.py": "1\n"}, at=NOW - 1_000)
     commit(repository, "Mine", {"b.py": "1\n2\n"}, at=NOW + 10)
     for gone in (start, "f" * 40, "--output=/tmp/x", "HEAD; rm", None):
-        found = await history(repository, gone, since=NOW)
+        found = await history(repository, git.Work(gone, NOW, LATER))
         assert [each.subject for each in found.commits] == ["Mine"]
         assert [(each.path, each.added) for each in found.files] == [("b.py", 2)]
 
@@ -109,18 +110,18 @@ async def test_a_shallow_clone_a_first_commit_and_no_repository(repository: Path
     run(tmp_path, "clone", "-q", "--depth=1", f"file://{repository}", str(shallow))
     start = await head_of(shallow)
     commit(shallow, "Mine", {"d.py": "1\n"}, at=NOW + 10)
-    found = await history(shallow, start, since=NOW)
+    found = await history(shallow, git.Work(start, NOW, LATER))
     assert [(each.path, each.added) for each in found.files] == [("d.py", 1)]
     fresh = tmp_path / "fresh"
     fresh.mkdir()
     run(fresh, "init", "-q")
     assert await head_of(fresh) is None
     commit(fresh, "First", {"e.py": "1\n"}, at=NOW + 10)
-    found = await history(fresh, None, since=NOW)
+    found = await history(fresh, git.Work(None, NOW, LATER))
     assert [(each.path, each.added) for each in found.files] == [("e.py", 1)]
     (tmp_path / "none").mkdir()
     assert await head_of(tmp_path / "none") is None
-    assert await history(tmp_path / "gone", None, since=NOW) == git.History()
+    assert await history(tmp_path / "gone", git.Work(None, NOW, LATER)) == git.History()
 
 
 async def test_nothing_that_a_repository_names_is_run(repository: Path, tmp_path: Path):
@@ -145,14 +146,14 @@ async def test_nothing_that_a_repository_names_is_run(repository: Path, tmp_path
     (repository / ".gitattributes").write_text("* diff=d filter=f\n")
     for hook in ("post-index-change", "reference-transaction"):
         shutil.copy(program, repository / ".git" / "hooks" / hook)
-    found = await history(repository, start, since=NOW)
+    found = await history(repository, git.Work(start, NOW, LATER))
     assert [each.subject for each in found.commits] == ["Mine"]
     assert {each.path for each in found.files} == {"a.py", "b.txt"}
     # An object that is missing is not fetched.
     blob = run(repository, "rev-parse", "HEAD:a.py")
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    await history(repository, start, since=NOW)
-    await history(repository, "e" * 40, since=NOW)
+    await history(repository, git.Work(start, NOW, LATER))
+    await history(repository, git.Work("e" * 40, NOW, LATER))
     assert not ran.exists()
 
 
@@ -173,10 +174,10 @@ async def test_git_that_is_missing_or_hangs_leaves_nothing_known(
     monkeypatch.setattr(git, "SECONDS", 0.5)
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
     async with asyncio.timeout(PATIENCE):
-        assert await history(repository, start, since=NOW) == git.History()
+        assert await history(repository, git.Work(start, NOW, LATER)) == git.History()
     monkeypatch.setenv("PATH", str(tmp_path))
     assert await head_of(repository) is None
-    assert await history(repository, start, since=NOW) == git.History()
+    assert await history(repository, git.Work(start, NOW, LATER)) == git.History()
     await asyncio.sleep(0)
 
 
@@ -184,6 +185,6 @@ async def test_output_without_end_is_cut(repository: Path, monkeypatch: pytest.M
     start = await head_of(repository)
     commit(repository, "Mine", {f"f{n}.py": "1\n" for n in range(50)}, at=NOW + 10)
     monkeypatch.setattr(git, "MAX_OUTPUT", 300)
-    found = await history(repository, start, since=NOW)
+    found = await history(repository, git.Work(start, NOW, LATER))
     assert [each.subject for each in found.commits] == ["Mine"]
     assert found.files == ()

@@ -53,7 +53,6 @@ class SeveralVaultsServer(Program):
             "VAULT_AGENT_MEMORY_ENABLED": "true",
             "VAULT_AGENT_JOURNAL_ENABLED": "true",
             "VAULT_AGENT_JOURNAL_ASK": "true",
-            "VAULT_AGENT_JOURNAL_MIN_PROMPTS": "1",
         }
         write_vault(self.vault)
         self.project = self.home / "shop" / ".vault-agent" / "vault"

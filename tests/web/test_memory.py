@@ -140,15 +140,13 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: SeveralVau
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 1440, "height": 900})
 
-    page.get_by_role("button", name="Take Cost tracker out of this session").first.click()
-    expect(page.get_by_role("heading", name="Taken out")).to_be_visible()
     page.get_by_role("button", name="Add a note").click()
     page.get_by_role("combobox").fill("integers")
     page.get_by_role("option", name="Money in integers").first.click()
     expect(page.get_by_role("heading", name="Comes at the next event")).to_be_visible()
     refresh = page.get_by_role("button", name="Refresh")
     refresh.click()
-    expect(page.get_by_role("dialog")).to_contain_text("No longer")
+    expect(page.get_by_role("dialog")).to_contain_text("What would be recalled now")
     assert violations(page, RULES) == []
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_text("It comes at the next event of the session.").first).to_be_visible()
@@ -160,7 +158,7 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: SeveralVau
     expect(page.locator(".vault")).to_contain_text("shop")
 
 
-def test_a_draft_of_a_journal_is_read_and_accepted(
+def test_a_journal_is_written_when_it_is_asked_for(
     enter: Callable[..., Page], world: SeveralVaultsServer
 ):
     page = enter("/memory")
@@ -170,10 +168,8 @@ def test_a_draft_of_a_journal_is_read_and_accepted(
     world.event("stop", "s-journal", lastMessage=done)
     world.event("end", "s-journal", reason="exit")
     page.get_by_role("radio", name="Journals").click()
-    page.get_by_role("button", name="Read the draft").click()
-    expect(page.get_by_role("dialog").locator("pre")).to_contain_text("type: journal")
     assert violations(page, RULES) == []
-    page.get_by_role("button", name="Accept").click()
+    page.get_by_role("button", name="Write it").click()
     page.locator(".journal a", has_text="Round the prices in src/costs.py").click()
     # The page shows it as soon as it is in the index.
     expect(page.locator(".facts").first).to_contain_text("Journal")

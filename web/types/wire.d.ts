@@ -360,10 +360,6 @@ declare namespace Wire {
     embeddingFailed: number;
     writeId: string | null;
   }
-  interface JournalDraft {
-    journal: ShownJournal;
-    text: string;
-  }
   interface JournalList {
     journals: ShownJournal[];
   }
@@ -529,6 +525,7 @@ declare namespace Wire {
     noteId: string;
     path: string;
     frontmatter: Record<string, unknown>;
+    tags: string[];
   }
   interface NoteLink {
     kind: string;
@@ -551,9 +548,6 @@ declare namespace Wire {
     hasMore: boolean;
     nextCursor: string | null;
   }
-  interface NoteOpened {
-    learned: boolean;
-  }
   interface NoteOutline {
     noteId: string;
     path: string;
@@ -564,7 +558,7 @@ declare namespace Wire {
     job: Job;
   }
   interface OneJournal {
-    journal: ShownJournal | null;
+    journal: ShownJournal;
   }
   interface OneSession {
     session: SessionDetail;
@@ -686,9 +680,6 @@ declare namespace Wire {
     p99: number;
     count: number;
   }
-  interface SearchesForgotten {
-    forgotten: number;
-  }
   interface ServedVault {
     id: string;
     name: string;
@@ -709,11 +700,10 @@ declare namespace Wire {
     journal: SessionJournal | null;
     deliveries: ShownDelivery[];
     pinned: ChosenNote[];
-    removed: ChosenNote[];
     refreshing: boolean;
   }
   interface SessionJournal {
-    state: "pending" | "incomplete" | "complete" | "draft" | "skipped";
+    state: "pending" | "incomplete" | "complete" | "skipped";
     path: string | null;
     noteId: string | null;
   }
@@ -764,7 +754,7 @@ declare namespace Wire {
     agent: string;
     project: string | null;
     vault: string;
-    state: "pending" | "incomplete" | "complete" | "draft" | "skipped";
+    state: "pending" | "incomplete" | "complete" | "skipped";
     reason: string | null;
     title: string | null;
     path: string | null;
@@ -772,8 +762,6 @@ declare namespace Wire {
     generator: string | null;
     startedAt: string;
     endedAt: string | null;
-    attempts: number;
-    nextTryAt: string | null;
   }
   interface ShownProperty {
     key: string;
@@ -1003,7 +991,6 @@ declare namespace Wire {
 
   type Replied<Asked extends string> =
     Asked extends `${infer Method} /vaults/${infer _}/${infer Rest}` ? Replied<`${Method} /${Rest}`> :
-    Asked extends `DELETE /memory/sessions/${string}/notes/${string}/${string}` ? OneSession :
     Asked extends `POST /memory/sessions/${string}/refresh` ? SessionRefresh :
     Asked extends `POST /memory/sessions/${string}/notes` ? OneSession :
     Asked extends `POST /write/tasks/add` ? Written :
@@ -1016,10 +1003,6 @@ declare namespace Wire {
     Asked extends `POST /notes/${string}/promote` ? Promoted :
     Asked extends `DELETE /notes/${string}/promote` ? Demoted :
     Asked extends `GET /memory/sessions/${string}` ? OneSession :
-    Asked extends `POST /notes/${string}/opened` ? NoteOpened :
-    Asked extends `POST /journals/${string}/entries` ? OneJournal :
-    Asked extends `POST /journals/${string}/review` ? OneJournal :
-    Asked extends `GET /journals/${string}/draft` ? JournalDraft :
     Asked extends `GET /notes/${string}/html` ? RenderedNote :
     Asked extends `GET /ui/files/${string}` ? ArrayBuffer :
     Asked extends `GET /notes/${string}/outline` ? NoteOutline :
@@ -1032,7 +1015,6 @@ declare namespace Wire {
     Asked extends `GET /graph/communities` ? CommunitiesPage :
     Asked extends `GET /memory/sessions` ? SessionsPage :
     Asked extends `POST /memory/forget` ? SessionsForgotten :
-    Asked extends `POST /search/forget` ? SearchesForgotten :
     Asked extends `POST /sessions/events` ? Delivered :
     Asked extends `GET /graph/layout` ? ArrayBuffer :
     Asked extends `POST /write/note` ? Written :

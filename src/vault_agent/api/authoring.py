@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from vault_agent.api.operation import Found, Http, Operation, check_switch
+from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.writing import (
     CREATE_CODES,
     EDIT_CODES,
@@ -252,12 +252,6 @@ def _typed(call: CallContext) -> TypedNotes | None:
 async def _devlog(call: CallContext, sent: DevlogBody) -> Found:
     """Add a line to the devlog of a topic."""
     write = asked(call.caller, sent, "devlog", Right.APPEND, retries=True)
-    journals = call.app.journals
-    if sent.session_id is not None and journals is None:
-        check_switch("journal.enabled", call.vault.config)
-    session_id = None
-    if journals is not None:
-        session_id = await journals.session_of_line(call.vault.identity, sent.session_id)
     written = await add_entry(
         call.vault.writing,
         write,
@@ -267,8 +261,6 @@ async def _devlog(call: CallContext, sent: DevlogBody) -> Found:
         text=sent.text,
         today=_now().date(),
     )
-    if journals is not None and session_id and written.changed and not written.dry_run:
-        await journals.add_line(session_id, sent.kind, sent.text)
     return found(written)
 
 

@@ -12,9 +12,11 @@ from pydantic_core import PydanticCustomError
 
 from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.journals import shown_state
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.errors import NotFound
 from vault_agent.model.deliveries import (
     DeliveredNote,
     OneSession,
@@ -27,7 +29,6 @@ from vault_agent.model.deliveries import (
     ShownDelivery,
 )
 from vault_agent.model.identifiers import identify
-from vault_agent.store.sessions.deliveries import place
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import CursorText, Text, whole
 from vault_agent.wire.requests import NoteId, SessionId
@@ -35,9 +36,9 @@ from vault_agent.wire.requests import NoteId, SessionId
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
     from vault_agent.app import App
-    from vault_agent.memory.injected import Deliveries, SessionDetails
-    from vault_agent.model.deliveries import Delivery, SessionMemory
-    from vault_agent.model.journals import Journal
+    from vault_agent.memory.deliveries import Deliveries, SessionDetails
+    from vault_agent.memory.session import JournalState, Session
+    from vault_agent.model.deliveries import Delivery
     from vault_agent.model.memory import RecalledNote
     from vault_agent.vaults.open_vault import OpenVault
 
@@ -71,14 +72,6 @@ class PinBody(Model):
     note_id: NoteId
 
 
-class UnpinRequest(Model):
-    """A note that a session gets no more."""
-
-    session_id: SessionId
-    note_vault: Text
-    note_id: NoteId
-
-
 class ForgetMemoryBody(Model):
     """Which entries of the log are removed. One of the three says which."""
 
@@ -96,6 +89,7 @@ class ForgetMemoryBody(Model):
 
 
 _MAX_MOMENT = 1 << 53
+_MOST_SHOWN = 200
 _DAY = 86_400.0
 _PROJECT = "project:"
 
@@ -112,14 +106,22 @@ async def _sessions(call: CallContext, sent: MemorySessionsRequest) -> Found:
         if not 0 <= before[0] < _MAX_MOMENT:
             raise invalid_cursor()
     await deliveries.settled()
-    found = await deliveries.store.sessions(
-        limit=sent.limit + 1, vaults=_identities(call.vault, app, sent.project), before=before
-    )
+    vaults = _identities(call.vault, app, sent.project)
+    found = [
+        session
+        for session in await deliveries.store.sessions()
+        if (vaults is None or session.vault in vaults)
+        and (before is None or _place(session) < before)
+    ]
+    found.sort(key=_place, reverse=True)
     shown = found[: sent.limit]
     following = None
     if len(found) > len(shown):
-        following = encode_cursor(sent, place(shown[-1]), vault=call.vault.identity)
-    rows = [SessionRow(**await _session(each, app), deliveries=each.deliveries) for each in shown]
+        following = encode_cursor(sent, _place(shown[-1]), vault=call.vault.identity)
+    rows = [
+        SessionRow(**_session(session, app), deliveries=sum(bool(g.text) for g in session.given))
+        for session in shown
+    ]
     return Found(SessionsPage(tuple(rows), following))
 
 
@@ -144,25 +146,21 @@ async def _refresh(call: CallContext, sent: RefreshBody) -> Found:
 async def _put_first(call: CallContext, sent: PinBody) -> Found:
     """Put a note first at the next event of a session."""
     deliveries = _of(call)[1]
-    await deliveries.put_first(sent.session_id, sent.vault, sent.note_id)
-    return await _details(call, sent.session_id)
-
-
-async def _take_out(call: CallContext, sent: UnpinRequest) -> Found:
-    """Keep a note out of a session. If the agent has it, its next prompt says so."""
-    deliveries = _of(call)[1]
-    await deliveries.take_out(sent.session_id, sent.note_vault, sent.note_id)
+    await deliveries.add(sent.session_id, sent.vault, sent.note_id)
     return await _details(call, sent.session_id)
 
 
 async def _forget(call: CallContext, sent: ForgetMemoryBody) -> Found:
     """Delete what is logged about sessions."""
-    deliveries = _of(call)[1]
-    before = None
-    if sent.older_than_days is not None:
-        before = time.time() - sent.older_than_days * _DAY
-    found = await deliveries.forget(sent.session_id, before=before)
-    return Found(SessionsForgotten(len(found)))
+    store = _of(call)[1].store
+    if sent.session_id is not None:
+        session = await store.get(sent.session_id)
+        if session is None:
+            raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
+        return Found(SessionsForgotten(await store.forget([session])))
+    before = time.time() + 1 - (sent.older_than_days or 0) * _DAY
+    old = [session for session in await store.sessions() if session.last_event_at < before]
+    return Found(SessionsForgotten(await store.forget(old)))
 
 
 def _of(call: CallContext) -> tuple[App, Deliveries]:
@@ -186,21 +184,24 @@ def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | 
 async def _details(call: CallContext, session_id: str) -> Found:
     app, deliveries = _of(call)
     found = await deliveries.details(session_id)
-    having = found.having
-    session = SessionDetail(
-        **await _session(found.session, app),
-        deliveries=tuple(_delivery(each, found) for each in found.deliveries),
-        pinned=tuple(each for each in having.chosen if each.address in having.pinned),
-        removed=tuple(each for each in having.chosen if each.removed),
-        refreshing=having.state.refresh,
+    session = found.session
+    pinned = session.pinned
+    detail = SessionDetail(
+        **_session(session, app),
+        deliveries=tuple(_delivery(given, found) for given in session.given[-_MOST_SHOWN:]),
+        pinned=tuple(note for note in session.added if note.address in pinned),
+        refreshing=session.asks_again,
     )
-    return Found(OneSession(session))
+    return Found(OneSession(detail))
 
 
-async def _session(session: SessionMemory, app: App) -> dict[str, Any]:
-    journal = None
-    if app.journals is not None:
-        journal = await app.journals.store.get(session.session_id)
+def _place(session: Session) -> tuple[int, str]:
+    """Return the place of a session in the list, the latest first."""
+    return int(session.last_event_at * 1000), session.session_id
+
+
+def _session(session: Session, app: App) -> dict[str, Any]:
+    journal = session.journal
     entry = app.vaults.entry(session.vault)
     name = app.vaults.known.unique(entry.address, entry.identity) if entry is not None else None
     is_project = entry is not None and entry.address.startswith(_PROJECT)
@@ -214,20 +215,16 @@ async def _session(session: SessionMemory, app: App) -> dict[str, Any]:
         "last_event_at": _time(session.last_event_at),
         "ended_at": _time(session.ended_at) if session.ended_at is not None else None,
         "state": "open" if session.ended_at is None else "ended",
-        "notes": session.notes,
-        "tokens": session.tokens,
-        "max_tokens": session.max_tokens,
+        "notes": sum(len(given.notes) for given in session.given),
+        "tokens": sum(given.tokens for given in session.given),
+        "max_tokens": sum(given.max_tokens for given in session.given if given.text),
         "journal": _journal(journal) if journal is not None else None,
     }
 
 
-def _journal(journal: Journal) -> SessionJournal:
-    written = journal.state in {"complete", "incomplete"} and journal.path is not None
-    return SessionJournal(
-        state=journal.state,
-        path=journal.path if written else None,
-        note_id=identify(journal.path or "") if written else None,
-    )
+def _journal(journal: JournalState) -> SessionJournal:
+    path = journal.path if journal.is_written else None
+    return SessionJournal(shown_state(journal), path, identify(path) if path else None)
 
 
 def _delivery(delivery: Delivery, found: SessionDetails) -> ShownDelivery:
@@ -297,16 +294,6 @@ PUT_FIRST = Operation(
     needs=_NEEDS,
     http=Http("POST", "/memory/sessions/{sessionId}/notes", body=True),
 )
-TAKE_OUT = Operation(
-    "memory_take_out",
-    UnpinRequest,
-    _take_out,
-    (OneSession,),
-    ("NOTE_NOT_FOUND", "INVALID_ID", *_VAULT_CODES),
-    writes=True,
-    needs=_NEEDS,
-    http=Http("DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}"),
-)
 FORGET_MEMORY = Operation(
     "memory_forget",
     ForgetMemoryBody,
@@ -323,7 +310,6 @@ DELIVERY_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     MEMORY_SESSION,
     REFRESH_SESSION,
     PUT_FIRST,
-    TAKE_OUT,
     FORGET_MEMORY,
 )
 """In the order of the reference."""

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.journals.note_text import stamp
+from vault_agent.memory.note_text import stamp
+from vault_agent.memory.session import JournalState
 from vault_agent.model.identifiers import identify
-from vault_agent.model.journals import JournalDraft, JournalList, OneJournal, ShownJournal
-from vault_agent.model.warning import Warning
-from vault_agent.system.cancelling import in_thread
-from vault_agent.text.redaction import doubtful
+from vault_agent.model.journals import (
+    ASKED,
+    COMPLETE,
+    EDITED,
+    INCOMPLETE,
+    PENDING,
+    SKIPPED,
+    JournalList,
+    OneJournal,
+    ShownJournal,
+)
 from vault_agent.vaults.known import project_address
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import Text, whole
@@ -22,8 +30,9 @@ from vault_agent.wire.requests import SessionId
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
     from vault_agent.app import App
-    from vault_agent.journals.journals import Journals
-    from vault_agent.model.journals import Journal
+    from vault_agent.memory.journals import Journals
+    from vault_agent.memory.session import Session
+    from vault_agent.model.journals import ShownState
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 _Section = Annotated[str, StringConstraints(max_length=20_000)]
@@ -33,7 +42,7 @@ class JournalsRequest(Model):
     """A request for the journals of the latest sessions."""
 
     project: Text | None = Field(default=None, description="Only sessions of this project.")
-    state: Literal["pending", "incomplete", "complete", "draft", "skipped", "all"] | None = Field(
+    state: Literal["pending", "incomplete", "complete", "skipped", "all"] | None = Field(
         default=None, description="Default: all but `skipped`."
     )
     limit: whole(1, 500) = 50  # type: ignore[valid-type]
@@ -43,7 +52,9 @@ class MakeJournalBody(Model):
     """A session whose journal is to be written now."""
 
     session_id: SessionId | None = Field(
-        default=None, description="Default: the open session of the vault, if there is only one."
+        default=None,
+        description="Its ID, or the first characters of it. Default: the open session of the vault"
+        " with the latest event.",
     )
     title: _Name | None = None
     sections: Annotated[dict[_Name, _Section], Field(max_length=20)] | None = Field(
@@ -53,28 +64,8 @@ class MakeJournalBody(Model):
     )
 
 
-class JournalEntryBody(Model):
-    """A line of the devlog for the journal of a session."""
-
-    session_id: SessionId
-    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
-    kind: Literal["impl", "problem", "insight", "verify"] = "insight"
-
-
-class JournalReviewBody(Model):
-    """Whether the draft of a session's journal is taken into the vault."""
-
-    session_id: SessionId
-    accept: bool
-
-
-class JournalDraftRequest(Model):
-    """A request for the draft of a session's journal."""
-
-    session_id: SessionId
-
-
 _PROJECT = "project:"
+_STATES: Final = {PENDING, INCOMPLETE, COMPLETE, SKIPPED}
 _NEEDS = "journal.enabled"
 
 
@@ -87,50 +78,33 @@ async def _journals(call: CallContext, sent: JournalsRequest) -> Found:
         if chosen not in (None, named):
             return Found(JournalList(()))
         chosen = named
-    found = await journals.page(vault=chosen, state=sent.state, limit=sent.limit)
-    return Found(JournalList(tuple(_shown(each, app) for each in found)))
+    sessions = await journals.store.sessions(chosen)
+    shown = [_shown(session, app) for session in sessions if session.ended_at or session.journal]
+    wanted = {sent.state} if sent.state not in {None, "all"} else _STATES
+    if sent.state is None:
+        wanted = _STATES - {SKIPPED}
+    found = [journal for journal in shown if journal.state in wanted]
+    return Found(JournalList(tuple(found[: sent.limit])))
 
 
 async def _make(call: CallContext, sent: MakeJournalBody) -> Found:
     """Write the journal of a session now, with the sections that its agent has written if any."""
     app, journals = _of(call)
-    session_id = sent.session_id
-    if session_id is None:
-        only = None if call.vault is app.vaults.default else call.vault.identity
-        session_id = await journals.open_session(only)
-    made = await journals.make(session_id, sent.sections, sent.title)
-    return _one(made, app)
+    only = None if call.vault is app.vaults.default else call.vault.identity
+    session = await journals.session_named(sent.session_id, only)
+    session = await journals.make(session, sent.sections, sent.title)
+    if app.sessions is not None:
+        app.sessions.wake()
+    return Found(OneJournal(_shown(session, app)))
 
 
-async def _entry(call: CallContext, sent: JournalEntryBody) -> Found:
-    """Add a line to the journal of a session. It waits for the journal if there is none yet."""
-    app, journals = _of(call)
-    return _one(await journals.add_line(sent.session_id, sent.kind, sent.text), app)
-
-
-async def _review(call: CallContext, sent: JournalReviewBody) -> Found:
-    """Take the draft of a session's journal into the vault, or drop it."""
-    app, journals = _of(call)
-    return _one(await journals.review(sent.session_id, accept=sent.accept), app)
-
-
-async def _draft(call: CallContext, sent: JournalDraftRequest) -> Found:
-    """Return the draft of a session's journal."""
-    app, journals = _of(call)
-    journal, text = await journals.draft(sent.session_id)
-    data = JournalDraft(_shown(journal, app), text)
-    lines = await in_thread(doubtful, text)
-    warnings = (Warning("JOURNAL_DOUBTFUL", _doubt(lines), {"lines": lines}),) if lines else ()
-    return Found(data, warnings)
-
-
-def _doubt(lines: list[int]) -> str:
-    where = ", ".join(map(str, lines[:5])) + (" and others" if len(lines) > 5 else "")
-    return (
-        f"Line {where} may have a secret."
-        if len(lines) == 1
-        else (f"Lines {where} may have secrets.")
-    )
+def shown_state(journal: JournalState | None) -> ShownState:
+    """Return the state of a journal as it is shown."""
+    if journal is not None and journal.state in {COMPLETE, INCOMPLETE}:
+        return COMPLETE if journal.state == COMPLETE else INCOMPLETE
+    if journal is not None and journal.state == SKIPPED and journal.reason != ASKED:
+        return SKIPPED
+    return PENDING  # also if a person has to ask for it
 
 
 def _of(call: CallContext) -> tuple[App, Journals]:
@@ -142,30 +116,26 @@ def _of(call: CallContext) -> tuple[App, Journals]:
     return app, app.journals
 
 
-def _one(journal: Journal | None, app: App) -> Found:
-    return Found(OneJournal(None if journal is None else _shown(journal, app)))
-
-
-def _shown(journal: Journal, app: App) -> ShownJournal:
-    entry = app.vaults.entry(journal.vault)
+def _shown(session: Session, app: App) -> ShownJournal:
+    journal = session.journal or JournalState(0.0, PENDING)
+    entry = app.vaults.entry(session.vault)
     name = app.vaults.known.unique(entry.address, entry.identity) if entry is not None else None
     is_project = entry is not None and entry.address.startswith(_PROJECT)
-    in_vault = journal.path is not None and journal.hash is not None
+    asked_at = max(session.wanted_at, session.sections.at if session.sections else 0.0)
+    is_asked = asked_at > journal.at and journal.reason != EDITED
     return ShownJournal(
-        session_id=journal.session_id,
-        agent=journal.agent,
+        session_id=session.session_id,
+        agent=session.agent,
         project=entry.name if entry is not None and is_project else None,
-        vault=name or journal.vault,
-        state=journal.state,
+        vault=name or session.vault,
+        state=PENDING if is_asked else shown_state(journal),
         reason=journal.reason,
-        title=journal.title,
+        title=journal.title or session.title,
         path=journal.path,
-        note_id=identify(journal.path) if in_vault and journal.path is not None else None,
+        note_id=identify(journal.path) if journal.is_written and journal.path else None,
         generator=journal.generator,
-        started_at=stamp(journal.started_at),
-        ended_at=stamp(journal.ended_at) if journal.ended_at is not None else None,
-        attempts=journal.attempts,
-        next_try_at=stamp(journal.next_at) if journal.next_at is not None else None,
+        started_at=stamp(session.started_at),
+        ended_at=stamp(session.ended_at) if session.ended_at is not None else None,
     )
 
 
@@ -191,43 +161,7 @@ MAKE_JOURNAL = Operation(
     needs=_NEEDS,
     http=Http("POST", "/journals", body=True, status=202),
 )
-JOURNAL_ENTRY = Operation(
-    "journal_entry",
-    JournalEntryBody,
-    _entry,
-    (OneJournal,),
-    _CODES,
-    writes=True,
-    needs=_NEEDS,
-    http=Http("POST", "/journals/{sessionId}/entries", body=True),
-)
-JOURNAL_REVIEW = Operation(
-    "journal_review",
-    JournalReviewBody,
-    _review,
-    (OneJournal,),
-    tuple(
-        dict.fromkeys(
-            (*_CODES, "VAULT_READ_ONLY", "RECOVERY_PENDING", "WRITE_UNSUPPORTED_HERE", "NOTE_BUSY")
-        )
-    ),
-    writes=True,
-    needs=_NEEDS,
-    http=Http("POST", "/journals/{sessionId}/review", body=True),
-)
-JOURNAL_DRAFT = Operation(
-    "journal_draft",
-    JournalDraftRequest,
-    _draft,
-    (JournalDraft,),
-    _CODES,
-    needs=_NEEDS,
-    http=Http("GET", "/journals/{sessionId}/draft"),
-)
 JOURNAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     JOURNALS,
     MAKE_JOURNAL,
-    JOURNAL_ENTRY,
-    JOURNAL_REVIEW,
-    JOURNAL_DRAFT,
 )

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
@@ -22,7 +22,7 @@ from vault_agent.wire.requests import SessionId
 if TYPE_CHECKING:
     from vault_agent.api.context import CallContext
     from vault_agent.app import App
-    from vault_agent.memory.injected import Deliveries
+    from vault_agent.memory.deliveries import Deliveries
     from vault_agent.model.memory import Recalled
     from vault_agent.model.scope import Scope
 
@@ -48,11 +48,8 @@ class MemoryBody(Model):
     )
     session_id: SessionId | None = Field(
         default=None,
-        description="The session that this is for: it is logged, and what was put first or taken"
-        " out in it counts.",
-    )
-    agent: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")] | None = Field(
-        default=None, description="The agent of the session, such as `claude-code`."
+        description="The session that this is for: it is logged, and what was put first in it"
+        " comes first.",
     )
 
     def to_query(self, scope: Scope) -> RecallQuery:
@@ -96,8 +93,10 @@ async def _recalled(call: CallContext, sent: MemoryBody) -> Recalled:
     if sent.session_id is None:
         return await call.app.memory.recall(call.vault, query)
     deliveries = deliveries_of(call.app)
-    agent = sent.agent or "generic"
-    return await deliveries.recall(call.vault, query, session_id=sent.session_id, agent=agent)
+    session = await deliveries.store.get(sent.session_id)
+    if session is None:
+        raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
+    return await deliveries.recall(call.vault, query, session)
 
 
 def deliveries_of(app: App) -> Deliveries:
@@ -120,7 +119,7 @@ MEMORY = Operation(
     MemoryBody,
     _memory,
     (RecallReply,),
-    tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES, "DISK_FULL"))),
+    tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES, "SESSION_NOT_FOUND", "DISK_FULL"))),
     needs="memory.enabled",
     scoped=True,
     http=Http("POST", "/memory", body=True),

@@ -58,8 +58,8 @@ async def _note_search(call: CallContext, sent: NoteSearchBody) -> Found:
                 raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
             named = call.app.vaults.open(project)
             call = replace(call, vault=await stack.enter_async_context(named))
-        app, settings = call.app, call.vault.config.memory
-        found = await search_notes(app.memory, app.several, settings, call.vault, query)
+        app = call.app
+        found = await search_notes(app.memory, app.several, call.vault, query)
     return Found(found, found.warnings)
 
 

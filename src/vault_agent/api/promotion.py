@@ -18,7 +18,7 @@ from vault_agent.wire.requests import NoteId
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.api.context import CallContext
-    from vault_agent.journals.promotion import Promotion
+    from vault_agent.memory.promotion import Promotion
 
 _Folder = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 

@@ -8,7 +8,6 @@ from pydantic import Field, StringConstraints
 
 from vault_agent.api.operation import Found, Http, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.journals.events import without_secrets
 from vault_agent.model.sessions import Delivered, SessionEvent
 from vault_agent.wire.base import Model
 
@@ -25,7 +24,7 @@ _Text = Annotated[str, StringConstraints(max_length=100_000)]
 
 
 class SessionEventBody(Model):
-    """An event of an agent's session. Secrets in its texts are removed before they are stored."""
+    """An event of an agent's session. It becomes a line of the session's file."""
 
     version: Literal[1]
     agent: Literal["claude-code", "codex", "gemini", "opencode", "generic"]
@@ -44,7 +43,6 @@ class SessionEventBody(Model):
     title: _Text | None = None
     prompt: _Text | None = None
     last_message: _Text | None = None
-    summary: _Text | None = Field(default=None, description="The agent's own, of a compaction.")
     commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40,64}$")] | None = Field(
         default=None, description="The commit that is checked out at a start."
     )
@@ -55,7 +53,6 @@ class SessionEventBody(Model):
 
 
 MAX_EVENT_BYTES = 512 * 1024
-_TEXTS = ("title", "prompt", "last_message", "summary")
 
 
 async def _take(call: CallContext, sent: SessionEventBody) -> Found:
@@ -65,9 +62,6 @@ async def _take(call: CallContext, sent: SessionEventBody) -> Found:
         check_switch("memory.enabled", call.vault.config)  # or journals, of course
     assert sessions is not None  # noqa: S101 - open where one of them is on
     fields = {name: getattr(sent, name) for name in SessionEvent._fields}
-    for name in _TEXTS:
-        # A hook has done so already. Others may call this too.
-        fields[name] = without_secrets(fields[name]) if fields[name] is not None else None
     offer = await sessions.take(SessionEvent(**fields), seconds=sent.seconds)
     return Found(offer.brought, offer.warnings, settle=offer.settle)
 
@@ -77,7 +71,7 @@ SESSION_EVENT = Operation(
     SessionEventBody,
     _take,
     (Delivered,),
-    (*VAULT_CODES, "SESSION_NOT_FOUND", "DISK_FULL", "INDEX_IO_ERROR"),
+    (*VAULT_CODES, "DISK_FULL", "INDEX_IO_ERROR"),
     writes=True,
     needs="vaults.enabled",
     http=Http("POST", "/sessions/events", body=True, status=202, max_body=MAX_EVENT_BYTES),

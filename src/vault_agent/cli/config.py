@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
 
 _UNSET = "unset"
-_ENDPOINTS = ("embedding.endpoint", "chat.endpoint", "rerank.endpoint")
+_ENDPOINTS = ("embedding.endpoint", "rerank.endpoint")
 
 
 def _complete(

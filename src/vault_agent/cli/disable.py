@@ -16,7 +16,7 @@ from vault_agent.cli.terminal import envelope, say_prose
 async def command(invocation: Invocation, feature: str, *, no_restart: bool) -> None:
     """Turn off a feature that `enable` turns on.
 
-    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding, rerank or chat.
+    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or rerank.
 
     Its other settings stay. A server in the background is restarted.
     """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
 
-_MODELS = {"embedding": "nomic-embed-text", "chat": "llama3.2"}
+_MODEL = "nomic-embed-text"
 _RERANKER = "http://127.0.0.1:8080/v1/rerank"
 
 
@@ -56,7 +56,7 @@ class _Rights(click.Choice[str]):
     callback=lambda _context, _option, given: tuple(",".join(given).split(",")) if given else (),
     help="What may be done there, too, such as move,delete.",
 )
-@click.option("--model", metavar="NAME", help="The model, for embedding, rerank and chat.")
+@click.option("--model", metavar="NAME", help="The model, for embedding and rerank.")
 @click.option(
     "--model-url",
     metavar="URL",
@@ -77,7 +77,7 @@ async def command(
 ) -> None:
     """Turn on a feature, with all that it needs.
 
-    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding, rerank or chat.
+    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or rerank.
     Without one, it shows which are on.
 
     At a terminal it asks for what is missing. It writes your config file, restarts a server in the
@@ -94,8 +94,8 @@ async def command(
 
     if (folders or allow) and feature != "write":
         raise click.UsageError("--folder and --allow belong to write")
-    if (model or model_url) and feature not in (*_MODELS, "rerank"):
-        raise click.UsageError("--model and --model-url belong to embedding, rerank and chat")
+    if (model or model_url) and feature not in ("embedding", "rerank"):
+        raise click.UsageError("--model and --model-url belong to embedding and rerank")
     config = build_config(invocation.layers())
     if feature is None:
         _show(invocation, config)
@@ -105,8 +105,8 @@ async def command(
         settings = _for_write(config, folders, allow)
     elif feature == "rerank":
         settings = await _for_reranker(config, model, model_url)
-    elif feature in _MODELS:
-        settings = await _for_model(config, feature, model, model_url)
+    elif feature == "embedding":
+        settings = await _for_embedding(config, model, model_url)
     settings += switch([feature], on=True)
     applied = await apply(invocation, settings, restart=not no_restart)
     if applied.restarted and not (feature == "write" and _only_projects(invocation)):
@@ -122,7 +122,6 @@ async def command(
         days=now.write.undo_days,
         model=now.embedding.model,
         reranker=now.rerank.endpoint,
-        chat=now.chat.model,
     )
     say_prose(clean(text))
     if now.vault.root is not None:
@@ -212,31 +211,30 @@ def _asked_folders(config: Config) -> Sequence[str]:
     )
 
 
-async def _for_model(
-    config: Config, feature: str, model: str | None, url: str | None
+async def _for_embedding(
+    config: Config, model: str | None, url: str | None
 ) -> list[tuple[str, str]]:
-    """Return the model and its address as settings. The endpoint for embeddings is asked first.
+    """Return the model and its address as settings. The endpoint is asked first.
 
     Raises:
         InvalidRequest: if no model is set, and there is nobody to ask.
         Unavailable: `EMBEDDING_UNAVAILABLE` if the endpoint does not work.
         Misconfigured: `CONFIG_INVALID` for an address that is not allowed.
     """
-    known = config.embedding if feature == "embedding" else config.chat
+    known = config.embedding
     if model is None and known.model is None:
         if not can_ask():
             raise InvalidRequest("INVALID_REQUEST", "Name the model: --model NAME.")
-        model = ask(f"Name of the model at {clean(url or known.endpoint)}", _MODELS[feature])
+        model = ask(f"Name of the model at {clean(url or known.endpoint)}", _MODEL)
     settings = []
     if url is not None:
-        check_address(config, f"{feature}.endpoint", url)
-        settings.append((f"{feature}.endpoint", url))
+        check_address(config, "embedding.endpoint", url)
+        settings.append(("embedding.endpoint", url))
     if model is not None:
-        settings.append((f"{feature}.model", model))
-    if feature == "embedding":
-        changes = {name.partition(".")[2]: value for name, value in settings}
-        found = await asked(config.embedding.model_copy(update=changes))
-        tell(f"{clean(found.model)} works: {found.dimension} dimensions.")
+        settings.append(("embedding.model", model))
+    changes = {name.partition(".")[2]: value for name, value in settings}
+    found = await asked(config.embedding.model_copy(update=changes))
+    tell(f"{clean(found.model)} works: {found.dimension} dimensions.")
     return settings
 
 

@@ -116,13 +116,6 @@ FEATURES: dict[str, Feature] = {
         "The reranker at {reranker} sorts the best results of each search.",
         "Results keep the order of the search.",
     ),
-    "chat": Feature(
-        "a model writes the text of journals",
-        ("chat.enabled",),
-        ("chat.enabled",),
-        "The model {chat} writes the text of journals.",
-        "No model writes the text of journals.",
-    ),
 }
 
 

@@ -1,9 +1,9 @@
 """`vault-agent memory hook`: what an agent calls when a session starts, goes on and ends.
 
 It must never disturb the agent: it ends with code 0 whatever happens, prints one JSON object or
-nothing, and gives up after `memory.hook_timeout_ms`. It starts no server and asks nothing. Without
-a server, an event goes to the spool. It is reached before the command line's parser, whose import
-takes longer than all it does.
+nothing, and gives up after `memory.hook_timeout_ms`. It asks nothing. Each event becomes a line of
+its session's file, with or without a server; then a server is asked what it brings. It is reached
+before the command line's parser, whose import takes longer than all it does.
 """
 
 from __future__ import annotations
@@ -54,12 +54,10 @@ class Options(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """What became of an event: whether a server took it or refused it, and its reply."""
+    """What a server replied to an event. None: no server answered in time, or it refused."""
 
-    settled: bool
     text: str | None = None
     message: str | None = None
-    code: str | None = None  # of a refusal
 
 
 def hook_options(arguments: list[str]) -> Options | None:
@@ -114,7 +112,7 @@ def event_here(agent: str, given: dict[str, Any], folder: Path) -> tuple[Session
     Raises:
         VaultAgentError: if the project or the list of vaults cannot be read.
     """
-    from vault_agent.journals.events import read_event
+    from vault_agent.memory.events import read_event
 
     project = find_project(folder)
     if project is None:
@@ -127,48 +125,37 @@ def event_here(agent: str, given: dict[str, Any], folder: Path) -> tuple[Session
         given,
         vault=entry.identity if entry is not None else "",
         at=time.time(),
-        home=os.path.expanduser("~"),  # noqa: PTH111 - text
         commit=commit_at(folder) if given.get("hook_event_name") in _STARTS else None,
     )
     return None if event is None else (event, entry is not None)
 
 
 def keep_event(event: SessionEvent, folder: Path) -> None:
-    """Put an event into the spool in the data folder, for the next server.
+    """Append an event to the file of its session, in the data folder.
 
     Raises:
         OSError: if it cannot be written.
     """
-    from vault_agent.journals.spool import spool
+    from vault_agent.memory.events import to_line
+    from vault_agent.memory.session_files import append_line
 
-    spool(folder / "spool", event)
+    append_line(folder, event.agent, event.session_id, to_line(event))
 
 
 def send_event(event: SessionEvent, where: Connection, deadline: float) -> Sent:
-    """Send an event to the server, until a moment of `time.monotonic`.
-
-    It is not settled if no server answers in time, or if one fails: then it may be sent again.
-    """
-    from vault_agent.journals.events import to_json
+    """Send an event to the server, until a moment of `time.monotonic`, and return its reply."""
+    from vault_agent.memory.events import to_line
 
     try:
-        status, body = _post(where, to_json(event), deadline)
+        status, body = _post(where, json.dumps(to_line(event)).encode(), deadline)
     except (OSError, ValueError):
-        return Sent(settled=False)
-    if status != 202:
-        # A refusal, such as that of a switch, stays one.
-        error = body.get("error")
-        code = error.get("code") if isinstance(error, dict) else None
-        return Sent(
-            settled=400 <= status < 500 and status not in (408, 429),
-            code=code if isinstance(code, str) else str(status),
-        )
+        return Sent()
     data = body.get("data")
-    data = data if isinstance(data, dict) else {}
+    if status != 202 or not isinstance(data, dict):
+        return Sent()
     text = data.get("text")
     messages = [*_warned(body.get("warnings")), data.get("message")]
     return Sent(
-        settled=True,
         text=text if isinstance(text, str) else None,
         message="\n".join(each for each in messages if isinstance(each, str)) or None,
     )
@@ -205,11 +192,10 @@ def _handled(options: Options, began: float) -> dict[str, Any] | None:
     if not trusted:
         told = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
         return {"systemMessage": f"vault-agent: {told}"} if event.event == START else None
-    where = own_server(layers)
-    sent = send_event(event, where, deadline) if where is not None else Sent(settled=False)
-    if not sent.settled:
+    with suppress(OSError):  # a full disk is no reason to tell the agent nothing
         keep_event(event, settings.folder)
-    return answer_to(event, sent)
+    where = own_server(layers)
+    return None if where is None else answer_to(event, send_event(event, where, deadline))
 
 
 def _read_object(source: int, deadline: float) -> dict[str, Any] | None:

@@ -180,7 +180,7 @@ def _show_session(session: dict[str, Any]) -> None:
             say(f"  {_line(note, ', '.join(note['reasons']))}{changed}")
         for note in each["leftOut"]:
             say(style(f"  {_line(note, 'left out: ' + note['leftOut'])}", "faint"))
-    for name, what in (("pinned", "comes first at the next event"), ("removed", "taken out")):
+    for name, what in (("pinned", "comes first at the next event"),):
         for note in session[name]:
             say(f"\n{what}: {clean(note['vault'])}/{clean(note['path'])}")
 

@@ -11,8 +11,6 @@ from vault_agent.config.project_file import ensure_project_file, read_project_fi
 from vault_agent.config.registry import Registered, Role, clean_name, new_uid, read_registry
 from vault_agent.errors import Failed
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.system.checkout import commit_at
-from vault_agent.system.git_origins import NO_COMMIT
 from vault_agent.system.regular import read_regular
 from vault_agent.text.names import is_note
 
@@ -53,17 +51,16 @@ def entry_of(project: Project) -> Registered:
         Failed: `INDEX_IO_ERROR` if the project's config file cannot be written.
     """
     name = clean_name(project.folder.name)
-    commit = commit_at(project.folder) or NO_COMMIT
     if not project.is_ours:
         known = next((each for each in read_registry() if each.root == project.vault), None)
         uid = known.uid if known is not None else new_uid()
-        return Registered(project.vault, Role.PROJECT, name, uid, commit=commit)
+        return Registered(project.vault, Role.PROJECT, name, uid)
     try:
         found = ensure_project_file(project.folder, name)
     except OSError as error:
         raise unwritable(error) from None
     uid = found.uid or new_uid()
-    return Registered(project.vault, Role.PROJECT, found.name or name, uid, commit=commit)
+    return Registered(project.vault, Role.PROJECT, found.name or name, uid)
 
 
 def shown_name(project: Project) -> str:

@@ -84,7 +84,6 @@ MORE = (
     "mkdir",
     "promote",
     "reindex",
-    "session",
     "trust",
     "watch",
     "writes",

@@ -7,17 +7,13 @@ import asyncclick as click
 from vault_agent.cli.asking import DECLINED, agreed
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.registering import described, entry_of, notes_by_type, shown_name
-from vault_agent.cli.terminal import clean, counted, envelope, say, tell, warn
+from vault_agent.cli.terminal import clean, envelope, say, tell, warn
 from vault_agent.config.connection import several_vaults
 from vault_agent.config.project import find_project
 from vault_agent.config.project_file import read_project_file
-from vault_agent.config.registry import Registered, add_vault, read_registry
+from vault_agent.config.registry import add_vault, read_registry
 from vault_agent.config.trust import trusted_entry
-from vault_agent.errors import Failed, NotFound
-from vault_agent.system.git_origins import brought
-from vault_agent.text.names import is_note
-
-_SHOWN = 20
+from vault_agent.errors import NotFound
 
 
 @click.command("trust", cls=Command)
@@ -27,8 +23,7 @@ async def command(invocation: Invocation, yes: bool) -> int | None:
     """Allow the vault of this project to be indexed.
 
     Its notes become part of what agents read. Look at them first if others have written them. A
-    project that was moved must be allowed again, and so must notes that git has brought since from
-    another branch or another clone: until then agents do not get them by themselves.
+    project that was moved must be allowed again.
     """
     project = find_project()
     if project is None:
@@ -40,17 +35,14 @@ async def command(invocation: Invocation, yes: bool) -> int | None:
     warn((*project.warnings, *read_project_file(project.folder).warnings))
     known = trusted_entry(project, read_registry())
     counts = notes_by_type(project.vault)
-    wanted = entry_of(project) if known is not None else None  # before the notes are looked at
-    new = await _brought(known) if known is not None else ()
-    if known is None or new:
+    if known is None:
         if not invocation.json:
             say(f"{clean(str(project.vault))}")
             say(f"project {shown_name(project)}: {described(counts)}")
-            _show(new)
         if not agreed("Index these notes and give them to agents?", yes=yes):
             tell("Nothing was changed.")
             return DECLINED
-    entry = add_vault(wanted or entry_of(project))
+    entry = add_vault(entry_of(project))
     if invocation.json:
         envelope(
             {
@@ -58,28 +50,10 @@ async def command(invocation: Invocation, yes: bool) -> int | None:
                 "path": str(entry.root),
                 "types": counts,
                 "added": not known,
-                "allowed": list(new),
             }
         )
         return None
-    tell(f"{entry.address} is trusted{' already' if known and not new else ''}.")
+    tell(f"{entry.address} is trusted{' already' if known else ''}.")
     if not several_vaults(invocation.layers()):
         tell("Several vaults are off. To serve it: vault-agent enable vaults")
     return None
-
-
-async def _brought(entry: Registered) -> tuple[str, ...]:
-    """Return the notes that git has brought since the vault was allowed."""
-    found = await brought(entry.root, entry.commit) if entry.commit else frozenset()
-    if found is None:
-        raise Failed("OUTPUT_FAILED", "Git does not say which notes are new: try again.")
-    return tuple(sorted(filter(is_note, found)))
-
-
-def _show(new: tuple[str, ...]) -> None:
-    if new:
-        say(f"{counted(len(new), 'note')} came by git from elsewhere since you allowed it:")
-    for path in new[:_SHOWN]:
-        say(f"  {clean(path)}")
-    if len(new) > _SHOWN:
-        say(f"  and {len(new) - _SHOWN:,} more")

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from vault_agent.config.project import Project
 
-_DATA = ("spool", "sessions.lock", "sessions.db*", "sessions.damaged*", "session-texts.*")
+_DATA = (
+    "sessions", "sessions.lock", "sessions-before", "spool", "sessions.db*", "sessions.damaged*",
+    "session-texts.*",
+)  # fmt: skip
 """What is in the data folder beside the indexes. What else is there is not ours."""
 
 

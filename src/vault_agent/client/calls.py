@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.model.grep import GrepAnswer
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import JobList, OneJob
-    from vault_agent.model.journals import JournalDraft, JournalList, OneJournal
+    from vault_agent.model.journals import JournalList, OneJournal
     from vault_agent.model.lists import NoteList, TaskList
     from vault_agent.model.memory import RecallReply
     from vault_agent.model.names import NamedNotes
@@ -105,23 +105,11 @@ MEMORY_REFRESH: Call[SessionRefresh] = Call(
 MEMORY_PUT_FIRST: Call[OneSession] = Call(
     "POST", "/memory/sessions/{sessionId}/notes", ("deliveries.OneSession",), has_body=True
 )
-MEMORY_TAKE_OUT: Call[OneSession] = Call(
-    "DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}", ("deliveries.OneSession",)
-)
 MEMORY_FORGET: Call[SessionsForgotten] = Call(
     "POST", "/memory/forget", ("deliveries.SessionsForgotten",), has_body=True
 )
 JOURNALS: Call[JournalList] = Call("GET", "/journals", ("journals.JournalList",))
 JOURNAL_MAKE: Call[OneJournal] = Call("POST", "/journals", ("journals.OneJournal",), has_body=True)
-JOURNAL_ENTRY: Call[OneJournal] = Call(
-    "POST", "/journals/{sessionId}/entries", ("journals.OneJournal",), has_body=True
-)
-JOURNAL_REVIEW: Call[OneJournal] = Call(
-    "POST", "/journals/{sessionId}/review", ("journals.OneJournal",), has_body=True
-)
-JOURNAL_DRAFT: Call[JournalDraft] = Call(
-    "GET", "/journals/{sessionId}/draft", ("journals.JournalDraft",)
-)
 SESSION_EVENT: Call[Delivered] = Call(
     "POST", "/sessions/events", ("sessions.Delivered",), has_body=True
 )

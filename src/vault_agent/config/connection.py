@@ -91,7 +91,7 @@ def recalls(layers: Iterable[Layer]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HookSettings:
-    """What an agent's hook needs. `folder` is the data folder, which has the spool."""
+    """What an agent's hook needs. `folder` is the data folder."""
 
     enabled: bool
     timeout_seconds: float

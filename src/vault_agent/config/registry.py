@@ -52,7 +52,6 @@ class Registered:
     name: str
     uid: str
     added: str = ""  # ISO 8601, UTC
-    commit: str = ""  # that was checked out when its notes were allowed; "" if that is unknown
 
     @property
     def identity(self) -> str:
@@ -193,7 +192,6 @@ def _entry(table: dict[str, Any]) -> Registered:
         clean_name(table["name"]),
         table["uid"],
         str(table["added"]),
-        str(table.get("commit", "")),
     )
 
 

@@ -17,7 +17,7 @@ from vault_agent.config import rules
 from vault_agent.config.agents import AgentSettings, named
 from vault_agent.config.keys import KEYS, NOT_BELOW, unmet
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
-from vault_agent.config.memory_sections import ChatSettings, JournalSettings, MemorySettings
+from vault_agent.config.memory_sections import JournalSettings, MemorySettings
 from vault_agent.config.sections import (
     CliSettings,
     CorsSettings,
@@ -55,7 +55,6 @@ class Config(BaseSettings):
     write: WriteSettings = WriteSettings()
     memory: MemorySettings = MemorySettings()
     journal: JournalSettings = JournalSettings()
-    chat: ChatSettings = ChatSettings()
     search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     rerank: RerankSettings = RerankSettings()

@@ -26,7 +26,6 @@ _PRIVATE_SUFFIXES = (".internal", ".local", ".home.arpa")
 # The usual address of each section, for messages.
 _USUAL = {
     "embedding": URL("http://127.0.0.1:11434/v1/embeddings"),
-    "chat": URL("http://127.0.0.1:11434/v1/chat/completions"),
     "rerank": URL("http://127.0.0.1:8080/v1/rerank"),
 }
 

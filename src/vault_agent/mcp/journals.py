@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_agent.api.journals import MAKE_JOURNAL, MakeJournalBody
-from vault_agent.journals.summary import WRITTEN
 from vault_agent.mcp.tool import Tool
+from vault_agent.memory.dialogue import WRITTEN
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
 

@@ -58,7 +58,6 @@ _REMEDIES = {
     "WATCH_STOPPED": "Ask the user to look at the server.",
     "WRITE_NOT_VERIFIED": "Read the note. The text before is kept, and can be restored by undo.",
     "VAULT_NOT_TRUSTED": "Ask the user to allow its notes.",
-    "NOTES_NOT_ALLOWED": "Ask the user to look at them and to allow them.",
     "RECOVERY_CONFLICT": "Ask the user to look at them.",
 }
 """What a model can do, where a person does something that a model has no tool for."""

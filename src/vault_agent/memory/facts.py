@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,11 +11,8 @@ from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import VaultAgentError
 from vault_agent.memory.candidates import FactIndex, may_be_remembered, type_of
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.model.warning import Warning
 from vault_agent.store.index import facts
 from vault_agent.system.cancelling import in_thread
-from vault_agent.system.checkout import commit_at
-from vault_agent.system.git_origins import brought
 from vault_agent.vaults.on_demand import index_now, is_unwatched
 from vault_agent.vaults.several import left_out
 
@@ -27,6 +23,7 @@ if TYPE_CHECKING:
     from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.model.memory import Address
     from vault_agent.model.scope import Scope
+    from vault_agent.model.warning import Warning
     from vault_agent.store.index.facts import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
@@ -36,20 +33,18 @@ _LOOK_SECONDS = 5.0
 
 
 class Known(NamedTuple):
-    """A vault, what requests call it, and its notes. `not_allowed` are those that git brought."""
+    """A vault, what requests call it, and its notes."""
 
     name: str
     vault: OpenVault
     notes: FactIndex
-    not_allowed: int = 0
 
 
 class _Kept(NamedTuple):
-    """The facts of a revision and a state of git."""
+    """The facts of a revision."""
 
-    of: tuple[object, ...]
+    of: object
     notes: FactIndex
-    not_allowed: int
 
 
 class Facts:
@@ -61,13 +56,11 @@ class Facts:
         # By identity, and whether they are about every note.
         self._kept: dict[tuple[str, bool], _Kept] = {}
         self._looked: dict[str, float] = {}  # when each vault was last looked at
-        self._origins: dict[str, tuple[object, asyncio.Task[frozenset[str] | None]]] = {}
 
     def forget(self, identity: str) -> None:
         """Drop the facts about a vault that was closed."""
         for every in (False, True):
             self._kept.pop((identity, every), None)
-        self._origins.pop(identity, None)
         self._looked.pop(identity, None)
 
     async def around(
@@ -92,7 +85,7 @@ class Facts:
         """
         await self._freshen(vault, index_seconds)
         known = [await self.of(vault, scope, every=every)]
-        warnings = _not_allowed(known[0])
+        warnings: list[Warning] = []
         wanted = self._settings.include_global and with_global and scope == EVERYTHING
         if not (wanted and self._vaults.has_several):
             return known, warnings
@@ -111,27 +104,21 @@ class Facts:
     ) -> Known:
         """Return the facts about a vault that is open."""
         name = self._vaults.address_of(vault)
-        # What is searched, and not put into a prompt, may come from anywhere.
-        brought = frozenset[str]() if every else await self._brought(vault)
         async with vault.snapshot() as snapshot:
             kept = self._kept.get((vault.identity, every))
-            if kept is None or kept.of != (snapshot.revision, brought):
+            if kept is None or kept.of != snapshot.revision:
                 rows = [
                     *await snapshot.read(facts.read_facts),
                     *await snapshot.read(facts.read_attachments),
                 ]
                 included = rows if every else self._included(vault, rows)
-                allowed = [
-                    row for row in included if brought is not None and row.path not in brought
-                ]
-                index = await in_thread(FactIndex, allowed)
-                kept = _Kept((snapshot.revision, brought), index, len(included) - len(allowed))
+                kept = _Kept(snapshot.revision, await in_thread(FactIndex, included))
                 self._kept[vault.identity, every] = kept
         notes = kept.notes
         if scope != EVERYTHING:
             inside = [note for note in notes.notes.values() if scope.contains(note.path)]
             notes = await in_thread(FactIndex, inside)
-        return Known(name, vault, notes, kept.not_allowed)
+        return Known(name, vault, notes)
 
     async def _freshen(self, vault: OpenVault, seconds: float) -> None:
         looked = self._looked.get(vault.identity, -math.inf)
@@ -139,25 +126,6 @@ class Facts:
             return
         self._looked[vault.identity] = time.monotonic()
         await index_now(vault, seconds=seconds)
-
-    async def _brought(self, vault: OpenVault) -> frozenset[str] | None:
-        """Return the notes of a project that git has brought since they were allowed.
-
-        None if that is not known: then all of them are left out. It is found out once for each
-        state of git. Who gives up waiting finds the result the next time.
-        """
-        entry = self._vaults.entry(vault.identity)
-        if entry is None or entry.role is not Role.PROJECT or not entry.commit:
-            return frozenset()
-        head = await in_thread(commit_at, entry.root)
-        if head is None or head == entry.commit:
-            return frozenset()
-        state, task = self._origins.get(vault.identity, (None, None))
-        failed = task is not None and task.done() and task.result() is None
-        if task is None or failed or state != (entry.commit, head):
-            task = asyncio.create_task(brought(entry.root, entry.commit))
-            self._origins[vault.identity] = ((entry.commit, head), task)
-        return await asyncio.shield(task)
 
     async def hashes(self, notes: Iterable[Address]) -> dict[Address, str | None]:
         """Return the hash of the file of each note, "" for one that is gone.
@@ -187,14 +155,3 @@ class Facts:
             shared = read_project_file(entry.root.parent.parent)
             excluded |= {each.lower() for each in shared.memory_exclude_types}
         return [row for row in rows if may_be_remembered(row) and type_of(row) not in excluded]
-
-
-def _not_allowed(known: Known) -> list[Warning]:
-    """Return the warning about notes that git has brought, if there are any."""
-    count = known.not_allowed
-    if not count:
-        return []
-    what = f"{count:,} new notes" if count > 1 else "1 new note"
-    what = f"{what} came by git from elsewhere. Agents do not get {'them' if count > 1 else 'it'}."
-    code = "NOTES_NOT_ALLOWED"
-    return [Warning.of(code, what, {"notes": count})]

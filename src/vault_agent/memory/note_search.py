@@ -10,17 +10,16 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from vault_agent.memory.candidates import frequencies
-from vault_agent.memory.memory import address_of, candidates_of, match_type, parts_of
+from vault_agent.memory.recall import RECENCY_DAYS, address_of, candidates_of, match_type, parts_of
 from vault_agent.memory.score import Signals, rank
-from vault_agent.model.memory import FoundNote, FoundNotes
+from vault_agent.model.memory import FoundNote, FoundNotes, RecallWeights
 from vault_agent.model.search import Filters, SearchQuery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.memory.facts import Known
-    from vault_agent.memory.memory import Memory
+    from vault_agent.memory.recall import Memory
     from vault_agent.memory.score import Scored
     from vault_agent.model.memory import Address, NoteQuery
     from vault_agent.model.search import Hit
@@ -33,7 +32,6 @@ _HITS = 50
 async def search_notes(
     memory: Memory,
     several: Several,
-    settings: MemorySettings,
     vault: OpenVault,
     query: NoteQuery,
 ) -> FoundNotes:
@@ -60,8 +58,8 @@ async def search_notes(
             signals,
             frequencies(indexes, candidates),
             today=memory.today(),
-            weights=settings.weights,
-            recency_days=query.recency_days or settings.recency_days,
+            weights=RecallWeights(),
+            recency_days=query.recency_days or RECENCY_DAYS,
             global_types=None,
         )
         best = [each for each in ranked if each.relevance > 0][: query.limit]

@@ -20,7 +20,6 @@ MAX_CHARACTERS: Final = 8_000
 """Agents cut longer texts."""
 MAX_TITLE: Final = 120
 MAX_TOKENS: Final = 2_000
-_WITHDRAWN = 3
 _MAX_PATH: Final = 80
 _INDEX_TITLE: Final = 70
 _INDEX_LINE: Final = 130
@@ -112,21 +111,19 @@ def index_of(notes: Sequence[Remembered], *, max_tokens: int, folder: str | None
     return made
 
 
-def withdrawn(titles: Sequence[str], max_tokens: int) -> str:
-    """Return the line that says that the user takes notes out which an agent has got.
+def framed_words(words: Sequence[str], *, max_tokens: int) -> str:
+    """Return what the person said in this session, for an agent whose context was compacted.
 
-    It names as many as fit into the budget. Without notes, it is empty.
+    The latest words are kept where not all of them fit.
     """
-    if not titles:
-        return ""
-    for named in range(min(len(titles), _WITHDRAWN), 0, -1):
-        shown = ", ".join(f'"{_line(title, MAX_TITLE)}"' for title in titles[:named])
-        more = f" and {len(titles) - named} more" if len(titles) > named else ""
-        line = f"[Vault Memory] The user has taken out: {shown}{more}. Do not rely on this."
-        if tokens_of(line) <= max_tokens:
-            return line
-    line = f"[Vault Memory] The user has taken {len(titles)} notes out. Do not rely on them."
-    return line if tokens_of(line) <= max_tokens else ""
+    head = "[Vault memory: what the user said in this session, before its context was compacted]"
+    lines: list[str] = []
+    for text in reversed(words):
+        line = f"  - {_line(text, 300)}\n"
+        if tokens_of(head + "".join((line, *lines))) > max_tokens:
+            break
+        lines.insert(0, line)
+    return f"{head}\n{''.join(lines)}[End]" if lines else ""
 
 
 def _framed(entries: Sequence[str], project: str, folder: str | None) -> str:

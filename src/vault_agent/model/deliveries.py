@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal
 
-from vault_agent.model.journals import JournalState
+from vault_agent.model.journals import ShownState
 from vault_agent.model.memory import RecalledNote, RecallSignals
 from vault_agent.model.sent import Doc, OneOf, Unsent
 
@@ -15,21 +15,14 @@ REFRESH: Final = "refresh"
 MANUAL: Final = "manual"
 """An agent or a person has asked for it."""
 
-KEPT_LEFT_OUT: Final = 20
-"""Notes that a delivery left out and that are kept, the best first."""
-
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What an agent got at one event. An empty text was looked for, but nothing was found.
+    """What an agent got at one event, at seconds since 1970.
 
-    `vault` is the identity of the project's vault, `at` seconds since 1970, and `prompt_hash` the
-    SHA-256 of the prompt: the prompt itself is never kept.
+    An empty text was looked for, but nothing was found.
     """
 
-    session_id: str
-    agent: str
-    vault: str
     at: float
     event: str
     text: str
@@ -38,49 +31,22 @@ class Delivery:
     signals: RecallSignals
     notes: tuple[RecalledNote, ...] = ()
     left_out: tuple[RecalledNote, ...] = ()
-    prompt_hash: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenNote:
-    """A note that a person has put first, or taken out."""
+    """A note that a person has put first."""
 
     vault: str
     note_id: str
     title: str
     path: str
-    removed: Unsent[bool] = False
     at: Unsent[float] = 0.0
-    told: Unsent[bool] = False
 
     @property
     def address(self) -> tuple[str, str]:
         """What calls the note: its vault and its ID."""
         return self.vault, self.note_id
-
-
-class ContextState(NamedTuple):
-    """Since when an agent still has what it got, and whether it gets what has changed."""
-
-    since: float = 0.0
-    refresh: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SessionMemory:
-    """A session and the sums of its deliveries. Times are seconds since 1970."""
-
-    session_id: str
-    agent: str
-    vault: str
-    title: str | None
-    started_at: float
-    last_event_at: float
-    ended_at: float | None
-    deliveries: int
-    notes: int
-    tokens: int
-    max_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +67,7 @@ class MemoryNews:
 class SessionJournal:
     """The journal of a session."""
 
-    state: JournalState
+    state: ShownState
     path: Annotated[str | None, Doc("Its path in the project's vault.")]
     note_id: str | None
 
@@ -170,7 +136,6 @@ class SessionDetail(ShownSession):
 
     deliveries: Annotated[tuple[ShownDelivery, ...], Doc("Oldest first, at most 200.")]
     pinned: Annotated[tuple[ChosenNote, ...], Doc("They come first at the next event.")]
-    removed: tuple[ChosenNote, ...]
     refreshing: Annotated[bool, Doc("Whether what has changed comes at the next event.")]
 
 

@@ -7,48 +7,30 @@ from typing import Annotated, Final, Literal
 
 from vault_agent.model.sent import Doc
 
-JournalState = Literal["pending", "incomplete", "complete", "draft", "skipped"]
-"""`pending`: to be written. `incomplete`: written, and perhaps tried again. `draft`: waits for a
-review, outside the vault. `skipped`: there is none."""
+ShownState = Literal["pending", "incomplete", "complete", "skipped"]
+"""`pending`: to be written. `incomplete`: written, but something is missing. `skipped`: there is
+none."""
 
-
-@dataclass(frozen=True, slots=True)
-class Journal:
-    """The journal of a session. Times are seconds since 1970, hashes hex.
-
-    `reason` says why it is incomplete or skipped: of an incomplete one it is the value in its
-    frontmatter, or a code if it could not be written at all. `edited` means that a person has
-    changed the note, so that it is never rewritten.
-    """
-
-    session_id: str
-    agent: str
-    vault: str  # the identity of the project's vault
-    state: JournalState
-    reason: str | None
-    title: str | None
-    path: str | None  # of the note in the vault, or of the one that a draft would be
-    hash: str | None  # of the note as it was written last
-    hash_next: str | None  # of the note that is being written
-    generator: str | None
-    started_at: float
-    ended_at: float | None
-    since: float  # when it was first to be written
-    attempts: int
-    next_at: float | None  # when it is tried again
-
+PENDING: Final = "pending"
+COMPLETE: Final = "complete"
+INCOMPLETE: Final = "incomplete"
+SKIPPED: Final = "skipped"
+WRITING: Final = "writing"
+"""The hash of a note is recorded, and the note may be there or not."""
+FAILED: Final = "failed"
+"""It could not be written, and is tried again. The reason is a code."""
 
 EDITED: Final = "edited"
+"""A person has changed the note, so that it is never rewritten."""
 SHORT: Final = "short"
-EMPTY: Final = "empty"
-"""Nothing but its goal is known of the session."""
 EXCLUDED: Final = "excluded"
-REJECTED: Final = "rejected"
+ASKED: Final = "asked"
+"""`journal.ask` is on: it is written when a person asks for it."""
 CRASH: Final = "crash"
-PENDING: Final = "pending"
-MODEL_UNAVAILABLE: Final = "model_unavailable"
-MODEL_INVALID: Final = "model_invalid"
+COMMAND_FAILED: Final = "command_failed"
 TRANSCRIPT_MISSING: Final = "transcript_missing"
+WAITING: Final = frozenset({COMMAND_FAILED, TRANSCRIPT_MISSING})
+"""The reasons of an incomplete journal that is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +41,7 @@ class ShownJournal:
     agent: str
     project: str | None
     vault: Annotated[str, Doc("What requests call the vault of the project.")]
-    state: JournalState
+    state: ShownState
     reason: Annotated[
         str | None,
         Doc("Why it is incomplete or skipped, or `edited`: a person has changed it."),
@@ -67,11 +49,9 @@ class ShownJournal:
     title: str | None
     path: str | None
     note_id: Annotated[str | None, Doc("Null as long as it is not in the vault.")]
-    generator: Annotated[str | None, Doc("`extract`, `model` or `agent`.")]
+    generator: Annotated[str | None, Doc("`dialogue`, `command` or `agent`.")]
     started_at: str
     ended_at: str | None
-    attempts: int
-    next_try_at: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +63,6 @@ class JournalList:
 
 @dataclass(frozen=True, slots=True)
 class OneJournal:
-    """The journal of a session. Null: the line waits for the end of the session."""
-
-    journal: ShownJournal | None
-
-
-@dataclass(frozen=True, slots=True)
-class JournalDraft:
-    """A journal that waits for its review, as the note that it would be."""
+    """The journal of a session."""
 
     journal: ShownJournal
-    text: str

@@ -5,8 +5,7 @@ Standard library only, since the hook of agents imports this.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,8 +27,8 @@ class SessionEvent(NamedTuple):
     """An event of a session. `event` is start, prompt, stop, compact or end.
 
     `name` is the agent's own name of the event, and `at` its time in seconds since 1970. `vault` is
-    the identity of the project's vault. `prompt`, `last_message`, `summary` and `title` are without
-    secrets. `commit` is the commit that was checked out, if the project is in git.
+    the identity of the project's vault. `commit` is the commit that was checked out, if the project
+    is in git.
     """
 
     agent: str
@@ -46,32 +45,7 @@ class SessionEvent(NamedTuple):
     title: str | None = None
     prompt: str | None = None
     last_message: str | None = None
-    summary: str | None = None
     commit: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """What is known about a session. Times are seconds since 1970.
-
-    `vault` is the identity of the vault of the project in which it started, and `start_commit` the
-    commit that was checked out then. `prompts` counts those that a person wrote.
-    """
-
-    session_id: str
-    agent: str
-    vault: str
-    started_at: float
-    last_event_at: float
-    ended_at: float | None
-    state: Literal["open", "ended"]
-    prompts: int
-    model: str | None
-    transcript_path: str | None
-    cwd: str
-    title: str | None
-    start_commit: str | None
-    end_reason: str | None
 
 
 class Delivered(NamedTuple):

@@ -14,18 +14,20 @@ import re
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.system.processes import end_process, start_process
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 SECONDS: Final = 5.0
 MAX_COMMITS: Final = 200
 MAX_OUTPUT: Final = 4 << 20
 _EARLIER: Final = 60.0
-"""A commit so many seconds before the start still counts: clocks differ."""
+_LATER: Final = 5.0
+"""A commit so many seconds before the start or after the end still counts: clocks differ."""
 COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 _SAFE: Final = (
@@ -60,6 +62,7 @@ _ENVIRONMENT: Final = {
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
 }
+_OWN: Final = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")
 _KEPT_ENVIRONMENT: Final = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
 
 
@@ -119,52 +122,79 @@ async def latest(folder: Path, *, seconds: float = SECONDS) -> Latest:
     return Latest(tuple(names), branch.decode("utf-8", "replace").strip() or None)
 
 
-async def history(folder: Path, start: str | None, *, since: float) -> History:
-    """Return what was committed after the commit `start`.
+class Work(NamedTuple):
+    """What a session did in a repository, as far as it is known.
 
-    Commits that are older than `since`, in seconds since 1970, were made elsewhere and do not
-    count. Without a start that still exists, the time alone decides.
+    Its commits are those with the hashes `named`, which may be short. Else they are those after the
+    commit `start` that the user of the repository made between `since` and `until`, in seconds
+    since 1970: others were made elsewhere, by somebody else, or later. Without a start that still
+    exists, the times alone decide. With `paths`, only commits that changed one of them count.
     """
+
+    start: str | None
+    since: float
+    until: float
+    named: Sequence[str] | None = None
+    paths: Sequence[str] = ()
+
+
+async def history(folder: Path, work: Work) -> History:
+    """Return the commits of a session, and the files that they changed."""
     try:
         async with asyncio.timeout(SECONDS):
-            return await _history(folder, start, since)
+            return await _history(folder, work)
     except (OSError, TimeoutError):
         return History()
 
 
-async def _history(folder: Path, start: str | None, since: float) -> History:
+async def _history(folder: Path, work: Work) -> History:
     top = (await _git(folder, "rev-parse", "--show-toplevel")).decode("utf-8", "replace").strip()
     end = await commit_of(folder, "HEAD")
     if not top or end is None:
         return History(top=top or None)
-    if start is not None and not COMMIT.fullmatch(start):
-        start = None
-    if start is not None:
-        start = await commit_of(folder, start)
-    wanted = [f"--max-count={MAX_COMMITS}", f"--since={int(since - _EARLIER)}", end]
-    if start is not None:
-        wanted.append(f"^{start}")
-    commits = _commits(
-        await _git(folder, "rev-list", "--no-commit-header", "--format=%H%x00%ct%x00%s", *wanted)
-    )
+    if work.named is not None:
+        found = [await commit_of(folder, name) for name in work.named[:MAX_COMMITS]]
+        wanted = ["--no-walk=unsorted", *dict.fromkeys(each for each in found if each)]
+        commits = await _listed(folder, wanted) if len(wanted) > 1 else []
+    else:
+        commits = list(reversed(await _listed(folder, await _wanted(folder, work, end))))
     if not commits:
         return History(top=top)
-    ids = [each.id for each in commits]
-    everything = []
-    if start is not None:
-        everything = (
-            (await _git(folder, "rev-list", f"--max-count={len(ids) + 1}", end, f"^{start}"))
-            .decode("ascii", "replace")
-            .split()
-        )
-    if start is not None and set(everything) == set(ids) and await _is_before(folder, start, end):
-        numbers = await _git(folder, *_NUMBERS, start, end)
-    else:
-        # Some of the history came from elsewhere: each commit of the session by itself.
-        numbers = await _git(
-            folder, *_NUMBERS, "--root", "--no-commit-id", "--stdin", stdin="\n".join(ids)
-        )
-    return History(tuple(reversed(commits)), _files(numbers), top)
+    ids = "\n".join(commit.id for commit in commits)
+    numbers = await _git(folder, *_NUMBERS, "--root", "--no-commit-id", "--stdin", stdin=ids)
+    return History(tuple(commits), _files(numbers), top)
+
+
+async def _wanted(folder: Path, work: Work, end: str) -> list[str]:
+    wanted = [f"--max-count={MAX_COMMITS}", f"--since={int(work.since - _EARLIER)}"]
+    wanted += [f"--until={int(work.until + _LATER)}", end]
+    author = (await _git(folder, "config", "--get", "user.email", own=True)).decode().strip()
+    if author:
+        wanted += ["--fixed-strings", f"--author=<{author}>"]
+    if work.start is not None and COMMIT.fullmatch(work.start):
+        start = await commit_of(folder, work.start)
+        wanted += [f"^{start}"] if start else []
+    return [*wanted, "--", *work.paths] if work.paths else wanted
+
+
+async def _listed(folder: Path, wanted: Sequence[str]) -> list[Commit]:
+    shown = ("rev-list", "--no-commit-header", "--format=%H%x00%ct%x00%s", *wanted)
+    return _commits(await _git(folder, *shown))
+
+
+async def hashes_at(folder: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
+    """Return the hashes that git has of files at a commit, by their paths below the top."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            listed = await _git(folder, "ls-tree", "-z", "--full-tree", commit, "--", *paths)
+    except (OSError, TimeoutError):
+        return {}
+    found = {}
+    for record in listed.split(b"\0"):
+        about, _, path = record.partition(b"\t")
+        if len(about.split()) == 3:
+            found[path.decode("utf-8", "replace")] = about.split()[2].decode()
+    return found
 
 
 _DIFF: Final = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
@@ -177,11 +207,6 @@ async def commit_of(folder: Path, name: str) -> str | None:
     found = await _git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     text = found.decode("ascii", "replace").strip()
     return text if COMMIT.fullmatch(text) else None
-
-
-async def _is_before(folder: Path, start: str, end: str) -> bool:
-    base = await _git(folder, "merge-base", start, end)
-    return base.decode("ascii", "replace").strip() == start
 
 
 def _commits(output: bytes) -> list[Commit]:
@@ -213,14 +238,20 @@ def _files(output: bytes) -> tuple[FileChange, ...]:
     return tuple(found.values())
 
 
-async def _git(folder: Path, *command: str, stdin: str | None = None) -> bytes:
+async def _git(folder: Path, *command: str, stdin: str | None = None, own: bool = False) -> bytes:
     """Return what git prints, or nothing if it fails or prints too much."""
-    return await printed(folder, *command, stdin=stdin) or b""
+    return await printed(folder, *command, stdin=stdin, own=own) or b""
 
 
-async def printed(folder: Path, *command: str, stdin: str | None = None) -> bytes | None:
-    """Return what git prints, or None if it fails or prints too much. Raises OSError."""
+async def printed(
+    folder: Path, *command: str, stdin: str | None = None, own: bool = False
+) -> bytes | None:
+    """Return what git prints, or None if it fails or prints too much. Raises OSError.
+
+    With `own`, git reads the settings of the user too.
+    """
     environ = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    environ |= {name: value for name, value in _ENVIRONMENT.items() if not own or name not in _OWN}
     process = await start_process(
         "git",
         *_SAFE,
@@ -229,7 +260,7 @@ async def printed(folder: Path, *command: str, stdin: str | None = None) -> byte
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=folder,
-        env=environ | _ENVIRONMENT,
+        env=environ,
     )
     try:
         if process.stdin is not None and stdin is not None:

@@ -3,7 +3,7 @@
 Secrets are known by their form: what vendors put before their tokens, and words such as password
 beside a value. They are looked for in the text as it is, without its escapes and hidden characters,
 and with wrapped lines made whole. Entropy removes nothing, because hashes and IDs are as random as
-keys. It only tells what a person should look at: `doubtful`.
+keys. It only tells what may be one: `doubtful_spans`.
 
 Standard library only, since the hook imports this. Each step is linear in the length of the text.
 """
@@ -109,19 +109,16 @@ _RANDOM_LEAST: Final = 20
 _WORDS_IN: Final = re.compile(r"[/_=+-]")
 
 
-def doubtful(text: str) -> list[int]:
-    """Return the lines, from 1, of what may be a secret of no known form: random characters.
+def doubtful_spans(text: str) -> list[tuple[int, int]]:
+    """Return where a secret of no known form may stand: random characters.
 
     Hashes and UUIDs, which have no capital letters, are none, and neither are paths and names.
     """
-    lines = []
-    line, counted = 1, 0
-    for match in _LONG.finditer(text):
-        if not match["known"] and _is_random(match[0]):
-            line += text.count("\n", counted, match.start())
-            counted = match.start()
-            lines.append(line)
-    return list(dict.fromkeys(lines))
+    return [
+        match.span()
+        for match in _LONG.finditer(text)
+        if not match["known"] and _is_random(match[0])
+    ]
 
 
 def _is_random(run: str) -> bool:

@@ -76,20 +76,8 @@ export const refreshed = async (id, apply) =>
 export const addNote = (id, vault, noteId) =>
   ask("POST", `${pathOf(id)}/notes`, { whole: true, body: { vault, noteId } });
 
-/** Let a session get a note no more. @param {string} id @param {string} vault @param {string} noteId */
-export const removeNote = (id, vault, noteId) =>
-  ask("DELETE", `${pathOf(id)}/notes/${encodeURIComponent(vault)}/${noteId}`, { whole: true });
-
 /** Make the journal of a session, again where it is incomplete. @param {string} sessionId */
 export const makeJournal = (sessionId) => ask("POST", "/journals", { whole: true, body: { sessionId } });
-
-/** The text of the draft of a journal. @param {string} sessionId @returns {Promise<string>} */
-export const readDraft = async (sessionId) =>
-  (await ask("GET", `/journals/${encodeURIComponent(sessionId)}/draft`, { whole: true })).data.text;
-
-/** Take the draft of a journal, or drop it. @param {string} sessionId @param {boolean} accept */
-export const reviewJournal = (sessionId, accept) =>
-  ask("POST", `/journals/${encodeURIComponent(sessionId)}/review`, { whole: true, body: { accept } });
 
 /**
  * What a refresh changes: the notes that come, that go, that have changed, and that stay.

@@ -1,33 +1,21 @@
-// The journals of sessions: drafts to accept, incomplete ones with Retry, and the others.
+// The journals of sessions: incomplete ones with Retry first.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Dialog } from "../../parts/dialog.js";
-import { Empty, sentence, toast, Trouble } from "../../parts/say.js";
-import { Heading } from "../../parts/heading.js";
+import { html, useEffect } from "../../../vendor/preact.js";
+import { Empty, sentence, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
-import {
-  journals,
-  loadJournals,
-  loadSession,
-  loadSessions,
-  makeJournal,
-  readDraft,
-  reviewJournal,
-  session,
-} from "../../state/memory.js";
+import { journals, loadJournals, loadSession, loadSessions, makeJournal, session } from "../../state/memory.js";
 import { clock, identityOf, remembered, revision, switchedOn } from "../../state/vault.js";
 import { later } from "../../later.js";
-import { agoWords, count, fullDate, timeOf } from "../../words.js";
+import { agoWords, fullDate, timeOf } from "../../words.js";
 import { agentName } from "./names.js";
 
 const t = later.journals;
-const FIRST = ["draft", "incomplete", "pending"];
+const FIRST = ["incomplete", "pending"];
 const SIGNS = /** @type {Record<string, [string, string]>} */ ({
   complete: ["check", "ok"],
   incomplete: ["warn", "warned"],
-  draft: ["edit", "warned"],
   pending: ["clock", "mute"],
   skipped: ["minus", "mute"],
 });
@@ -71,8 +59,7 @@ export function Journals({ project }) {
 export function JournalState({ of, vault, sessionId }) {
   const [icon, tone] = SIGNS[of.state] ?? ["clock", "mute"];
   const identity = identityOf(vault);
-  const draft = useSignal(false);
-  const state = t.states[/** @type {"draft"} */ (of.state)];
+  const state = t.states[/** @type {"complete"} */ (of.state)];
   const title = plain(of.title, 120);
   /** @param {Promise<unknown>} work @param {string} done */
   const act = (work, done) =>
@@ -86,12 +73,7 @@ export function JournalState({ of, vault, sessionId }) {
       },
       (error) => toast(sentence(error)),
     );
-  const said = [
-    state,
-    of.reason && (t.reasons[of.reason] ?? plain(of.reason, 120)),
-    of.attempts > 1 && t.attempts(count(of.attempts)),
-    of.nextTryAt && t.nextTry(fullDate(of.nextTryAt)),
-  ].filter(Boolean);
+  const said = [state, of.reason && (t.reasons[of.reason] ?? plain(of.reason, 120))].filter(Boolean);
   return html`<span class="journal">
     <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
     <span class="grow">
@@ -106,51 +88,11 @@ export function JournalState({ of, vault, sessionId }) {
       switchedOn("journal.enabled") &&
       sessionId &&
       html`<span class="acts">
-        ${of.state === "draft" && html`<button class="quiet" onClick=${() => (draft.value = true)}>${t.read}</button>`}
         ${
-          of.state === "incomplete" &&
+          (of.state === "incomplete" || of.reason === "asked") &&
           html`<button class="quiet" onClick=${() => act(makeJournal(sessionId), t.retrying)}>${t.retry}</button>`
         }
       </span>`
     }
-    ${
-      draft.value &&
-      html`<${Draft}
-        id=${sessionId}
-        onClose=${() => (draft.value = false)}
-        onReview=${(/** @type {boolean} */ accept) => {
-          draft.value = false;
-          act(reviewJournal(sessionId ?? "", accept), accept ? t.accepted : t.dropped);
-        }}
-      />`
-    }
   </span>`;
-}
-
-/**
- * The note that a draft would be, and what becomes of it.
- * @param {{ id: string, onClose: () => void, onReview: (accept: boolean) => void }} given
- */
-function Draft({ id, onClose, onReview }) {
-  const text = useSignal("");
-  const fault = useSignal(/** @type {Fault | null} */ (null));
-  const read = () =>
-    readDraft(id).then(
-      (found) => ((text.value = found), (fault.value = null)),
-      (error) => (fault.value = error),
-    );
-  useEffect(() => void read(), [id]);
-  return html`<${Dialog} label=${t.draftTitle} onClose=${onClose}>
-    <div class="boxed">
-      <${Heading} title=${t.draftTitle} onClose=${onClose} />
-      ${fault.value && html`<${Trouble} fault=${fault.value} again=${read} />`}
-      <pre class="raw" dir="auto" tabindex="0">${text.value}</pre>
-      <div class="head">
-        <span class="acts end">
-          <button class="quiet danger" onClick=${() => onReview(false)}>${t.drop}</button>
-          <button class="primary" disabled=${!text.value} onClick=${() => onReview(true)}>${t.accept}</button>
-        </span>
-      </div>
-    </div>
-  <//>`;
 }

@@ -23,12 +23,10 @@ function why(reasons) {
 /**
  * @param {{
  *   note: Wire.ChosenNote & Partial<Wire.DeliveredNote>,
- *   onRemove?: false | null | (() => void),
- *   onAdd?: false | (() => void),
  *   sign?: string,
  * }} given
  */
-export function GotNote({ note, onRemove, onAdd, sign }) {
+export function GotNote({ note, sign }) {
   const identity = identityOf(note.vault);
   const title = plain(note.title, 160) || words.untitled;
   const reasons = why(note.reasons);
@@ -63,18 +61,6 @@ export function GotNote({ note, onRemove, onAdd, sign }) {
           >
             ${percent(note.score)}
           </span>`
-    }
-    ${
-      onRemove &&
-      html`<button class="icon" aria-label=${t.remove(title)} title=${t.remove(title)} onClick=${onRemove}>
-        <${Icon} name="x" />
-      </button>`
-    }
-    ${
-      onAdd &&
-      html`<button class="icon" aria-label=${t.addAgain(title)} title=${t.addAgain(title)} onClick=${onAdd}>
-        <${Icon} name="plus" />
-      </button>`
     }
   </li>`;
 }

@@ -5,7 +5,7 @@ import { sentence, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
-import { addNote, loadSession, removeNote, session } from "../../state/memory.js";
+import { addNote, loadSession, session } from "../../state/memory.js";
 import { identityOf, remembered, vaults } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { agoWords, fullDate, timeOf } from "../../words.js";
@@ -27,15 +27,12 @@ export function Session({ id }) {
     ${t.all}
   </a>`;
   if (!now) return back;
-  const gone = new Set(now.removed.map(keyOf));
   /** @param {Promise<unknown>} work @param {string} done */
   const act = (work, done) =>
     void work.then(
       () => (toast(done), loadSession(id)),
       (error) => toast(sentence(error)),
     );
-  const remove = (/** @type {Wire.ChosenNote} */ note) =>
-    act(removeNote(id, note.vault, note.noteId), t.removed(plain(note.title, 60)));
   const choose = (/** @type {import("../frame/overlay.js").Hit} */ hit) =>
     act(addNote(id, hit.vault ?? "", hit.noteId ?? ""), t.added(plain(hit.label, 60)));
   const among = /** @type {string[]} */ (
@@ -84,35 +81,15 @@ export function Session({ id }) {
         ${
           now.pinned.length > 0 &&
           html`<ul class="card got-list">
-            ${now.pinned.map(
-              (each) => html`<${GotNote} key=${keyOf(each)} note=${each} onRemove=${open && (() => remove(each))} />`,
-            )}
+            ${now.pinned.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} />`)}
           </ul>`
         }
-      </section>`
-    }
-    ${
-      now.removed.length > 0 &&
-      html`<section>
-        <h2>${t.takenOut}</h2>
-        <ul class="card got-list">
-          ${now.removed.map(
-            (each) => html`<${GotNote}
-              key=${keyOf(each)}
-              note=${each}
-              onAdd=${open && (() => act(addNote(id, each.vault, each.noteId), t.added(plain(each.title, 60))))}
-            />`,
-          )}
-        </ul>
       </section>`
     }
     ${!now.deliveries.length && html`<p class="mute">${t.nothingYet}</p>`}
     ${[...now.deliveries]
       .reverse()
-      .map(
-        (each, at) =>
-          html`<${Delivery} key=${now.deliveries.length - at} of=${each} gone=${gone} onRemove=${open && remove} />`,
-      )}
+      .map((each, at) => html`<${Delivery} key=${now.deliveries.length - at} of=${each} />`)}
     ${
       refreshing.value &&
       html`<${Refresh}
@@ -131,8 +108,8 @@ export function Session({ id }) {
 /** @param {{ vault: string, noteId: string }} note */
 const keyOf = (note) => `${note.vault} ${note.noteId}`;
 
-/** @param {{ of: Wire.ShownDelivery, gone: Set<string>, onRemove: false | ((note: Wire.ChosenNote) => void) }} given */
-function Delivery({ of, gone, onRemove }) {
+/** @param {{ of: Wire.ShownDelivery }} given */
+function Delivery({ of }) {
   const { signals, notes, leftOut } = of;
   const by = /** @type {string[]} */ (
     [
@@ -152,13 +129,7 @@ function Delivery({ of, gone, onRemove }) {
     ${
       notes.length
         ? html`<ul class="card got-list">
-          ${notes.map(
-            (each) => html`<${GotNote}
-              key=${keyOf(each)}
-              note=${each}
-              onRemove=${onRemove && !gone.has(keyOf(each)) && identityOf(each.vault) && (() => onRemove(each))}
-            />`,
-          )}
+          ${notes.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} />`)}
         </ul>`
         : html`<p class="mute">${t.nothing}</p>`
     }

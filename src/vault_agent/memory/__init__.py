@@ -1,0 +1,1 @@
+"""Sessions of agents: their journals, what is recalled of them, and promotion."""

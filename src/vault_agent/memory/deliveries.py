@@ -1,0 +1,333 @@
+"""What agents get of the notes without asking: at the start of a session, and at a prompt.
+
+What a session was given is a line of its file, so what it gets next follows from the lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakValueDictionary
+
+from vault_agent.errors import NotFound
+from vault_agent.memory.preamble import framed_words, tokens_of
+from vault_agent.memory.session import ADDED, AGAIN, RESUME, given_line
+from vault_agent.model.deliveries import MANUAL, PROMPT, REFRESH, START, Delivery, MemoryNews
+from vault_agent.model.memory import RecallQuery
+from vault_agent.model.sessions import COMPACT, Delivered, Offer
+from vault_agent.system.cancelling import to_its_end
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from vault_agent.config.memory_sections import MemorySettings
+    from vault_agent.memory.recall import Memory
+    from vault_agent.memory.session import Session
+    from vault_agent.memory.session_store import SessionStore
+    from vault_agent.model.memory import Address, Recalled, RecalledNote
+    from vault_agent.model.sessions import SessionEvent
+    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.vaults.vaults import Vaults
+
+MAX_NOTES: Final = 3
+"""Notes that come at once unasked."""
+START_TOKENS: Final = 300
+MAX_TOKENS: Final = 1_000
+"""Of all that a session gets without asking, until its context is compacted."""
+KEPT_LEFT_OUT: Final = 5
+"""Notes that a delivery left out and that are kept, the best first."""
+_FIRST: Final = 1.0
+_LATER: Final = 1.25
+"""The bar for notes at the first prompt that brings any, and at later ones."""
+_INDEX_SECONDS: Final = 0.25
+"""How long an agent waits for the index of its project. What is later comes at its next event."""
+_SETTLE_SECONDS: Final = 1.0
+_COMPACTED: Final = "compact"
+"""The source of a start after a compaction."""
+
+
+class SessionDetails(NamedTuple):
+    """A session, and whether each note that it was given has changed since."""
+
+    session: Session
+    changed: dict[tuple[Address, str], bool | None]  # by address and hash
+
+
+class Refreshed(NamedTuple):
+    """What a session has, what it would have then, and the text that would come."""
+
+    before: tuple[tuple[RecalledNote, bool | None], ...]
+    after: tuple[tuple[RecalledNote, bool | None], ...]
+    recalled: Recalled
+
+
+class Deliveries:
+    """Chooses what sessions get, and logs it. Made by `open_app`."""
+
+    def __init__(
+        self,
+        vaults: Vaults,
+        memory: Memory,
+        store: SessionStore,
+        settings: MemorySettings,
+        clean: Callable[[str], str],
+        *,
+        with_tools: bool = True,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Make it of its parts. `clean` removes secrets from what leaves.
+
+        `with_tools` is whether agents can call tools, which a start then names.
+        """
+        self.store = store
+        self._vaults = vaults
+        self._memory = memory
+        self._settings = settings
+        self._clean = clean
+        self._with_tools = with_tools
+        self._now = now
+        self._offered: set[asyncio.Event] = set()  # set once each is settled
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    # --- for hooks ------------------------------------------------------------------------------
+
+    async def deliver(self, session: Session, event: SessionEvent) -> Offer:
+        """Return what a start or a prompt of a session brings to the agent.
+
+        It is logged when the caller settles it as given. Until then no other event of the session
+        gets anything. If the caller gives up before this returns, nothing is logged.
+
+        Raises:
+            VaultAgentError: as a search in the project's vault; `DISK_FULL`, `INDEX_IO_ERROR`.
+        """
+        nothing = event.event == COMPACT or event.source == RESUME
+        if nothing or not self._settings.auto_inject:
+            return Offer()
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._turn(session.session_id))
+            session = await self.store.get(session.session_id) or session
+            async with self._vaults.open(session.vault) as vault:
+                brought, delivery = await self._chosen(vault, session, event)
+            turn = stack.pop_all()
+        settled = asyncio.Event()
+        self._offered.add(settled)
+
+        async def settle(given: bool) -> None:
+            try:
+                async with turn:
+                    if given and delivery is not None:
+                        await to_its_end(self._log(session, delivery))
+            finally:
+                self._offered.discard(settled)
+                settled.set()
+
+        return Offer(brought, settle)
+
+    async def recall(self, vault: OpenVault, query: RecallQuery, session: Session) -> Recalled:
+        """Recall what an agent or a person asks for in a session, and log it.
+
+        Raises:
+            VaultAgentError: as `Memory.recall`, and `DISK_FULL`, `INDEX_IO_ERROR`.
+        """
+        async with self._turn(session.session_id):
+            asked = replace(
+                query, session_id=session.session_id, pinned=session.pinned, explain=True
+            )
+            found = await self._memory.recall(vault, asked)
+            await to_its_end(self._log(session, _logged(self._now(), MANUAL, found)))
+        return found if query.explain else replace(found, left_out=())
+
+    # --- the log --------------------------------------------------------------------------------
+
+    async def settled(self) -> None:
+        """Wait until what agents were given so far is logged, at most a moment."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLE_SECONDS):
+                for event in tuple(self._offered):
+                    await event.wait()
+
+    async def details(self, session_id: str) -> SessionDetails:
+        """Return one session with all that it got.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND`.
+        """
+        await self.settled()
+        session = await self._known(session_id)
+        notes = [note for given in session.given for note in given.notes]
+        now = await self._memory.facts.hashes({note.address for note in notes})
+        changed = {(note.address, note.hash): _changed(note, now[note.address]) for note in notes}
+        return SessionDetails(session, changed)
+
+    async def refresh(self, session_id: str, *, apply: bool) -> Refreshed:
+        """Return what the session would get now, besides what it has and what is unchanged.
+
+        With `apply` that comes at its next prompt.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND`.
+            VaultAgentError: as a search in the project's vault.
+        """
+        session = await self._known(session_id)
+        async with self._vaults.open(session.vault) as vault:
+            found = await self._memory.recall(vault, await self._asked_again(session))
+            if apply:
+                await self.store.append(session, {"event": AGAIN, "at": self._now()})
+                self._tell(session, "chosen")
+        had = session.had
+        now = await self._memory.facts.hashes(had)
+        before = tuple((note, _changed(note, now[at])) for at, note in had.items())
+        came = {note.address for note in found.notes}
+        stay = tuple(
+            (note, changed)
+            for note, changed in before
+            if note.address not in came and now[note.address]
+        )
+        return Refreshed(before, (*((note, False) for note in found.notes), *stay), found)
+
+    async def add(self, session_id: str, name: str, note_id: str) -> None:
+        """Put a note first at the next event of a session.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND`; `NOTE_NOT_FOUND` if there is no such note, it is never
+                recalled, or it is of another project.
+            VaultAgentError: as `Vaults.open`.
+        """
+        session = await self._known(session_id)
+        async with self._turn(session_id), self._vaults.open(session.vault) as project:
+            line = {"event": ADDED, "at": self._now(), **await self._found(project, name, note_id)}
+            await self.store.append(session, line)
+            self._tell(session, "chosen")
+
+    # --- inside ---------------------------------------------------------------------------------
+
+    async def _chosen(
+        self, vault: OpenVault, session: Session, event: SessionEvent
+    ) -> tuple[Delivered, Delivery | None]:
+        """Return what an event brings, and what is logged once the agent was given it."""
+        settings = self._settings
+        left = max(MAX_TOKENS - session.tokens_unasked, 0)
+        own = ""
+        if event.event == START:
+            left = min(START_TOKENS, MAX_TOKENS)
+            if event.source == _COMPACTED:
+                words = [self._clean(said.text) for said in session.words if said.by_person]
+                own = framed_words(words, max_tokens=left)
+        if not left:
+            return Delivered(), None
+        kind = REFRESH if session.asks_again and event.event == PROMPT else event.event
+        had = dict.fromkeys((at for at in session.had if at not in session.pinned), "delivered")
+        asked = RecallQuery(
+            prompt=event.prompt or "",
+            session_id=session.session_id,
+            pinned=session.pinned,
+            without=had,
+            explain=True,
+            start=event.event == START,
+            bar=_LATER if session.had_prompt else _FIRST,
+            max_notes=min(MAX_NOTES, settings.max_notes),
+            max_tokens=max(left - tokens_of(own), 0),
+        )
+        if kind == REFRESH:
+            again = await self._asked_again(session)
+            asked = replace(again, prompt=asked.prompt, max_tokens=asked.max_tokens)
+        found = await self._memory.recall(vault, asked, index_seconds=_INDEX_SECONDS)
+        names_tools = event.event == START and self._with_tools
+        parts = [own, found.text, _session_line(session) if names_tools else ""]
+        text = "\n".join(filter(None, parts))
+        if not (text or kind == START or found.used_mode is not None):
+            return Delivered(), None  # a prompt without a subject is as if it had not come
+        delivery = _logged(self._now(), kind, found)
+        shown = _message(found) if settings.show and found.text else None
+        return Delivered(text or None, shown), replace(delivery, text=text, tokens=tokens_of(text))
+
+    async def _asked_again(self, session: Session) -> RecallQuery:
+        """Return what is recalled for what the session is about, without what has not changed."""
+        had = session.had
+        now = await self._memory.facts.hashes(had)
+        changed = tuple(at for at, note in had.items() if _changed(note, now[at]))
+        signals = [given.signals for given in session.given]
+        return RecallQuery(
+            prompt=next((said.text for said in reversed(session.words) if said.by_person), ""),
+            files=tuple(dict.fromkeys(file for each in signals for file in each.files))[:20],
+            tags=tuple(dict.fromkeys(tag for each in signals for tag in each.tags)),
+            session_id=session.session_id,
+            pinned=tuple(dict.fromkeys((*session.pinned, *changed))),
+            without=dict.fromkeys((at for at in had if at not in changed), "delivered"),
+            explain=True,
+            bar=_FIRST,
+            max_notes=min(MAX_NOTES, self._settings.max_notes),
+        )
+
+    async def _log(self, session: Session, delivery: Delivery) -> None:
+        await self.store.append(session, given_line(delivery))
+        self._tell(session, delivery.event, len(delivery.notes), delivery.tokens)
+
+    async def _found(self, project: OpenVault, name: str, note_id: str) -> dict[str, str]:
+        """Return a note of the project's vault or of the global one, as its line has it."""
+        async with AsyncExitStack() as stack:
+            wanted = await stack.enter_async_context(self._vaults.open(name))
+            known, _ = await self._memory.facts.around(stack, project)
+            for each in known:
+                rowid = each.notes.ids.get(note_id)
+                if each.vault.identity == wanted.identity and rowid is not None:
+                    note = each.notes.notes[rowid]
+                    return {
+                        "vault": each.name,
+                        "note_id": note_id,
+                        "title": note.title,
+                        "path": note.path,
+                    }
+        raise NotFound("NOTE_NOT_FOUND", "No note of this session's project has this ID.")
+
+    async def _known(self, session_id: str) -> Session:
+        session = await self.store.get(session_id)
+        if session is None:
+            raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
+        return session
+
+    def _tell(self, session: Session, event: str, notes: int = 0, tokens: int = 0) -> None:
+        news = MemoryNews(session.session_id, session.agent, event, notes, tokens)
+        self._vaults.tell(session.vault, news)
+
+    @asynccontextmanager
+    async def _turn(self, session_id: str) -> AsyncIterator[None]:
+        """Let events of one session take turns: what one gets depends on the one before."""
+        turn = self._turns.setdefault(session_id, asyncio.Lock())
+        async with turn:
+            yield
+
+
+def _logged(at: float, event: str, found: Recalled) -> Delivery:
+    return Delivery(
+        at=at,
+        event=event,
+        text=found.text,
+        tokens=found.tokens,
+        max_tokens=found.max_tokens,
+        signals=found.signals,
+        notes=found.notes,
+        left_out=found.left_out[:KEPT_LEFT_OUT],
+    )
+
+
+def _session_line(session: Session) -> str:
+    """Return the line of a start that says what the tools are for, and when."""
+    return (
+        f"[Vault memory: session {session.session_id[:8]}. Call get_agent_memory the moment the"
+        " user implies that work already happened. Before you end, call generate_session_journal.]"
+    )
+
+
+def _changed(note: RecalledNote, now: str | None) -> bool | None:
+    return None if now is None else now != note.hash
+
+
+def _message(found: Recalled) -> str | None:
+    if not found.notes:
+        return None
+    titles = ", ".join(f'"{note.title}"' for note in found.notes)
+    return f"Vault memory: {titles} (~{found.tokens} tokens)"

@@ -1,0 +1,148 @@
+"""What happens in a session of an agent, in one form for all agents.
+
+Each agent calls its hooks with one JSON object. `read_event` knows their names and fields; what is
+unknown is ignored, because agents add to both. Standard library only, since the hook imports this.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from vault_agent.model.sessions import COMPACT, END, EVENTS, PROMPT, START, STOP, SessionEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VERSION: Final = 1
+MAX_TEXT: Final = 20_000
+"""Characters of a prompt or a message that are kept."""
+
+_LATEST = 1e11  # seconds since 1970: some thousand years
+
+AGENTS: Final = ("claude-code", "codex", "gemini", "opencode", "generic")
+
+_USUAL = {
+    "SessionStart": START,
+    "UserPromptSubmit": PROMPT,
+    "Stop": STOP,
+    "PostCompact": COMPACT,
+    "SessionEnd": END,
+}
+_EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "claude-code": _USUAL,
+    "codex": _USUAL,
+    "gemini": {
+        "SessionStart": START,
+        "BeforeAgent": PROMPT,
+        "AfterAgent": STOP,
+        "SessionEnd": END,
+    },
+    "opencode": {
+        "session.created": START,
+        "chat.message": PROMPT,
+        "session.idle": STOP,
+        "session.compacted": COMPACT,
+        "session.deleted": END,
+    },
+    "generic": {each: each for each in EVENTS},
+}
+_CAMEL: Final = {
+    name: re.sub("_([a-z])", lambda each: each[1].upper(), name) for name in SessionEvent._fields
+}
+_SNAKE: Final = {camel: name for name, camel in _CAMEL.items()}
+_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,199}")
+_BY_A_PERSON = {None, "user", "sdk"}
+"""Sources of prompts that a person wrote. Other prompts are made by the agent itself."""
+
+
+def read_event(
+    agent: str,
+    sent: Mapping[str, Any],
+    *,
+    vault: str,
+    at: float,
+    commit: str | None = None,
+) -> SessionEvent | None:
+    """Return the event of a hook's input, or None if it is none that matters.
+
+    A subagent's events belong to the session of its parent, which they neither start nor end.
+    """
+    name = _text(sent, "hook_event_name", 100)
+    session = _text(sent, "session_id", 200)
+    folder = _text(sent, "cwd", 4_000)
+    event = _EVENTS.get(agent, {}).get(name or "")
+    if event is None or name is None or folder is None:
+        return None
+    if session is None or not _SESSION.fullmatch(session):
+        return None
+    source = _text(sent, "source", 100)
+    if event == PROMPT and source not in _BY_A_PERSON:
+        return None
+    of_subagent = _text(sent, "agent_id", 200) is not None
+    if of_subagent and event not in {STOP, COMPACT}:
+        return None
+
+    def first(*keys: str) -> str | None:
+        return next((value for key in keys if (value := _text(sent, key, MAX_TEXT))), None)
+
+    return SessionEvent(
+        agent=agent,
+        event=event,
+        name=name,
+        session_id=session,
+        cwd=folder,
+        at=at,
+        vault=vault,
+        transcript_path=None if of_subagent else _text(sent, "transcript_path", 4_000),
+        model=_text(sent, "model", 200),
+        source=source,
+        reason=_text(sent, "reason", 100),
+        title=first("session_title"),
+        prompt=first("prompt") if event == PROMPT else None,
+        last_message=first("last_assistant_message", "prompt_response")
+        if event in {STOP, END} and not of_subagent
+        else None,
+        commit=commit,
+    )
+
+
+def to_line(event: SessionEvent) -> dict[str, Any]:
+    """Return an event as its session's file and the server have it, with the names of HTTP."""
+    fields = {_CAMEL[name]: value for name, value in event._asdict().items() if value is not None}
+    return {"version": VERSION, **fields}
+
+
+def from_line(line: Mapping[str, Any]) -> SessionEvent | None:
+    """Return the event that `to_line` wrote, or None if this is none, or of a newer version."""
+    try:
+        version = line["version"]
+        event = SessionEvent(
+            **{_SNAKE[name]: value for name, value in line.items() if name in _SNAKE}
+        )
+    except (TypeError, KeyError):
+        return None
+    texts = [value for name, value in event._asdict().items() if name != "at"]
+    needed = (event.name, event.cwd, event.vault)
+    known = event.agent in AGENTS and event.event in EVENTS
+    if version != VERSION or not known or not _SESSION.fullmatch(str(event.session_id)):
+        return None
+    if type(event.at) not in {int, float} or not 0 <= event.at < _LATEST:
+        return None
+    if not (all(needed) and all(text is None or _is_text(text) for text in texts)):
+        return None
+    return event
+
+
+def _text(sent: Mapping[str, Any], key: str, most: int) -> str | None:
+    value = sent.get(key)
+    if not isinstance(value, str) or not value:
+        return None
+    return value[:most].encode("utf-8", "replace").decode()  # half a surrogate pair is no text
+
+
+def _is_text(value: object) -> bool:
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False

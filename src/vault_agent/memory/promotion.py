@@ -1,0 +1,329 @@
+"""Promotes notes of projects to the global vault, and takes that back.
+
+A promotion is two writes: the copy, by exclusive creation, and the marks of the original, by
+compare-and-swap. After a crash between them the copy names its original, so the next promotion of
+that note completes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.config.registry import GLOBAL, Role
+from vault_agent.errors import (
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    VaultAgentError,
+)
+from vault_agent.memory import promotion_texts as texts
+from vault_agent.memory.similar import similar_notes
+from vault_agent.model.identifiers import identify
+from vault_agent.model.note_types import new_note_id
+from vault_agent.model.promotion import Demoted, GlobalCopy, Promoted
+from vault_agent.model.write_state import Right, WriteState
+from vault_agent.model.writing import Write
+from vault_agent.search.html import resolved
+from vault_agent.search.resolve import resolve
+from vault_agent.store.index import fields
+from vault_agent.system.cancelling import in_thread
+from vault_agent.text.redaction import redact
+from vault_agent.vaults.reads import ask, ready
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from vault_agent.memory.promotion_texts import Copied, Origin, Original
+    from vault_agent.model.warning import Warning
+    from vault_agent.model.writing import Writer
+    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.vaults.vaults import Vaults
+    from vault_agent.writing.write import Writing
+
+PROMOTE, UNDO = "promote", "promote_undo"
+"""The operations in the log of writes."""
+MAX_SIMILAR = 5
+MAX_SECRETS = 20
+"""What an error lists at most."""
+_NAMES_TRIED = 100
+
+
+class _Here(NamedTuple):
+    """A note to promote, and where it is."""
+
+    vault: OpenVault
+    writing: Writing
+    original: Original
+    origin: Origin
+
+    @property
+    def key(self) -> str:
+        return texts.key_of(self.original, self.origin)
+
+
+class _There(NamedTuple):
+    """The global vault."""
+
+    vault: OpenVault
+    writing: Writing
+
+
+class _Found(NamedTuple):
+    """A copy in the global vault."""
+
+    path: str
+    note: bytes
+    said: Copied | None
+
+    @property
+    def copy(self) -> GlobalCopy:
+        return GlobalCopy(identify(self.path), self.path, self.said.id if self.said else None)
+
+
+class Promotion:
+    """Promotes notes of projects, one after the other."""
+
+    def __init__(self, vaults: Vaults, secrets: Sequence[str]) -> None:
+        """Take the vaults, and the user's own regular expressions for secrets."""
+        self._vaults = vaults
+        self._secrets = [re.compile(each, re.MULTILINE) for each in secrets]
+        self._turn = asyncio.Lock()
+
+    async def promote(
+        self,
+        vault: OpenVault,
+        note_id: str,
+        writer: Writer,
+        *,
+        folder: str | None = None,
+        force: bool = False,
+    ) -> Promoted:
+        """Copy a note of a project's vault to the global one, and mark it as promoted.
+
+        A note that is promoted already gets the marks that a crash has left out. Its copy stays as
+        it is: it is a note of its own.
+
+        Raises:
+            Forbidden: `VAULT_READ_ONLY` for a note of another vault than a project's.
+            NotFound: `NOTE_NOT_FOUND`; `VAULT_UNKNOWN` if there is no global vault.
+            InvalidRequest: `PROMOTE_SECRETS` with `details.secrets`; `INVALID_REQUEST` for a note
+                of the global vault.
+            Conflict: `PROMOTE_SIMILAR` with `details.similar`, unless `force`.
+            VaultAgentError: as `Writing.create` and `Writing.edit`.
+        """
+        async with self._turn, self._global() as there:
+            here = await self._original(vault, note_id, writer)
+            found = await self._copy(here, there, writer)
+            if found is not None:
+                marked = here.original.promoted_path == found.path
+                done = () if marked else await self._mark(here, found.path, writer)
+                return Promoted(found.copy, warnings=tuple(done))
+            self._check_secrets(here.original)
+            if not force:
+                await self._check_similar(here.original, there.vault)
+            # Before anything is written: whether the original can be marked at all.
+            await in_thread(texts.marked, here.original.text.encode(), "x.md")
+            made, created, warnings = await self._create(here, there, writer, folder)
+            warnings += await self._mark(here, made.path, writer)
+            return Promoted(made, created=created, warnings=tuple(warnings))
+
+    async def undo(self, vault: OpenVault, note_id: str, writer: Writer) -> Demoted:
+        """Take a promotion back: its copy goes to the trash, and the marks of the note go.
+
+        Raises:
+            VaultAgentError: as `promote`.
+        """
+        async with self._turn, self._global() as there:
+            here = await self._original(vault, note_id, writer)
+            found = await self._copy(here, there, writer)
+            warnings: list[Warning] = []
+            trash = None
+            if found is not None and await self._was_copied(there, found.path):
+                write = _write(UNDO, Right.DELETE, writer)
+                removed = await there.writing.remove(found.path, write)
+                trash = removed.trash_path
+                warnings += removed.warnings
+            changed, more = await self._unmark(here, writer)
+            return Demoted(
+                changed=changed or trash is not None,
+                copy=found.copy if found is not None else None,
+                trash_path=trash,
+                warnings=(*warnings, *more),
+            )
+
+    # --- the steps ------------------------------------------------------------------------------
+
+    def _check_secrets(self, original: Original) -> None:
+        found = redact(original.text, more=self._secrets).found
+        if found:
+            named = [{"kind": each.kind, "line": each.line} for each in found[:MAX_SECRETS]]
+            lines = ", ".join(f"{each.kind} in line {each.line}" for each in found[:3])
+            raise InvalidRequest(
+                "PROMOTE_SECRETS",
+                f"The note has {len(found)} places that look like secrets: {lines}.",
+                {"secrets": named, "count": len(found)},
+            )
+
+    async def _check_similar(self, original: Original, vault: OpenVault) -> None:
+        similar = await similar_notes(
+            texts.type_of_copy(original), original.title, original.body, vault
+        )
+        if similar:
+            listed = similar[:MAX_SIMILAR]
+            paths = [f"{texts.GLOBAL}{each['path']}" for each in listed]
+            raise Conflict(
+                "PROMOTE_SIMILAR",
+                "The global vault has a note that is much the same.",
+                {"similar": listed, "suggestions": paths},
+            )
+
+    async def _create(
+        self, here: _Here, there: _There, writer: Writer, folder: str | None
+    ) -> tuple[GlobalCopy, bool, list[Warning]]:
+        """Create the copy under a free name, or find one that a crash has left without marks."""
+        place = texts.place_of_copy(here.original, folder)
+        write = _write(PROMOTE, Right.CREATE, writer)
+        for number in range(1, _NAMES_TRIED):
+            path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
+            note = await self._text(here, there.vault, path)
+            try:
+                written = await there.writing.create(path, write, note)
+            except Conflict as error:
+                if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
+                    raise
+                left = await self._read_copy(there, str(error.details.get("path", path)), writer)
+                if left is not None and left.said is not None and left.said.key == here.key:
+                    return left.copy, False, []
+                continue
+            said = texts.copied(note)
+            made = GlobalCopy(identify(written.path), written.path, said.id if said else None)
+            return made, True, list(written.warnings)
+        raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
+
+    async def _text(self, here: _Here, vault: OpenVault, path: str) -> bytes:
+        """Return the copy of a note as it is written at a path of the global vault."""
+        wanted = [(path, target, kind) for kind, target in texts.wanted_links(here.original)]
+        found = await ask(vault, lambda connection: resolved(connection, wanted))
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        return await in_thread(
+            texts.copy_of,
+            here.original,
+            here.origin,
+            identifier=new_note_id(texts.type_of_copy(here.original), now[:10]),
+            now=now,
+            leads=lambda kind, target: found.get((path, target, kind)) is not None,
+        )
+
+    async def _mark(self, here: _Here, path: str, writer: Writer) -> Sequence[Warning]:
+        write = _write(PROMOTE, Right.EDIT, writer)
+        source = here.original.path
+        written = await here.writing.edit(source, write, lambda note: texts.marked(note, path))
+        return written.warnings
+
+    async def _unmark(self, here: _Here, writer: Writer) -> tuple[bool, Sequence[Warning]]:
+        """Remove the marks of a note: as the log knows what was there before, else by their names.
+
+        Return whether it had any.
+        """
+        path = here.original.path
+        if not await in_thread(texts.is_marked, here.original.text.encode()):
+            return False, ()
+        for each in await here.writing.writes(path=path):
+            if each.operation == PROMOTE and each.state is WriteState.DONE and each.undoable:
+                try:
+                    undone = await here.writing.undo(
+                        each.write_id, _write(UNDO, Right.EDIT, writer)
+                    )
+                except VaultAgentError:
+                    break  # somebody has changed the frontmatter since
+                note = await here.writing.read(path, _write(UNDO, Right.EDIT, writer))
+                if not await in_thread(texts.is_marked, note):
+                    return True, undone.warnings
+                break  # the marks were there before: somebody had made them
+        write = _write(UNDO, Right.EDIT, writer)
+        written = await here.writing.edit(path, write, texts.unmarked)
+        return True, written.warnings
+
+    # --- finding --------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _global(self) -> AsyncIterator[_There]:
+        """Lend the global vault once it can be written and searched."""
+        try:
+            lent = self._vaults.open(GLOBAL)
+            async with lent as vault:
+                writing = vault.writes.by_itself
+                await ready(vault, writing)
+                yield _There(vault, writing)
+        except NotFound as error:
+            if error.code != "VAULT_UNKNOWN":
+                raise
+            raise NotFound(
+                "VAULT_UNKNOWN",
+                "There is no global vault.",
+                remedy="It is made when a project gets its vault.",
+            ) from None
+
+    async def _original(self, vault: OpenVault, note_id: str, writer: Writer) -> _Here:
+        entry = self._vaults.entry_of(vault)
+        if entry is not None and entry.role is Role.GLOBAL:
+            raise InvalidRequest(
+                "INVALID_REQUEST", "A note of the global vault is there already.", remedy=""
+            )
+        if entry is None or entry.role is not Role.PROJECT:
+            raise Forbidden("VAULT_READ_ONLY", "Only notes of a project's vault are promoted.")
+        writing = vault.writes.by_itself
+        await ready(vault, writing)
+        path = (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
+        note = await writing.read(path, _write(PROMOTE, Right.EDIT, writer))
+        return _Here(
+            vault,
+            writing,
+            await in_thread(texts.read_original, note, path),
+            texts.Origin(entry.uid, entry.name, identify(path)),
+        )
+
+    async def _copy(self, here: _Here, there: _There, writer: Writer) -> _Found | None:
+        """Return the copy of a note: the one that it names, or one that names it."""
+        named = here.original.promoted_path
+        if named is not None:
+            found = await self._read_copy(there, named, writer)
+            if found is not None and found.said is not None and found.said.key == here.key:
+                return found
+        rows = await ask(
+            there.vault,
+            lambda connection: fields.notes_with_value(
+                connection, texts.FROM, here.key, limit=MAX_SIMILAR
+            ),
+        )
+        for _, path in rows:
+            found = await self._read_copy(there, path, writer)
+            if found is not None and found.said is not None and found.said.key == here.key:
+                return found
+        return None
+
+    async def _was_copied(self, there: _There, path: str) -> bool:
+        """Whether the log of writes says that a promotion made this note.
+
+        A note says what somebody wrote into it, perhaps in a clone. The log is the server's own.
+        """
+        return any(
+            write.operation == PROMOTE and write.state is WriteState.DONE
+            for write in await there.writing.writes(path=path)
+        )
+
+    async def _read_copy(self, there: _There, path: str, writer: Writer) -> _Found | None:
+        try:
+            note = await there.writing.read(path, _write(PROMOTE, Right.EDIT, writer))
+        except (NotFound, InvalidRequest, Forbidden):
+            return None  # it is gone, or a person has written another name
+        return _Found(path, note, await in_thread(texts.copied, note))
+
+
+def _write(operation: str, right: Right, writer: Writer) -> Write:
+    return Write(operation=operation, right=right, caller=writer, retries=True, by_itself=True)

@@ -1,0 +1,457 @@
+"""Recalls the notes of earlier sessions that matter for a task.
+
+Over 300 lines: each step of one recall, from signals to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from vault_agent.config.registry import GLOBAL, Role
+from vault_agent.memory.candidates import (
+    KINDS,
+    MAX_FILES,
+    frequencies,
+    is_open,
+    named_files,
+    named_tags,
+    part_that_matters,
+    says_something,
+    words_of_branch,
+)
+from vault_agent.memory.facts import Facts
+from vault_agent.memory.preamble import Remembered, index_of, preamble
+from vault_agent.memory.score import (
+    ASKED,
+    Candidate,
+    LeftOut,
+    Scored,
+    Signals,
+    choose,
+    is_about,
+    is_signal,
+    needed_share,
+    rank,
+)
+from vault_agent.model.identifiers import CHUNK_BITS, identify
+from vault_agent.model.memory import (
+    Recalled,
+    RecalledNote,
+    RecallSignals,
+    RecallWeights,
+    WordMatch,
+)
+from vault_agent.model.modes import Mode
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.search import Coverage, Filters, SearchQuery
+from vault_agent.model.syntax import without_operators
+from vault_agent.store.index import notes as reading
+from vault_agent.system.git import Latest, latest
+from vault_agent.text.common_words import common_terms
+from vault_agent.text.names import is_note
+from vault_agent.text.redaction import redact
+from vault_agent.text.terms import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from vault_agent.config.memory_sections import MemorySettings
+    from vault_agent.memory.candidates import FactIndex
+    from vault_agent.memory.facts import Known
+    from vault_agent.model.memory import Address, RecallQuery
+    from vault_agent.model.scope import Scope
+    from vault_agent.model.search import Answer, Hit
+    from vault_agent.model.warning import Warning
+    from vault_agent.store.index.facts import NoteFacts
+    from vault_agent.store.index.notes import StoredChunk
+    from vault_agent.vaults.open_vault import OpenVault
+    from vault_agent.vaults.several import Several
+    from vault_agent.vaults.vaults import Vaults
+
+RECENCY_DAYS = 14.0
+"""Days after which a note counts as half as recent."""
+MAX_TOKENS = 1_000
+"""Of a text that was asked for."""
+_MAX_NOTE_TOKENS = 160
+_LEAST_RELEVANCE = 0.35
+_HITS = 50
+_GIT_SECONDS = 0.2
+"""A repository that is slower than this is not waited for."""
+_MAX_COMMITTED = 15
+"""Files of the last commit. The others are of the last session."""
+_READ = 30
+"""Notes whose texts are compared, of those that pass."""
+_MAX_CHUNKS = 60
+_TAGGED = re.compile(r"#\S+")
+_OPEN_JOURNALS = 2
+"""The latest journals, which a start names if something is open in them."""
+
+
+class Memory:
+    """Recalls notes of several vaults. Made by `open_app`."""
+
+    def __init__(self, vaults: Vaults, several: Several, settings: MemorySettings) -> None:
+        self._vaults = vaults
+        self._several = several
+        self._settings = settings
+        self.facts = Facts(vaults, settings)
+        self.today = _today
+        """The day from which the age of notes is counted."""
+
+    async def recall(
+        self, vault: OpenVault, query: RecallQuery, *, index_seconds: float = 2.0
+    ) -> Recalled:
+        """Return what is remembered for a task in a vault, and in the global one.
+
+        Changes of their notes are indexed before, in so many seconds or later.
+
+        Raises:
+            VaultAgentError: as a search does. Without the global vault it is a warning.
+        """
+        settings = self._settings
+        async with AsyncExitStack() as stack:
+            known, warnings = await self.facts.around(
+                stack,
+                vault,
+                query.scope,
+                with_global=query.with_global,
+                index_seconds=index_seconds,
+            )
+            indexes = [each.notes for each in known]
+            worked = await self._last_worked(known[0]) if query.start else Latest()
+            on_branch = worked.branch or query.branch
+            branch = words_of_branch(on_branch)
+            named = named_files(query.prompt, indexes)
+            files = tuple(dict.fromkeys((*query.files, *named, *worked.files)))[:MAX_FILES]
+            words = query.prompt
+            if query.bar is not None:  # a word may be a tag by chance
+                words = " ".join(_TAGGED.findall(words))
+            tags = (*query.tags, *named_tags(f"{words} {branch}", indexes))
+            hits, match, mode, more = await self._search(known, query, branch)
+            signals = Signals(files, tuple(dict.fromkeys(tags)), words=bool(hits))
+            candidates, chunks = candidates_of(known, signals, hits, query.pinned)
+            ranked = rank(
+                candidates,
+                signals,
+                frequencies(indexes, candidates),
+                today=self.today(),
+                weights=RecallWeights(),
+                recency_days=RECENCY_DAYS,
+            )
+            most = query.max_notes if query.max_notes is not None else settings.max_notes
+            chosen, left, shown = await self._choose(known, ranked, chunks, most, query)
+        root = self._root(vault)
+        folder = _in_project(root) if root is not None and query.scope == EVERYTHING else None
+        limit = query.max_tokens if query.max_tokens is not None else MAX_TOKENS
+        remembered = [_remembered(each, shown, query.scope) for each in chosen]
+        if query.bar is not None:
+            made = index_of(remembered, max_tokens=limit, folder=folder)
+        else:
+            made = preamble(
+                remembered,
+                project=self._name(vault),
+                max_tokens=limit,
+                max_note_tokens=_MAX_NOTE_TOKENS,
+                folder=folder,
+            )
+        left += [LeftOut(each, "budget") for each in chosen[made.notes :]]
+        left.sort(key=lambda each: -each.scored.score)
+        return Recalled(
+            text=made.text,
+            tokens=made.tokens,
+            notes=tuple(_recalled(each, known, query) for each in chosen[: made.notes]),
+            left_out=tuple(_recalled(each, known, query, why) for each, why in left)
+            if query.explain
+            else (),
+            used_mode=mode,
+            signals=RecallSignals(
+                files,
+                signals.tags,
+                prompt=bool(query.prompt) and match is not None and match.is_enough,
+                branch=on_branch,
+            ),
+            weights=RecallWeights(),
+            match=match,
+            max_tokens=limit,
+            warnings=(*warnings, *more),
+        )
+
+    def _name(self, vault: OpenVault) -> str:
+        """Return what people call a vault. Several may be called so."""
+        entry = self._vaults.entry(vault.identity)
+        return entry.name if entry is not None else vault.address
+
+    def _root(self, vault: OpenVault) -> Path | None:
+        """Return the folder of a project's vault, or None for another vault."""
+        entry = self._vaults.entry(vault.identity)
+        return entry.root if entry is not None and entry.role is Role.PROJECT else None
+
+    async def _last_worked(self, known: Known) -> Latest:
+        """Return the files on which a project was last worked, and its branch."""
+        root = self._root(known.vault)
+        committed = Latest()
+        if root is not None:
+            committed = await latest(root.parent.parent, seconds=_GIT_SECONDS)
+        files = (*committed.files[:_MAX_COMMITTED], *known.notes.files_of_last_session())
+        return Latest(tuple(dict.fromkeys(files)), committed.branch)
+
+    async def _search(
+        self, known: Sequence[Known], query: RecallQuery, branch: str
+    ) -> tuple[Sequence[Hit], WordMatch | None, Mode | None, tuple[Warning, ...]]:
+        """Return what search finds that is about a prompt, and how much of it one passage has.
+
+        Only the words say what is about it: semantic search always finds something that is near.
+        Without a signal there is neither.
+        """
+        prompt = query.prompt or branch
+        if not is_signal(prompt):
+            return (), None, None, ()
+        text, within = without_operators(prompt)[:1_000], Filters(scope=query.scope)
+        asked = SearchQuery(text, Mode.LEXICAL, _HITS, within, coverage=True)
+        lexical = await self._ask(known, asked)
+        covered = lexical.coverage or Coverage(0, 0, {})
+        needed = needed_share(covered.words, covered.passages)
+        subject = {*terms(text)} - common_terms()
+        about = {
+            (hit.vault, hit.note_id)
+            for hit in lexical.hits
+            if is_about(
+                covered.notes[hit.vault, hit.note_id],
+                hit.score,
+                needed,
+                query.bar,
+                named=not subject.isdisjoint(terms(hit.title)),
+            )
+        }
+        found = lexical
+        if known[0].vault.embedder is not None and about:
+            found = await self._ask(known, SearchQuery(text, None, _HITS, within))
+        hits = [hit for hit in found.hits if (hit.vault, hit.note_id) in about]
+        share = max((match.share for match in covered.notes.values()), default=0.0)
+        least = needed * (ASKED if query.bar is None else query.bar)
+        if not about and query.bar is not None:  # enough words, but not of a subject
+            share = 0.0
+        return hits, WordMatch(share, least), found.used_mode, found.warnings
+
+    async def _ask(self, known: Sequence[Known], query: SearchQuery) -> Answer:
+        if len(known) == 1:
+            return await known[0].vault.search(query)
+        return await self._several.search([each.name for each in known], query)
+
+    async def _choose(
+        self,
+        known: Sequence[Known],
+        ranked: Sequence[Scored],
+        places: dict[Address, int],
+        most: int,
+        query: RecallQuery,
+    ) -> tuple[list[Scored], list[LeftOut], dict[Address, str]]:
+        """Return the notes to remember, the others, and what is shown of the first."""
+        least = _LEAST_RELEVANCE
+        by_address = {address_of(each): each for each in ranked}
+        pinned = [by_address[each] for each in query.pinned if each in by_address]
+        pinned = [each for each in pinned if address_of(each) not in query.without]
+        blocked, open_ones = [], []
+        for each in ranked:
+            why = _why_not(each, known, query)
+            if why is not None:
+                blocked.append(LeftOut(each, why if each.relevance >= least else "relevance"))
+            elif each not in pinned:
+                open_ones.append(each)
+        latest = _latest_journals(open_ones) if query.start else []
+        passing = [*pinned, *latest, *(each for each in open_ones if each.relevance >= least)]
+        parts = await parts_of(known, passing[:_READ], places)
+        shown = {address: part for address, (part, _) in parts.items()}
+        left_open = [each for each in latest if is_open(shown.get(address_of(each), ""))]
+        open_ones = [
+            replace(each, relevance=1.0, reasons=(*each.reasons, "open"))
+            if each in left_open
+            else each
+            for each in open_ones
+        ]
+        with_texts = []
+        for each in open_ones:
+            address, candidate = address_of(each), each.candidate
+            if address not in parts:
+                with_texts.append(each)
+            elif says_something(candidate.title, shown[address]):
+                _, text = parts[address]
+                with_texts.append(replace(each, candidate=replace(candidate, text=text)))
+            else:
+                blocked.append(LeftOut(each, "empty"))
+        chosen, left = choose(with_texts, least=least, most=max(most - len(pinned), 0))
+        return [*pinned, *chosen], [*left, *blocked], shown
+
+
+async def parts_of(
+    known: Sequence[Known], notes: Sequence[Scored], places: Mapping[Address, int]
+) -> dict[Address, tuple[str, str]]:
+    """Return what is shown of each note, and its text. `places` are the chunks that were found."""
+    parts: dict[Address, tuple[str, str]] = {}
+    for name, vault, index in known:
+        rows = {
+            index.ids[each.candidate.note_id]: each.candidate
+            for each in notes
+            if each.candidate.vault == name
+        }
+        for rowid, chunks in (await chunks_of(vault, index, rows, places)).items():
+            note = rows[rowid]
+            address = (name, note.note_id)
+            best = places.get(address)
+            key = None if best is None else (rowid << CHUNK_BITS) + best
+            parts[address] = part_that_matters(note.type, chunks, key)
+    return parts
+
+
+def candidates_of(
+    known: Sequence[Known],
+    signals: Signals,
+    hits: Sequence[Hit],
+    pinned: Sequence[Address] = (),
+) -> tuple[list[Candidate], dict[Address, int]]:
+    """Return the notes to score, and the place of the best chunk of those that were found."""
+    scores: dict[Address, float] = {}
+    places: dict[Address, int] = {}
+    for hit in hits:
+        note = (hit.vault or known[0].name, hit.note_id)
+        if hit.score > scores.get(note, -1.0):
+            scores[note] = hit.score
+            if hit.chunk_index is not None:
+                places[note] = hit.chunk_index
+    made = []
+    for place, (name, _, index) in enumerate(known):
+        rows = index.near(signals.files, signals.tags) | set(index.newest)
+        rows |= {
+            index.ids[note_id]
+            for vault, note_id in (*scores, *pinned)
+            if vault == name and note_id in index.ids
+        }
+        ids = [identify(index.notes[rowid].path) for rowid in sorted(rows)]
+        made += [
+            index.candidate(
+                note_id, vault=name, found=scores.get((name, note_id)), from_global=place > 0
+            )
+            for note_id in ids
+        ]
+    return made, places
+
+
+def _latest_journals(ranked: Sequence[Scored]) -> list[Scored]:
+    journals = [each for each in ranked if each.candidate.type == "journal"]
+    return sorted(journals, key=lambda each: -each.recency)[:_OPEN_JOURNALS]
+
+
+def match_type(scored: Scored) -> str:
+    """Return whether a note was found by a file or tag, by words, or by both."""
+    both = scored.tag > 0 and scored.semantic > 0
+    return "both" if both else "semantic" if scored.semantic > 0 else "tag"
+
+
+def _in_project(root: Path) -> str:
+    """Return the folder of a project's vault, relative to the project: `.vault-agent/vault`."""
+    return f"{root.parent.name}/{root.name}"
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def address_of(scored: Scored) -> Address:
+    """Return what calls a scored note: its vault and its ID."""
+    return scored.candidate.vault, scored.candidate.note_id
+
+
+def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str | None:
+    """Return why a note is not recalled whatever it is about, or None."""
+    why = query.without.get(address_of(scored))
+    if why is not None or address_of(scored) in query.pinned:
+        return why
+    note = _facts_of(scored.candidate, known)
+    if query.session_id is not None and note.session == query.session_id:
+        return "session"
+    if scored.candidate.from_global and note.promoted_from is not None:
+        # The ID in the project follows the vault's own one. A note without one has its note ID.
+        original = note.promoted_from.rpartition(":")[2]
+        if original in known[0].notes.identifiers or known[0].notes.has(original):
+            return "duplicate"
+    return None
+
+
+async def chunks_of(
+    vault: OpenVault,
+    index: FactIndex,
+    rows: dict[int, Candidate],
+    places: Mapping[Address, int],
+) -> dict[int, list[StoredChunk]]:
+    """Return the first chunks of some notes; of attachments only those that were found."""
+    attached = {
+        rowid: places.get((note.vault, note.note_id), 0)
+        for rowid, note in rows.items()
+        if not is_note(note.path)
+    }
+    keys = [
+        (rowid << CHUNK_BITS) + place
+        for rowid in rows
+        if rowid not in attached
+        for place in range(min(index.notes[rowid].chunk_count, _MAX_CHUNKS))
+    ]
+    keys += [(rowid << CHUNK_BITS) + place for rowid, place in attached.items()]
+    async with vault.snapshot() as snapshot:
+        found = await snapshot.read(reading.chunks, keys)
+    chunks: dict[int, list[StoredChunk]] = {rowid: [] for rowid in rows}
+    for chunk in sorted(found.values()):
+        chunks[chunk.key >> CHUNK_BITS].append(chunk)
+    return chunks
+
+
+def _remembered(scored: Scored, shown: dict[Address, str], scope: Scope) -> Remembered:
+    candidate = scored.candidate
+    kind = KINDS.get(candidate.type, candidate.type.capitalize())
+    return Remembered(
+        kind=kind,
+        title=redact(candidate.title).text,
+        day=candidate.updated.isoformat() if candidate.updated is not None else None,
+        # A note of a person, or of an older version, may have secrets; prompts may not.
+        text=redact(shown.get((candidate.vault, candidate.note_id), "")).text,
+        address=f"{GLOBAL}:{candidate.path}"
+        if candidate.from_global
+        else scope.inner(candidate.path),
+        files=candidate.files,
+        from_global=candidate.from_global,
+    )
+
+
+def _recalled(
+    scored: Scored, known: Sequence[Known], query: RecallQuery, why: str | None = None
+) -> RecalledNote:
+    candidate = scored.candidate
+    is_pinned = why is None and address_of(scored) in query.pinned
+    facts_of = _facts_of(candidate, known)
+    return RecalledNote(
+        vault=candidate.vault,
+        note_id=candidate.note_id,
+        id=facts_of.identifier,
+        path=query.scope.inner(candidate.path),
+        title=candidate.title,
+        type=candidate.type,
+        updated=facts_of.updated,
+        score=round(scored.score, 4),
+        match_type=match_type(scored),
+        tag=round(scored.tag, 4),
+        semantic=round(scored.semantic, 4),
+        recency=round(scored.recency, 4),
+        reasons=("pinned", *scored.reasons) if is_pinned else scored.reasons,
+        left_out=why,
+        hash=facts_of.hash.hex(),
+    )
+
+
+def _facts_of(candidate: Candidate, known: Sequence[Known]) -> NoteFacts:
+    index = next(each.notes for each in known if each.name == candidate.vault)
+    return index.notes[index.ids[candidate.note_id]]

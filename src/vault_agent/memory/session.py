@@ -1,0 +1,294 @@
+"""A session of an agent: a pure fold of the lines of its file.
+
+What an agent's hooks tell is a line each, and so is what the session was given and what became of
+its journal. Nothing else is kept of a session, so the lines alone decide what follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from vault_agent.memory.events import from_line
+from vault_agent.model.deliveries import MANUAL, PROMPT, REFRESH, ChosenNote, Delivery
+from vault_agent.model.journals import EDITED, FAILED, WAITING
+from vault_agent.model.memory import RecalledNote, RecallSignals
+from vault_agent.model.sessions import COMPACT, END, START
+from vault_agent.model.sessions import PROMPT as PROMPTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from vault_agent.model.memory import Address
+    from vault_agent.model.sessions import SessionEvent
+
+GIVEN, ADDED, AGAIN, SECTIONS, WANTED, JOURNAL = (
+    "given", "added", "again", "sections", "wanted", "journal",
+)  # fmt: skip
+"""The lines besides events: what the session was given, a note that a person adds, the wish to ask
+again, sections that the agent has written, the wish for a journal, and what became of it."""
+
+SAME_SECONDS: Final = 3.0
+"""Equal events that are no further apart are one: an agent may call several hooks for it."""
+RESUME: Final = "resume"
+"""The source of a start after which the agent still has what it got."""
+WAITS: Final = (60.0, 300.0, 1_800.0, 7_200.0, 21_600.0)
+"""Seconds until a journal is tried again; after the last of them always so many."""
+RETRY_SECONDS: Final = 7 * 86_400.0
+"""After this time a journal that fails is tried no more."""
+
+
+class Words(NamedTuple):
+    """What was said at a moment: a prompt of the person, or the agent's last message of a turn."""
+
+    at: float
+    text: str
+    by_person: bool
+
+
+class Sections(NamedTuple):
+    """What an agent has written of its own session, and when."""
+
+    at: float
+    title: str | None
+    sections: Mapping[str, str]
+
+
+class JournalState(NamedTuple):
+    """What became of a session's journal. `through` is the last event that it tells of.
+
+    `hashes` are those of all that we wrote at `path` or were about to write.
+    """
+
+    at: float
+    state: str
+    reason: str | None = None
+    title: str | None = None
+    path: str | None = None
+    hashes: frozenset[str] = frozenset()
+    generator: str | None = None
+    through: float = 0.0
+    attempts: int = 0
+
+    @property
+    def is_written(self) -> bool:
+        """Whether there is a note."""
+        return bool(self.hashes) and self.path is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session. Times are seconds since 1970.
+
+    `vault` is the identity of the vault of the project in which it started, and `start_commit` the
+    commit that was checked out then. `since` is when the agent's context began: what it was given
+    before that is gone.
+    """
+
+    session_id: str
+    agent: str
+    vault: str
+    cwd: str
+    started_at: float
+    last_event_at: float
+    ended_at: float | None = None
+    model: str | None = None
+    transcript_path: str | None = None
+    title: str | None = None
+    start_commit: str | None = None
+    words: tuple[Words, ...] = ()
+    since: float = 0.0
+    given: tuple[Delivery, ...] = ()
+    added: tuple[ChosenNote, ...] = ()
+    asked_again_at: float = 0.0
+    sections: Sections | None = None
+    wanted_at: float = 0.0
+    journal: JournalState | None = None
+    imported: bool = False
+    recent: tuple[tuple[float, tuple[object, ...]], ...] = field(default=(), repr=False)
+
+    @property
+    def prompts(self) -> int:
+        """The number of prompts that a person wrote."""
+        return sum(words.by_person for words in self.words)
+
+    @property
+    def had(self) -> dict[Address, RecalledNote]:
+        """The notes that the agent has, as it last got each of them."""
+        since = (given for given in self.given if given.at >= self.since)
+        return {note.address: note for given in since for note in given.notes}
+
+    @property
+    def pinned(self) -> tuple[Address, ...]:
+        """The notes that come first at the next event."""
+        return tuple(
+            note.address
+            for note in self.added
+            if not any(
+                given.at >= note.at and any(got.address == note.address for got in given.notes)
+                for given in self.given
+            )
+        )
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether the next event brings what would be recalled now."""
+        last = max((given.at for given in self.given if given.event == REFRESH), default=0.0)
+        return self.asked_again_at > last
+
+    @property
+    def tokens_unasked(self) -> int:
+        """The tokens that the agent has and did not ask for."""
+        since = (given for given in self.given if given.at >= self.since)
+        return sum(given.tokens for given in since if given.event != MANUAL)
+
+    @property
+    def had_prompt(self) -> bool:
+        """Whether a prompt has brought notes."""
+        return any(given.event in {PROMPT, REFRESH} and given.notes for given in self.given)
+
+
+def fold(lines: Iterable[Mapping[str, Any]]) -> Session | None:
+    """Return the session of the lines of a file, or None if no event is among them."""
+    session: Session | None = None
+    for line in lines:
+        kind = line.get("event")
+        if kind in _FOLDS:
+            if session is not None:
+                session = _FOLDS[kind](session, line)
+            continue
+        event = from_line(line)
+        if event is not None and not (session is not None and has_event(session, event)):
+            session = after(session, event)
+    return session
+
+
+def has_event(session: Session, event: SessionEvent) -> bool:
+    """Whether a session has this event already, told by another hook at the same moment."""
+    same = same_event(event)
+    return any(other == same and abs(at - event.at) <= SAME_SECONDS for at, other in session.recent)
+
+
+def after(session: Session | None, event: SessionEvent) -> Session:
+    """Return a session after an event. A start or a prompt after an end reopens it."""
+    if session is None:
+        session = Session(event.session_id, event.agent, event.vault, event.cwd, event.at, event.at)
+    ended = session.ended_at
+    if event.event == END:
+        ended = event.at
+    elif event.event in {START, PROMPTED} and (ended is None or event.at > ended):
+        ended = None
+    words = list(session.words)
+    if event.prompt:
+        words.append(Words(event.at, event.prompt, by_person=True))
+    if event.last_message:
+        words.append(Words(event.at, event.last_message, by_person=False))
+    is_new_context = event.event == COMPACT or (event.event == START and event.source != RESUME)
+    earliest = session.start_commit is None or event.at < session.started_at
+    return replace(
+        session,
+        started_at=min(session.started_at, event.at),
+        last_event_at=max(session.last_event_at, event.at),
+        ended_at=ended,
+        model=event.model or session.model,
+        transcript_path=event.transcript_path or session.transcript_path,
+        title=event.title or session.title,
+        start_commit=event.commit if event.commit and earliest else session.start_commit,
+        words=tuple(words),
+        since=max(session.since, event.at) if is_new_context else session.since,
+        recent=(*session.recent[-7:], (event.at, same_event(event))),
+    )
+
+
+def is_due(session: Session, now: float, *, quiet_since: float, idle_seconds: float) -> bool:
+    """Whether a session's journal is to be written now.
+
+    `quiet_since` is when it was last seen at work, by its events or its transcript. A session that
+    says nothing for `idle_seconds` has ended.
+    """
+    journal = session.journal
+    at = journal.at if journal is not None else 0.0
+    if journal is not None and journal.reason == EDITED:
+        return False
+    if session.wanted_at > at or (session.sections is not None and session.sections.at > at):
+        return True
+    if session.ended_at is None and now - quiet_since < idle_seconds:
+        return False
+    if journal is None or journal.through < session.last_event_at:
+        return True
+    if journal.state == FAILED or journal.reason in WAITING:
+        wait = WAITS[min(journal.attempts, len(WAITS)) - 1] if journal.attempts else 0.0
+        return now - at >= wait and now - journal.through < RETRY_SECONDS
+    return False
+
+
+# --- lines --------------------------------------------------------------------------------------
+
+
+def given_line(delivery: Delivery) -> dict[str, Any]:
+    """Return the line of what a session was given."""
+    line = asdict(delivery)
+    kind = line.pop("event")
+    return {"event": GIVEN, "for": kind, **line}
+
+
+def journal_line(journal: JournalState) -> dict[str, Any]:
+    """Return the line of what became of a journal."""
+    return {"event": JOURNAL, **journal._asdict(), "hashes": sorted(journal.hashes)}
+
+
+def _given(session: Session, line: Mapping[str, Any]) -> Session:
+    values = {name: line[name] for name in _DELIVERY & line.keys()}
+    signals = line["signals"]
+    values["signals"] = RecallSignals(
+        tuple(signals["files"]), tuple(signals["tags"]), signals["prompt"], signals["branch"]
+    )
+    for name in ("notes", "left_out"):
+        values[name] = tuple(map(_note, line[name]))
+    delivery = Delivery(event=line["for"], **values)
+    return replace(session, given=(*session.given, delivery))
+
+
+def _note(value: Mapping[str, Any]) -> RecalledNote:
+    known = {name: value[name] for name in _NOTE & value.keys()}
+    return RecalledNote(**{**known, "reasons": tuple(value["reasons"])})
+
+
+def _added(session: Session, line: Mapping[str, Any]) -> Session:
+    note = ChosenNote(line["vault"], line["note_id"], line["title"], line["path"], at=line["at"])
+    others = (other for other in session.added if other.address != note.address)
+    return replace(session, added=(*others, note))
+
+
+def _again(session: Session, line: Mapping[str, Any]) -> Session:
+    return replace(session, asked_again_at=line["at"])
+
+
+def _sections(session: Session, line: Mapping[str, Any]) -> Session:
+    return replace(session, sections=Sections(line["at"], line["title"], line["sections"]))
+
+
+def _wanted(session: Session, line: Mapping[str, Any]) -> Session:
+    return replace(session, wanted_at=line["at"], imported=bool(line.get("imported")))
+
+
+def _journal(session: Session, line: Mapping[str, Any]) -> Session:
+    known = {name: line[name] for name in JournalState._fields if name in line}
+    return replace(session, journal=JournalState(**{**known, "hashes": frozenset(line["hashes"])}))
+
+
+_FOLDS: Final = {
+    GIVEN: _given,
+    ADDED: _added,
+    AGAIN: _again,
+    SECTIONS: _sections,
+    WANTED: _wanted,
+    JOURNAL: _journal,
+}
+_DELIVERY: Final = {each.name for each in fields(Delivery)} - {"event"}
+_NOTE: Final = {each.name for each in fields(RecalledNote)}
+
+
+def same_event(event: SessionEvent) -> tuple[object, ...]:
+    """Return what makes an event the same as another, without its time."""
+    return (event.event, event.source, event.reason, event.prompt, event.last_message)

@@ -1,0 +1,211 @@
+"""Claude Code: `{type, uuid, timestamp, sessionId, cwd, gitBranch, message}` a line.
+
+As of version 2.1.330. One request is written as several lines that repeat its `requestId` and its
+usage; the last one counts. Messages with `isMeta` were not written by a person, and those with
+`isSidechain` belong to a subagent, whose edits count. A message that a person types while the agent
+works is an attachment or an operation of the queue; answers to questions and reasons of a refusal
+are results of tools. What is lost: thoughts, images, results of other tools.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from vault_agent.memory.transcripts.recorder import ToDo
+
+if TYPE_CHECKING:
+    from vault_agent.memory.transcripts.recorder import Recorder
+
+_EDITS: Final = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
+_READS: Final = {"Read", "Grep"}
+_NOTHING: Final = {
+    "agent-name",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "system",
+    "tag",
+}
+_TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
+# What the program itself writes in the name of the user.
+_NOT_WRITTEN = (
+    "<command-",
+    "<local-command",
+    "<bash-",
+    "<task-notification",
+    "<system-reminder",
+    "<user-prompt-submit-hook",
+    "[Request interrupted",
+    "Caveat: ",
+)
+_REFUSED = re.compile(r"the user said:\s*(.*)\Z", re.DOTALL)
+_CONTINUED = "This session is being continued from a previous conversation"
+
+
+class ClaudeCode:
+    """Reports the lines of a transcript to a recorder."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._to = recorder
+        self._tasks: dict[str, ToDo] = {}
+        self._has_own_title = False
+
+    def take(self, entry: dict[str, Any]) -> bool:
+        """Report a line. Return False if it is not understood."""
+        kind = entry.get("type")
+        if kind in _TITLES:
+            # The title of a person stays; the others are of the agent.
+            if kind == "custom-title" or not self._has_own_title:
+                self._has_own_title |= kind == "custom-title"
+                self._to.title(entry.get(_TITLES[str(kind)]))
+            return True
+        if kind == "result":
+            self._to.cost(entry.get("total_cost_usd"))
+            return True
+        if kind in {"attachment", "queue-operation"}:
+            self._to.at(entry.get("timestamp"))
+            self._queued(entry)
+            return True
+        if kind not in {"user", "assistant"}:
+            return kind in _NOTHING
+        message = entry.get("message")
+        if not isinstance(message, dict):
+            return False
+        self._to.at(entry.get("timestamp"))
+        self._to.about(entry.get("sessionId"), entry.get("cwd"))
+        if kind == "user":
+            self._user(entry, message)
+        else:
+            self._assistant(entry, message)
+        return True
+
+    def end(self) -> None:
+        """Nothing is left to report."""
+
+    def _user(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
+        content = message.get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        written: list[str] = []
+        for block in blocks if isinstance(blocks, list) else ():
+            if not isinstance(block, dict):
+                continue
+            if block.get("type") == "tool_result":
+                call_id = block.get("tool_use_id")
+                if isinstance(call_id, str):
+                    failed = block.get("is_error") is True
+                    result = text_of(block.get("content"))
+                    self._to.result(call_id, result, failed=failed)
+                    self._answered(entry.get("toolUseResult"), call_id, result, failed=failed)
+            elif block.get("type") == "text" and isinstance(block.get("text"), str):
+                written.append(block["text"])
+        text = "\n".join(written)
+        if entry.get("isSidechain") is True or not text.strip():
+            return
+        if entry.get("isCompactSummary") is True or text.startswith(_CONTINUED):
+            return
+        if entry.get("isMeta") is not True and not text.lstrip().startswith(_NOT_WRITTEN):
+            self._to.person(text, entry.get("uuid"))
+
+    def _queued(self, entry: dict[str, Any]) -> None:
+        """Report what a person typed while the agent was at work."""
+        attachment = entry.get("attachment")
+        if isinstance(attachment, dict) and attachment.get("type") == "queued_command":
+            text = text_of(attachment.get("prompt"))
+        elif entry.get("operation") == "enqueue":
+            text = text_of(entry.get("content"))
+        else:
+            return
+        if not text.lstrip().startswith(_NOT_WRITTEN):
+            self._to.person(text, entry.get("uuid"))
+
+    def _answered(self, result: object, call_id: str, text: str, *, failed: bool) -> None:
+        """Report the person's answers to questions of the agent, or the reason of a refusal."""
+        answers = result.get("answers") if isinstance(result, dict) else None
+        if isinstance(answers, dict):
+            for question, answer in answers.items():
+                self._to.person(text_of(answer), (call_id, question), about=str(question))
+        elif failed and (reason := _REFUSED.search(text)) is not None:
+            self._to.person(reason[1], call_id, about=self._to.wanted(call_id))
+
+    def _assistant(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
+        self._to.model(message.get("model"))
+        usage = message.get("usage")
+        if isinstance(usage, dict):
+            key = entry.get("requestId") or message.get("id")
+            names = ("input_tokens", "cache_creation_input_tokens")  # each is read once
+            tokens_in = sum(count(usage.get(name)) for name in names)
+            self._to.usage(key, tokens_in, count(usage.get("output_tokens")))
+        content = message.get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for block in blocks if isinstance(blocks, list) else ():
+            if not isinstance(block, dict):
+                continue
+            if block.get("type") == "text" and isinstance(block.get("text"), str):
+                if entry.get("isSidechain") is not True:
+                    self._to.agent(block["text"])
+            elif block.get("type") == "tool_use":
+                self._to.works()
+                self._call(block)
+
+    def _call(self, block: dict[str, Any]) -> None:
+        name, call_id, sent = block.get("name"), block.get("id"), block.get("input")
+        if not isinstance(call_id, str) or not isinstance(sent, dict):
+            return
+        path = sent.get("file_path") or sent.get("notebook_path") or sent.get("path")
+        paths = (path,) if isinstance(path, str) else ()
+        if name in _EDITS:
+            self._to.call(call_id, paths=paths)
+        elif name in _READS:
+            self._to.call(call_id, reads=paths)
+        elif name in {"Bash", "PowerShell"} and isinstance(sent.get("command"), str):
+            self._to.call(call_id, command=sent["command"])
+        elif name == "TodoWrite":
+            self._to.todos = todo_items(sent.get("todos"))
+        elif name == "TaskCreate" and isinstance(sent.get("subject"), str):
+            self._tasks[str(len(self._tasks) + 1)] = ToDo(sent["subject"], done=False)
+            self._to.todos = tuple(self._tasks.values())
+        elif name == "TaskUpdate" and sent.get("taskId") in self._tasks:
+            task = self._tasks[sent["taskId"]]
+            done = sent.get("status") in {"completed", "deleted"} or (
+                task.done and "status" not in sent
+            )
+            self._tasks[sent["taskId"]] = task._replace(done=done)
+            self._to.todos = tuple(self._tasks.values())
+
+
+def todo_items(items: object) -> tuple[ToDo, ...]:
+    """Return a list of to-dos as agents write it: what each says, and its status."""
+    found = []
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict):
+            text = next(
+                (item[key] for key in ("content", "step", "description", "subject", "text")
+                 if isinstance(item.get(key), str)),
+                "",
+            )  # fmt: skip
+            if text.strip():
+                found.append(ToDo(text[:2_000], item.get("status") in {"completed", "cancelled"}))
+    return tuple(found)
+
+
+def text_of(content: object) -> str:
+    """Return the text of a message's content: a text, or blocks of which some are text."""
+    if isinstance(content, str):
+        return content
+    texts = [
+        block["text"]
+        for block in (content if isinstance(content, list) else ())
+        if isinstance(block, dict) and isinstance(block.get("text"), str)
+    ]
+    return "\n".join(texts)
+
+
+def count(value: object) -> int:
+    """Return a number of tokens, 0 if it is none."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 50:
+        return value
+    return 0
