@@ -52,7 +52,9 @@ def test_what_a_search_cannot_filter_stays_in_its_place(visit: Callable[..., Pag
     before = page.locator(".count").bounding_box()
     page.locator("#find").fill("frost")
     expect(page.locator(".row p mark").first).to_be_visible()
-    expect(page.get_by_role("button", name="Open tasks")).to_be_disabled()
+    page.get_by_role("group", name="Filters").get_by_role("button", name="More").click()
+    expect(page.get_by_role("menuitemcheckbox", name="Open tasks")).to_be_disabled()
+    page.keyboard.press("Escape")
     after = page.locator(".count").bounding_box()
     assert before is not None
     assert after is not None
@@ -117,3 +119,48 @@ def test_a_phone_has_room_for_the_note(visit: Callable[..., Page], note_id: Call
     expect(page.locator(".stats")).to_be_hidden()
     page.get_by_role("button", name="Back to the list").click()
     expect(page.locator(".stats")).to_be_visible()
+
+
+def test_many_notes_have_compact_rows(visit: Callable[..., Page]):
+    page = visit("/notes", viewport={"width": 1280, "height": 900})
+    expect(page.locator(".scroll[data-rows=compact]")).to_be_visible()
+    seen = (
+        """all => all.filter((each) => each.getBoundingClientRect().bottom < innerHeight).length"""
+    )
+    assert page.locator(".rows .row").evaluate_all(seen) >= 12
+    page.locator("#find").fill("frost")
+    expect(page.locator(".scroll[data-rows=full]")).to_be_visible()
+
+
+def test_the_edge_of_a_panel_is_dragged_and_kept(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    expect(page.locator(".side")).to_be_visible()
+
+    def width(panel: str) -> float:
+        return float(page.locator(panel).evaluate("each => each.getBoundingClientRect().width"))
+
+    before = width(".list"), width(".side")
+    edge = page.get_by_role("separator", name="Width of the list").bounding_box()
+    assert edge is not None
+    page.mouse.move(edge["x"] + 4, 400)
+    page.mouse.down()
+    page.mouse.move(edge["x"] + 64, 400, steps=5)
+    page.mouse.up()
+    assert width(".list") == before[0] + 60
+    page.get_by_role("separator", name="Width of the side panel").focus()
+    page.keyboard.press("ArrowLeft")
+    assert width(".side") == before[1] + 16
+    page.reload()
+    expect(page.locator(".side")).to_be_visible()
+    assert (width(".list"), width(".side")) == (before[0] + 60, before[1] + 16)
+
+
+def test_an_open_note_stands_above_no_list_that_it_is_not_in(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Note 0220')}?tag=frost")
+    expect(page.locator(".rows .row").first).to_be_visible()
+    expect(page.locator(".facts time")).to_be_visible()
+    expect(page.locator(".opened")).to_have_count(0)

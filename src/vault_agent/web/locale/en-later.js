@@ -214,6 +214,8 @@ export const enLater = {
     faces: { sans: "Sans", serif: "Serif" },
     breaks: "Single line breaks in notes",
     lineBreaks: { kept: "Kept", joined: "Joined" },
+    density: "Lists",
+    densities: { auto: "By their length", compact: "Compact", full: "With texts" },
     motion: "Motion",
     motions: { system: "System", none: "None" },
     letters: "Single-letter keys",

@@ -44,10 +44,10 @@ export const en = {
     settings: "Settings",
     more: "More",
   },
+  edges: { list: "Width of the list", side: "Width of the side panel" },
   top: {
     skip: "Skip to the view",
     jump: "Jump to a note or command",
-    search: "Search",
     new: "New",
     theme: { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" },
     vault: (/** @type {string} */ name) => `Vault ${name}`,
@@ -127,8 +127,8 @@ export const en = {
     clear: "Clear the search",
     mode: { lexical: "Words", hybrid: "Hybrid", embedding: "Meaning" },
     modeTitle: "How the results were found",
-    results: (/** @type {string} */ n, /** @type {boolean} */ more, /** @type {string} */ time) =>
-      `${n}${more ? "+" : ""} ${n === "1" && !more ? "result" : "results"} · ${time}`,
+    results: (/** @type {string} */ n, /** @type {boolean} */ more) =>
+      `${n}${more ? "+" : ""} ${n === "1" && !more ? "result" : "results"}`,
     total: (/** @type {string} */ n) => `${n} ${n === "1" ? "note" : "notes"}`,
     none: {
       title: "Nothing found",
@@ -143,7 +143,6 @@ export const en = {
       act: "Index now",
     },
     sort: {
-      best: "Best match",
       updated: "Updated",
       created: "Created",
       title: "Title",

@@ -10,11 +10,14 @@ const DEFAULTS = {
   face: "",
   motion: "",
   breaks: "",
+  density: "",
   letters: true,
   language: "",
   side: true,
   list: true,
   files: false,
+  listWidth: 0, // px, or as wide as usual
+  sideWidth: 0,
 };
 
 /** @template T @param {string} name @param {T} otherwise @returns {T} */

@@ -10,9 +10,9 @@ import { ask } from "../../wire.js";
 import { words } from "../../words.js";
 import { overlay } from "./overlay.js";
 
-export const THEMES = /** @type {const} */ (["system", "light", "dark"]);
+const THEMES = /** @type {const} */ (["system", "light", "dark"]);
 
-export function nextTheme() {
+function nextTheme() {
   const now = THEMES.indexOf(settings.peek().theme);
   set({ theme: THEMES[(now + 1) % THEMES.length] });
   toast(words.top.theme[THEMES[(now + 1) % THEMES.length]]);

@@ -8,7 +8,6 @@ import { MenuButton } from "../../parts/later.js";
 import { Icon, KINDS } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, changed } from "../../state/address.js";
-import { dark, settings } from "../../state/settings.js";
 import {
   clock,
   embeds,
@@ -25,7 +24,6 @@ import {
 } from "../../state/vault.js";
 import { stopped, vaultId } from "../../wire.js";
 import { agoWords, count, timeOf, words } from "../../words.js";
-import { nextTheme } from "./everywhere.js";
 import { overlay } from "./overlay.js";
 
 const VAULTS = () => import("./vaults.js");
@@ -66,22 +64,11 @@ export function Top() {
         </a>`,
       )}
     </nav>
-    <button class="jump" onClick=${() => (overlay.value = { name: "palette" })}>
-      <${Icon} name="search" />
-      <span class="cut">${words.top.jump}</span>
-      <${Key} keys="Mod+k" />
-    </button>
     <div class="tools">
-      <button class="icon only-s" aria-label=${words.top.search} onClick=${() => (overlay.value = { name: "palette" })}>
-        <${Icon} name="search" />
-      </button>
-      <button
-        class="icon"
-        aria-label=${words.top.theme[/** @type {"system"} */ (settings.value.theme)]}
-        title=${words.top.theme[/** @type {"system"} */ (settings.value.theme)]}
-        onClick=${nextTheme}
-      >
-        <${Icon} name=${dark.value ? "moon" : "sun"} />
+      <button class="jump" title=${words.top.jump} onClick=${() => (overlay.value = { name: "palette" })}>
+        <${Icon} name="command" />
+        <span class="visually-hidden">${words.top.jump}</span>
+        <${Key} keys="Mod+k" />
       </button>
       <a
         class="icon m-hide"

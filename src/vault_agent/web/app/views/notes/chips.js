@@ -9,7 +9,7 @@ import { results, searching } from "../../state/results.js";
 import { set, settings } from "../../state/settings.js";
 import { stats, vaults } from "../../state/vault.js";
 import { vaultId } from "../../wire.js";
-import { count, fullDate, words } from "../../words.js";
+import { collator, count, fullDate, words } from "../../words.js";
 
 const MOST = 7;
 const TREES = () => import("./trees.js");
@@ -24,16 +24,16 @@ function typeCounts() {
   /** @type {[string, number][]} */
   const counts = all.map(({ type, count: notes }) => [type ?? "", notes]);
   for (const type of chosen) if (!counts.some(([each]) => each === type)) counts.push([type, 0]);
+  // The order stays while one types, so that no chip moves away under the pointer.
   const shown = counts
     .filter(([type, notes]) => notes > 1 || rank(type))
     .sort((a, b) => rank(b[0]) - rank(a[0]) || b[1] - a[1])
-    .slice(0, MOST);
-  if (!searching.value) return shown;
+    .slice(0, MOST)
+    .sort((a, b) => collator.compare(plural(a[0]), plural(b[0])));
   const { rows } = results.value;
-  return shown.map(
-    ([type]) =>
-      /** @type {const} */ ([type, rows.filter((row) => row.type?.toLowerCase() === type.toLowerCase()).length]),
-  );
+  const inResults = (/** @type {string} */ type) =>
+    rows.filter((row) => row.type?.toLowerCase() === type.toLowerCase()).length;
+  return shown.map(([type, notes]) => /** @type {const} */ ([type, searching.value ? inResults(type) : notes]));
 }
 
 /** @param {string} type */
@@ -77,31 +77,14 @@ export function Chips() {
         >
           <${Shape} type=${kindOf(type)} quiet />
           <span class="cut" dir="auto">${plural(type)}</span>
-          <span class="n num">${count(notes)}</span>
+          ${notes > 0 && html`<span class="n num">${count(notes)}</span>`}
         </button>`,
       )}
       ${opener("tags", "tag", words.notes.tags)}
       ${opener("folder", "folder", words.notes.folder)}
       ${opener("date", "date", words.notes.date)}
       ${projects.length > 0 && opener("project", "home", words.notes.project)}
-      <button
-        class="chip"
-        disabled=${searching.value}
-        aria-pressed=${now.linked === "false"}
-        onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}
-      >
-        <${Icon} name="link" />
-        ${words.notes.unlinked}
-      </button>
-      <button
-        class="chip"
-        disabled=${searching.value}
-        aria-pressed=${now.tasks === "open"}
-        onClick=${() => go({ tasks: now.tasks ? "" : "open" })}
-      >
-        <${Icon} name="task" />
-        ${words.notes.tasks}
-      </button>
+      ${opener("more", "more", words.more)}
     </div>
     ${
       menu.value === "tags" &&
@@ -122,6 +105,37 @@ export function Chips() {
     ${
       menu.value === "date" &&
       html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`
+    }
+    ${
+      menu.value === "more" &&
+      html`<${Later}
+        load=${MENU}
+        name="Menu"
+        given=${{
+          anchor: anchors.current.more,
+          label: words.more,
+          onClose: close,
+          children: [
+            { name: "linked", value: "false", label: words.notes.unlinked },
+            { name: "tasks", value: "open", label: words.notes.tasks },
+          ].map(
+            ({ name, value, label }) => html`<button
+              class="entry"
+              role="menuitemcheckbox"
+              key=${name}
+              disabled=${searching.value}
+              aria-checked=${now[/** @type {"tasks"} */ (name)] === value}
+              onClick=${() => {
+                go({ [name]: now[/** @type {"tasks"} */ (name)] === value ? "" : value });
+                close();
+              }}
+            >
+              <${Check} />
+              ${label}
+            </button>`,
+          ),
+        }}
+      />`
     }
     ${
       menu.value === "project" &&
@@ -173,6 +187,8 @@ function Others() {
       text: plain(name, 40),
       without: { project: toggled(now.project, name) },
     })),
+    ...(now.linked ? [{ icon: "link", text: words.notes.unlinked, without: { linked: "" } }] : []),
+    ...(now.tasks ? [{ icon: "task", text: words.notes.tasks, without: { tasks: "" } }] : []),
     ...(now.after ? [{ icon: "date", text: words.notes.after(fullDate(now.after)), without: { after: "" } }] : []),
     ...(now.before ? [{ icon: "date", text: words.notes.before(fullDate(now.before)), without: { before: "" } }] : []),
   ];
@@ -205,12 +221,12 @@ export const FilesToggle = () => html`<button
 </button>`;
 
 export function Count() {
-  const { rows, total, more, time, key } = results.value;
+  const { rows, total, more, key } = results.value;
   const sort = /** @type {typeof SORTS[number]} */ (address.value.sort || results.value.order || "updated");
   const said = !key
     ? ""
     : total === null
-      ? words.notes.results(count(rows.length), more, words.time.milliseconds(count(Math.round(time))))
+      ? words.notes.results(count(rows.length), more)
       : words.notes.total(count(total));
   /** @param {() => void} close */
   const entries = (close) =>
@@ -232,9 +248,8 @@ export function Count() {
   return html`<div class="count">
     <span class="num" role="status">${said}</span>
     ${
-      searching.value
-        ? html`<span>${words.notes.sort.best}</span>`
-        : html`
+      !searching.value &&
+      html`
           <${MenuButton}
             className=""
             label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`}

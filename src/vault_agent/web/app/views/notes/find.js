@@ -121,7 +121,7 @@ export function Find() {
         text.value &&
         html`<button class="icon" aria-label=${words.notes.clear} onClick=${clear}><${Icon} name="x" /></button>`
       }
-      ${mode && html`<span class="mode" title=${words.notes.modeTitle}>${mode}</span>`}
+      ${mode && embeds.value && html`<span class="mode" title=${words.notes.modeTitle}>${mode}</span>`}
     </label>
   </div>`;
 }

@@ -21,6 +21,7 @@ import {
   searching,
 } from "../../state/results.js";
 import { folderOf, lastOf } from "../../state/query.js";
+import { settings } from "../../state/settings.js";
 import { health, job, mayWrite, typed } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { agoWords, count, fullDate, shortDate, timeOf, words } from "../../words.js";
@@ -30,8 +31,21 @@ const NEAR = 5; // rows beyond the view
 const AHEAD = 30; // rows before the end at which the next page is fetched
 const GHOSTS = 6;
 const TAGS = 3; // of a row
+const MANY = 200; // notes, from which on rows are compact
 const WHY = () => import("./why.js");
 const OPENED = () => import("./opened.js");
+
+/**
+ * What the rows of a list have room for, so that all are as high as the fullest one.
+ * @param {import("../../state/results.js").Row[]} rows @param {number | null} total null for a search
+ * @returns {"compact" | "full" | "text" | "names"}
+ */
+function shapeOf(rows, total) {
+  const { density } = settings.value;
+  if (density === "compact" || (!density && (total ?? 0) > MANY)) return "compact";
+  if (rows.some((row) => row.tags.length || row.connections || (row.text && folderOf(row.path)))) return "full";
+  return rows.some((row) => row.text) ? "text" : "names";
+}
 
 /** The first row of a new list is at the top. */
 export function List() {
@@ -60,6 +74,7 @@ export function List() {
     if (scroll.current) scroll.current.scrollTop = 0;
     measure();
   }, [key]);
+  useLayoutEffect(measure, [shapeOf(rows, total), settings.value.size]);
 
   const revealed = useRef("");
   useEffect(() => {
@@ -135,11 +150,13 @@ export function List() {
   if (focusAt < from || focusAt >= to) if (focusAt < rows.length) shown.push(focusAt);
 
   const query = asked.value.text;
-  const far = open && key && !query && !rows.some((row) => row.id === open);
+  const far = open && key && !query && !filtered.value && !rows.some((row) => row.id === open);
+  const rowShape = shapeOf(rows, total);
   return html`
     ${far && html`<${Later} load=${OPENED} name="Opened" />`}
     <div
       class=${`scroll${busy.value ? " busy" : ""}`}
+      data-rows=${rowShape}
       ref=${scroll}
       onScroll=${measure}
       onKeyDown=${keyed}
@@ -213,7 +230,7 @@ export function Row({ row, query, current, focusable, onOpen }) {
   >
     <${NoteShape} type=${row.type} />
     <div class="name">
-      <h2 class="cut" dir="auto" title=${title.length > 40 ? title : undefined}>
+      <h2 class="cut" dir="auto" title=${title.length > 25 ? title : undefined}>
         <${Marked} text=${title} ranges=${query ? hitsOf(title, query) : []} />
       </h2>
       ${file && html`<bdi class="file cut" title=${plain(row.path)}>${file}</bdi>`}
@@ -222,14 +239,12 @@ export function Row({ row, query, current, focusable, onOpen }) {
     <p dir="auto">
       ${row.heading && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}
       <${Marked} text=${row.text.slice(0, 400)} ranges=${row.ranges} />
-      ${!row.text && plain(folder)}
     </p>
     <span class="meta">
       ${row.tags.slice(0, TAGS).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 60)}</bdi>`)}
       ${more > 0 && html`<span class="tag num">${words.notes.moreTags(more)}</span>`}
       ${
         !row.tags.length &&
-        row.text &&
         folder &&
         html`<bdi class="folder cut" title=${plain(folder)}>${plain(lastOf(folder), 60)}</bdi>`
       }

@@ -2,6 +2,7 @@
 
 import { html, signal, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Key, useCommands } from "../../parts/commands.js";
+import { Edge } from "../../parts/edge.js";
 import { Empty } from "../../parts/say.js";
 import { elsewhere, Later } from "../../parts/later.js";
 import { Icon } from "../../parts/sign.js";
@@ -24,7 +25,7 @@ const begun = signal(false);
 export function Notes() {
   const { note, edit } = address.value;
   const writes = Boolean(edit && note && mayWrite.value);
-  const { side, list, files } = settings.value;
+  const { side, list, files, listWidth, sideWidth } = settings.value;
   const tree = files && !searching.value && !filtered.value; // what is sought is a list
   const drawer = useSignal(false);
   const listed = Boolean(results.value.key);
@@ -66,6 +67,10 @@ export function Notes() {
     data-open=${note ? "note" : "list"}
     data-list=${String(list || !note)}
     data-side=${String(side && Boolean(note) && !writes)}
+    style=${{
+      "--col-list": listWidth ? `${listWidth}px` : undefined,
+      "--col-side": sideWidth ? `${sideWidth}px` : undefined,
+    }}
   >
     <section class="list" aria-label=${words.notes.title}>
       <h1 class="visually-hidden">${words.notes.title}</h1>
@@ -93,6 +98,7 @@ export function Notes() {
           `
           : html`<${Chips} /><${Count} /><${List} />`)
       }
+      <${Edge} panel="list" end />
     </section>
     ${(note || begun.value) && html`<${Later} load=${TABS} name="Tabs" />`}
     ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}

@@ -1,6 +1,7 @@
 // The side of a note: local graph, outline, properties.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { Edge } from "../../parts/edge.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, changed, remember, remembered } from "../../state/address.js";
@@ -22,11 +23,12 @@ const OUTLINE = 400; // headings in the document
 export function Side({ read, box, drawer }) {
   const properties = read.properties.filter(({ values }) => values.some(({ text }) => text.trim()));
   return html`<aside class="side" data-drawer=${drawer.value} aria-label=${later.note.about} tabindex=${-1}>
+    <${Edge} panel="side" />
     <button class="icon shut" aria-label=${words.close} onClick=${() => (drawer.value = false)}>
       <${Icon} name="x" />
     </button>
     ${isNote(read) && html`<${Mini} read=${read} />`}
-    ${read.outline.length > 0 && html`<${Outline} read=${read} box=${box} />`}
+    ${read.outline.some(({ text }) => text.trim() !== read.title.trim()) && html`<${Outline} read=${read} box=${box} />`}
     ${
       properties.length > 0 &&
       html`<section><h2>${later.note.properties}</h2><${Properties} list=${properties} /></section>`

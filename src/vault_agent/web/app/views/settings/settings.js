@@ -81,6 +81,11 @@ function Look() {
     />
     <${Choice} name=${t.face} field="face" values=${{ "": t.faces.sans, serif: t.faces.serif }} />
     <${Choice} name=${t.breaks} field="breaks" values=${{ "": t.lineBreaks.kept, joined: t.lineBreaks.joined }} />
+    <${Choice}
+      name=${t.density}
+      field="density"
+      values=${{ "": t.densities.auto, compact: t.densities.compact, full: t.densities.full }}
+    />
     <${Choice} name=${t.motion} field="motion" values=${{ "": t.motions.system, none: t.motions.none }} />
     <div class="line">
       <button
