@@ -182,7 +182,7 @@ async def test_health_tells_how_the_vault_is_written(root: Path):
     async with opened(root) as vault:
         state = (await vault.health()).write
         assert (state.enabled, state.state) == (True, "ready")
-        assert state.atomicity in ("exchange", "link", "rename")
+        assert state.atomicity in ("exchange", "rename")
         assert state.conflicts == 0
 
 

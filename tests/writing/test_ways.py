@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import WriteLimits
     from vault_agent.vault.root import Strategy
 
-WEAKER = [Way.LINK, Way.RENAME]
-
 
 def refuse(*_: object) -> None:
     raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
@@ -40,29 +38,26 @@ def limits() -> WriteLimits:
 
 
 @pytest.fixture
-def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[Way], None]:
-    """Return what takes the calls away that a stronger way needs."""
+def take_exchange(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return what takes the calls away that an exchange of files needs."""
 
-    def chosen(way: Way) -> None:
+    def take() -> None:
         monkeypatch.setattr(writing, "exchange", refuse)
         monkeypatch.setattr("vault_agent.vault.probe.exchange", refuse)
         monkeypatch.setattr("vault_agent.vault.folder.rename_new", refuse)
-        if way is Way.RENAME:
-            monkeypatch.setattr(Folder, "link", refuse)
 
-    return chosen
+    return take
 
 
 @pytest.mark.fault(
     "Writing",
-    "a file system without an exchange of files, or without hard links",
-    "the next weaker way, found at the start and at each write",
+    "a file system without an exchange of files",
+    "a rename between two comparisons, found at the start and at each write",
 )
-@pytest.mark.parametrize("way", WEAKER)
-async def test_the_strongest_way_is_found_out_at_the_start(closed: Vault, without, way: Way):
-    without(way)
+async def test_the_strongest_way_is_found_out_at_the_start(closed: Vault, take_exchange):
+    take_exchange()
     async with closed.opened() as writes:
-        assert writes.health().atomicity == way
+        assert writes.health().atomicity == "rename"
         await closed.create("New/A.md", "one\n")
         await closed.append("New/A.md", "two\n")
         with pytest.raises(Conflict, match="NOTE_EXISTS"):
@@ -75,21 +70,21 @@ async def test_the_strongest_way_is_found_out_at_the_start(closed: Vault, withou
     assert closed.tree() == {"New/A.md": b"one\n"}
 
 
-async def test_a_mount_without_an_exchange_is_found_out_at_the_write(vault: Vault, without):
+async def test_a_mount_without_an_exchange_is_found_out_at_the_write(vault: Vault, take_exchange):
     vault.put("A.md", "one\n")
-    without(Way.LINK)
+    take_exchange()
     await vault.append("A.md", "two\n")
     assert vault.bytes("A.md") == b"one\ntwo\n"
-    assert vault.writing.health().atomicity == "link"
+    assert vault.writing.health().atomicity == "rename"
 
 
 @pytest.mark.parametrize("save", ["in place", "rename"])
-@pytest.mark.parametrize("way", [Way.EXCHANGE, *WEAKER])
+@pytest.mark.parametrize("way", Way)
 async def test_a_save_between_our_read_and_our_write_stays(
-    vault: Vault, without, monkeypatch, way: Way, save: str
+    vault: Vault, take_exchange, monkeypatch, way: Way, save: str
 ):
-    if way is not Way.EXCHANGE:
-        without(way)
+    if way is Way.RENAME:
+        take_exchange()
     file = vault.put("A.md", "one\n")
     make = writing._make_temporary
     saves = iter([b"saved by a person\n"])
@@ -105,17 +100,6 @@ async def test_a_save_between_our_read_and_our_write_stays(
     assert vault.bytes("A.md") == b"saved by a person\n"
     await vault.append("A.md", "ours\n")
     assert vault.bytes("A.md") == b"saved by a person\nours\n"
-
-
-async def test_an_editor_that_has_the_linked_old_file_open_loses_nothing(vault: Vault, without):
-    without(Way.LINK)
-    file = vault.put("A.md", "one\n")
-    with file.open("r+b") as editor:
-        await vault.append("A.md", "ours\n")
-        editor.write(b"one, edited\n")
-    vault.writing._journal.linger.hurry()
-    await eventually_async(vault.temporaries, lambda left: not left)
-    assert vault.tree() == {"A.md": b"one, edited\nours\n"}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -47,7 +47,7 @@ class WriteHealth:
     ] = "off"
     atomicity: Annotated[
         str | None,
-        OneOf("exchange", "link", "rename"),
+        OneOf("exchange", "rename"),
         Doc("How a note is replaced. With `exchange`, no save of an editor is lost."),
     ] = None
     durable: Annotated[bool, Doc("False on a network or cloud drive.")] = True

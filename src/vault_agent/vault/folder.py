@@ -171,16 +171,6 @@ class Folder:
         """Rename a file of this folder over another one."""
         os.replace(self.call_path(name), self.call_path(to), src_dir_fd=self.fd, dst_dir_fd=self.fd)
 
-    def link(self, name: str, to: str) -> None:
-        """Give a file of this folder a second name in it."""
-        os.link(
-            self.call_path(name),
-            self.call_path(to),
-            src_dir_fd=self.fd,
-            dst_dir_fd=self.fd,
-            follow_symlinks=False,
-        )
-
     def remove(self, name: str) -> None:
         """Remove a file."""
         os.unlink(self.call_path(name), dir_fd=self.fd)

@@ -5,8 +5,8 @@ is read after that. If it is not what the edit was made of, somebody has saved m
 gets its name back. A displaced file stays for some seconds under a temporary name, because an
 editor may have it open and save into it.
 
-Names of temporary files: `.va-{16 hex}.new` while it is written, which is always ours, `.tmp` for a
-complete or a displaced one, and `.old` for a displaced one where there is no exchange.
+Names of temporary files: `.va-{16 hex}.new` while it is written, which is always ours, and `.tmp`
+for a complete or a displaced one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from vault_agent.vault.folder import Folder
 
-TEMPORARY: Final = re.compile(r"\.va-[0-9a-f]{16}\.(?:new|tmp|old)")
+TEMPORARY: Final = re.compile(r"\.va-[0-9a-f]{16}\.(?:new|tmp)")
 """The names of all temporary files."""
 
 _SWAPS = 20
@@ -44,10 +44,9 @@ _T = TypeVar("_T")
 
 
 class Way(StrEnum):
-    """How a file is replaced, from the strongest way to the weakest."""
+    """How a file is replaced: the stronger way first."""
 
     EXCHANGE = "exchange"  # nobody's save can be overwritten unseen
-    LINK = "link"  # a rename, with a link to the old file
     RENAME = "rename"  # a rename between two comparisons
 
 
@@ -74,11 +73,6 @@ def temporary_name() -> str:
 def being_written(temporary: str) -> str:
     """Return the name of a temporary file while it is being written."""
     return temporary.removesuffix(".tmp") + ".new"
-
-
-def set_aside(temporary: str) -> str:
-    """Return the name of the displaced file where there is no exchange."""
-    return temporary.removesuffix(".tmp") + ".old"
 
 
 class Replacer:
@@ -120,30 +114,20 @@ class Replacer:
     def _put(self, folder: Folder, name: str, temporary: str, old: int) -> str | None:
         """Put the complete temporary file in place. Return the name of the displaced one."""
         if folder.fd is None and os.name == "nt":
-            aside = set_aside(temporary)
-            paths = [folder.call_path(each) for each in (name, temporary, aside)]
+            new = being_written(temporary)
+            folder.replace(temporary, new)
+            paths = [folder.call_path(each) for each in (name, new, temporary)]
             _when_free(lambda: replace_with_backup(*paths))
-            return aside
+            return temporary
         if self.way is Way.EXCHANGE:
             try:
                 exchange(folder.fd, folder.call_path(temporary), folder.call_path(name))
             except OSError as error:
                 if not is_unsupported(error):
                     raise
-                self.way = Way.LINK
-            else:
-                return temporary
-        if self.way is Way.LINK:
-            aside = set_aside(temporary)
-            try:
-                folder.link(name, aside)
-            except OSError as error:
-                if not (is_unsupported(error) or error.errno in _NO_LINKS):
-                    raise
                 self.way = Way.RENAME
             else:
-                folder.replace(temporary, name)
-                return aside
+                return temporary
         if _identity(folder.stat(name)) != _identity(os.fstat(old)):
             raise Changed
         folder.replace(temporary, name)
@@ -175,10 +159,6 @@ class Replacer:
                 failure = error
         if displaced is None:
             self._write_back(folder, name, old, ours)
-            raise failure or Changed
-        if displaced.endswith(".old"):
-            if _identity(folder.stat(name)) == ours:
-                folder.replace(displaced, name)
             raise failure or Changed
         try:
             is_ours = _put_back(folder, name, displaced, ours, content_hash(after))
@@ -358,15 +338,7 @@ def give_back(folder: Folder, name: str, displaced: str, hash_after: bytes) -> N
         return
     if _hash_of(folder, name) != hash_after:
         return
-    if displaced.endswith(".old"):
-        folder.replace(displaced, name)
-    else:
-        try:
-            _put_back(folder, name, displaced, ours, hash_after)
-        except OSError as error:
-            if not is_unsupported(error):
-                raise
-            folder.replace(displaced, name)
+    _put_back(folder, name, displaced, ours, hash_after)
     folder.sync()
 
 
@@ -390,6 +362,12 @@ def _put_back(
             if not folder.exists(displaced):
                 raise Changed from None
             continue
+        except OSError as error:
+            if not is_unsupported(error):
+                raise
+            if _identity(folder.stat(name)) == ours:
+                folder.replace(displaced, name)
+            return False
         found = _identity(folder.stat(displaced))
         if found == ours and _hash_of(folder, displaced) == hash_after:
             return True

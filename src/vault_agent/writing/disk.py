@@ -22,7 +22,6 @@ from vault_agent.vault.write import (
     being_written,
     move_new,
     remove_temporary,
-    set_aside,
     write_in_place,
 )
 
@@ -111,9 +110,12 @@ class Disk:
                 return None
             raise
 
-    def read_temporary(self, root: VaultRoot, change: FileChange, name: str) -> bytes | None:
-        """Return the bytes of a temporary file of a change, or None."""
-        return self.read(root, beside(change.path, name))
+    def read_temporary(self, root: VaultRoot, change: FileChange) -> bytes | None:
+        """Return the bytes of the temporary file of a change, or None if there is none."""
+        if change.temporary is None:
+            return None
+        folder, slash, _ = change.path.rpartition("/")
+        return self.read(root, f"{folder}{slash}{change.temporary}")
 
     # --- changing -------------------------------------------------------------------------------
 
@@ -220,8 +222,7 @@ class Disk:
             return
         self.sweep_unfinished(root, change)
         with suppress(CannotOpen, FileNotFoundError), at(root, change.path) as (folder, _):
-            for name in temporaries(change.temporary):
-                remove_temporary(folder, name)
+            remove_temporary(folder, change.temporary)
 
     def sweep_unfinished(self, root: VaultRoot, change: FileChange) -> None:
         """Remove the temporary files of a change that were still being written."""
@@ -230,17 +231,6 @@ class Disk:
         for path in filter(None, (change.path, change.target)):
             with suppress(CannotOpen), at(root, path) as (folder, _):
                 remove_temporary(folder, being_written(change.temporary))
-
-
-def temporaries(temporary: str) -> tuple[str, str]:
-    """Return the names that the complete temporary files of one change may have."""
-    return temporary, set_aside(temporary)
-
-
-def beside(path: str, name: str) -> str:
-    """Return the path of a name in the folder of a file."""
-    folder, slash, _ = path.rpartition("/")
-    return f"{folder}{slash}{name}"
 
 
 @contextmanager

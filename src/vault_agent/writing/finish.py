@@ -28,7 +28,6 @@ from vault_agent.vault.write import (
     give_back,
     is_between,
     move_new,
-    set_aside,
     temporary_name,
     write_in_place,
 )
@@ -98,21 +97,17 @@ class Finisher:
         return WriteState.DONE if done else WriteState.FAILED
 
     def _settle_edit(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
-        temporary = change.temporary or ""
         now = self._hash_at(root, change.path)
-        for name in (temporary, set_aside(temporary)):
-            displaced = self._disk.read_temporary(root, change, name)
-            if displaced is None or content_hash(displaced) == change.hash_after:
-                continue
-            if content_hash(displaced) == change.hash_before:
-                return now != change.hash_before
-            if now in (change.hash_after, None):
-                with at(root, change.path) as (folder, note):
-                    give_back(folder, note, name, change.hash_after or b"")
-                return False
+        displaced = self._disk.read_temporary(root, change)
+        if displaced is None or content_hash(displaced) == change.hash_after:
+            return now == change.hash_after
+        if content_hash(displaced) == change.hash_before:
+            return now != change.hash_before
+        if now in (change.hash_after, None):
+            self._give_back(root, change)
+        else:
             self.keep_beside(root, logged, change.path, displaced)
-            return False
-        return now == change.hash_after
+        return False
 
     def _settle_new(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
         del logged
@@ -122,7 +117,7 @@ class Finisher:
 
     def _settle_removal(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
         temporary = change.temporary or ""
-        removed = self._disk.read_temporary(root, change, temporary)
+        removed = self._disk.read_temporary(root, change)
         now = self._hash_at(root, change.path)
         if removed is None:
             return now is None
@@ -263,15 +258,16 @@ class Finisher:
 
     def _return_displaced(self, root: VaultRoot, change: FileChange) -> None:
         """Give a person's file its name back that a crash has left displaced."""
-        for name in (change.temporary or "", set_aside(change.temporary or "")):
-            displaced = self._disk.read_temporary(root, change, name) if name else None
-            if displaced is None:
-                continue
-            known = content_hash(displaced) in (change.hash_before, change.hash_after)
-            if not known and self._hash_at(root, change.path) in (change.hash_after, None):
-                with at(root, change.path) as (folder, note):
-                    give_back(folder, note, name, change.hash_after or b"")
+        displaced = self._disk.read_temporary(root, change)
+        if displaced is not None:
+            is_ours = content_hash(displaced) in (change.hash_before, change.hash_after)
+            if not is_ours and self._hash_at(root, change.path) in (change.hash_after, None):
+                self._give_back(root, change)
         self._disk.sweep(root, change)
+
+    def _give_back(self, root: VaultRoot, change: FileChange) -> None:
+        with at(root, change.path) as (folder, note):
+            give_back(folder, note, change.temporary or "", change.hash_after or b"")
 
     def _planned_anew(
         self, plan: Plan | None, before: bytes, after: bytes, now: bytes

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.text.names import lies_in
-from vault_agent.vault.write import set_aside
 from vault_agent.writing.finish import text_after
 from vault_agent.writing.merge import merged
 
@@ -171,15 +170,13 @@ class Linger:
             OSError, CannotOpen, VaultAgentError: the file stays, and can be looked at later.
         """
         change = lingering.change
-        for name in (change.temporary or "", set_aside(change.temporary or "")):
-            found = self._disk.read_temporary(root, change, name) if name else None
-            if found is None or content_hash(found) in lingering.known:
-                continue
-            # The editor may still have it open: once more.
-            self._add(self._put_in_place(root, lingering, found, rewrite))
-            return True
-        self._finisher.sweep(root, lingering.logged, lingering.position)
-        return False
+        displaced = self._disk.read_temporary(root, change)
+        if displaced is None or content_hash(displaced) in lingering.known:
+            self._finisher.sweep(root, lingering.logged, lingering.position)
+            return False
+        # The editor may still have it open: once more.
+        self._add(self._put_in_place(root, lingering, displaced, rewrite))
+        return True
 
     def again(self, lingering: Lingering) -> None:
         """Look at a file later: the disk has failed, or somebody writes."""
