@@ -11,7 +11,6 @@ import asyncio
 import errno
 import faulthandler
 import json
-import os
 import shutil
 import sys
 from dataclasses import asdict
@@ -40,8 +39,8 @@ async def _append(vault: Vault) -> Written:
     return await vault.append("A.md", "more\n")
 
 
-async def _linked(vault: Vault) -> Written:
-    return await vault.overwrite("Linked.md", "less\n")
+async def _overwrite(vault: Vault) -> Written:
+    return await vault.overwrite("A.md", "less\n")
 
 
 async def _create(vault: Vault) -> Written:
@@ -74,18 +73,16 @@ async def _move(vault: Vault) -> Written:
 OPERATIONS: dict[str, Callable[[Vault], Awaitable[Written]]] = {
     name.removeprefix("_"): work
     for name, work in list(globals().items())
-    if name in ("_append", "_linked", "_create", "_delete", "_remove", "_undo", "_move")
+    if name in ("_append", "_overwrite", "_create", "_delete", "_remove", "_undo", "_move")
 }
 ALLOWED = {"done", "DISK_FULL", "FILE_NOT_WRITABLE", "RECOVERY_PENDING"}
 
 
 def notes_of(folder: Path) -> Vault:
-    """Make a small vault, with a file that has two names."""
+    """Make a small vault."""
     vault = Vault(folder, lingering(0.05))
     vault.put("A.md", NOTE)
     vault.put("C.md", "[[A]]\n")
-    file = vault.put("Linked.md", NOTE)
-    os.link(file, vault.root / "Linked too.md")
     return vault
 
 
@@ -116,11 +113,9 @@ class Scenario:
             return "done"
 
     def _reset(self) -> None:
-        """Restore the state before the write, with the two names of one file."""
+        """Restore the state before the write."""
         shutil.rmtree(self._folder, ignore_errors=True)
         shutil.copytree(self._template, self._folder)
-        (self._folder / "vault/Linked too.md").unlink()
-        os.link(self._folder / "vault/Linked.md", self._folder / "vault/Linked too.md")
 
     def run(self, disk: FailingDisk, number: int, error: int) -> Point | None:
         """Fail one call of the write. Return None if there are fewer calls."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tests.writing.opened import Vault, lingering, write
 
-from vault_agent.markdown.edit import append, overwrite
+from vault_agent.markdown.edit import append
 from vault_agent.model.write_state import Right
 from vault_agent.writing.transaction import Create, Edit, Move, Transaction
 
@@ -52,7 +52,7 @@ class Writer:
         """Write until the process is killed."""
         kinds = [
             *(self._append, self._append, self._replace, self._create, self._delete),
-            *(self._remove, self._undo, self._move, self._several, self._linked),
+            *(self._remove, self._undo, self._move, self._several),
         ]
         while True:
             await self._chance.choice(kinds)(tell)
@@ -93,18 +93,6 @@ class Writer:
             tell,
             {path: after},
             lambda: self._vault.writing.edit(path, made, lambda note: append(note, line)),
-        )
-
-    async def _linked(self, tell: Callable[[dict[str, Any]], None]) -> None:
-        """Write a file with two names, which is changed in its own place."""
-        text = self._text("linked")
-        made = write("overwrite", Right.OVERWRITE)
-        await self._do(
-            tell,
-            {"linked/one.md": text.encode(), "linked/two.md": text.encode()},
-            lambda: self._vault.writing.edit(
-                "linked/one.md", made, lambda note: overwrite(note, text)
-            ),
         )
 
     async def _replace(self, tell: Callable[[dict[str, Any]], None]) -> None:
@@ -215,9 +203,6 @@ class Killer:
         for number in range(NOTES):
             path = f"notes/{number % 3}/{number}.md"
             self.files[path] = self._vault.put(path, f"note {number}\n").read_bytes()
-        self.files["linked/one.md"] = self._vault.put("linked/one.md", "linked\n").read_bytes()
-        os.link(self._vault.root / "linked/one.md", self._vault.root / "linked/two.md")
-        self.files["linked/two.md"] = b"linked\n"
 
     def kill_once(self) -> None:
         """Start a writer, kill it at a random moment, recover and check."""

@@ -93,7 +93,7 @@ def test_vectors_are_synced_before_their_map(library: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     "operation",
     [
-        name if name in ("linked", "move") else pytest.param(name, marks=pytest.mark.long)
+        name if name in ("overwrite", "move") else pytest.param(name, marks=pytest.mark.long)
         for name in sorted(OPERATIONS)
     ],
 )
@@ -104,10 +104,9 @@ def test_a_write_is_synced_before_a_note_changes_and_before_its_reply(
     changes = 0
     # Of these the log is enough to finish what a power cut interrupts. Of the others, the text
     # after is kept too, but only a later look at what was displaced needs it.
-    may_be_lost = 0 if operation in ("linked", "move", "undo") else 1
+    may_be_lost = 0 if operation in ("move", "undo") else 1
     for call, path in calls_of(library, tmp_path, operation):
-        in_place = call in ("write", "pwrite64") and path.startswith("vault/Linked")
-        if in_place or (call.startswith("rename") and path.startswith("vault/")):
+        if call.startswith("rename") and path.startswith("vault/"):
             changes += 1
             assert {each for each in volatile.content if each.startswith("vault/")} <= {path}
             if changes == 1:

@@ -126,7 +126,7 @@ def failed(
 @NEEDS_COMPILER
 @pytest.mark.parametrize(
     ("operation", "error", "start"),
-    [("append", errno.ENOSPC, 1), ("move", errno.EIO, 2), ("linked", errno.ENOSPC, 3)],
+    [("append", errno.ENOSPC, 1), ("move", errno.EIO, 2), ("overwrite", errno.ENOSPC, 3)],
 )
 def test_a_failing_call_of_the_disk_leaves_the_old_file_or_the_new_one(
     library: Path, tmp_path: Path, operation: str, error: int, start: int

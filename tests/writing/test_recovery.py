@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,7 +41,7 @@ def crash(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
             return done
 
         monkeypatch.setattr(Disk, "apply", apply)
-        monkeypatch.setattr("vault_agent.writing.journal.Journal._settled", lambda *_: None)
+        monkeypatch.setattr("vault_agent.writing.journal.Journal._is_done", lambda *_: False)
         monkeypatch.setattr("vault_agent.store.writes.log.WriteLog.fail", lambda *_: None)
 
     return chosen
@@ -165,18 +164,6 @@ async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, 
         "B.md": b"all new\n",
         "C.md": b"c\n",
     }
-
-
-async def test_a_file_with_two_names_is_finished_in_its_place(closed: Vault, crash, monkeypatch):
-    file = closed.put("A.md", "one\ntwo\nthree\n")
-    os.link(file, closed.root / "B.md")
-    crash(1, False)
-    await crashed(closed, monkeypatch, lambda: closed.overwrite("A.md", "1\n2\n3\n4\n5\n6\n7\n8\n"))
-    with file.open("r+b") as half:
-        half.write(b"1\n2\n3\n")
-    async with closed.opened():
-        assert closed.bytes("B.md") == b"1\n2\n3\n4\n5\n6\n7\n8\n"
-    assert file.stat().st_nlink == 2
 
 
 async def test_unfinished_temporaries_are_removed(closed: Vault, crash, monkeypatch):

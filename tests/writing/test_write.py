@@ -392,17 +392,28 @@ async def test_a_read_only_file_stays(vault: Vault):
 @pytest.mark.fault(
     "Writing",
     "a file with two names, a link, a read-only or immutable file, another owner, a pipe",
-    "in its place; at its target; refused; the owner stays; not found",
+    "refused; at its target; refused; the owner stays; not found",
 )
-async def test_a_file_with_two_names_keeps_both(vault: Vault):
-    file = vault.put("A.md", "one\ntwo\n")
+async def test_a_file_with_two_names_is_not_edited(vault: Vault):
+    file = vault.put("A.md", "one\n")
     os.link(file, vault.root / "B.md")
-    await vault.append("A.md", "three\n")
-    assert vault.bytes("B.md") == b"one\ntwo\nthree\n"
-    await vault.overwrite("B.md", "1\n")
-    assert vault.bytes("A.md") == b"1\n"
-    assert file.stat().st_nlink == 2
-    assert vault.temporaries() == []
+    for edit in (vault.append("A.md", "two\n"), vault.overwrite("B.md", "1\n")):
+        with pytest.raises(Forbidden, match="FILE_NOT_WRITABLE"):
+            await edit
+    assert vault.tree() == {"A.md": b"one\n", "B.md": b"one\n"}
+    assert (await vault.remove("B.md")).changed
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write all")
+async def test_a_file_in_a_folder_that_may_not_be_written_is_not_edited(vault: Vault):
+    file = vault.put("Folder/A.md", "one\n")
+    file.parent.chmod(0o555)
+    try:
+        with pytest.raises(Forbidden, match="folder may not be written"):
+            await vault.append("Folder/A.md", "two\n")
+    finally:
+        file.parent.chmod(0o755)
+    assert vault.tree() == {"Folder/A.md": b"one\n"}
 
 
 async def test_a_deleted_note_is_in_the_trash(vault: Vault):

@@ -10,16 +10,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 from vault_agent.vault.attributes import copy_attributes
 from vault_agent.vault.platform import flag
 from vault_agent.vault.renames import rename_new
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _READ: Final = (
     os.O_RDONLY
@@ -39,7 +36,6 @@ _NEW: Final = (
     | flag("O_BINARY")
     | flag("O_NOINHERIT")
 )
-_IN_PLACE: Final = _READ & ~os.O_RDONLY | os.O_RDWR
 _NEW_MODE: Final = 0o600
 _BLOCK: Final = 1 << 20
 
@@ -117,7 +113,7 @@ class Folder:
             NotAFile: if it is none.
             OSError: ESTALE if it changes while it is read.
         """
-        fd = self._open(name, _READ)
+        fd = self.open_to_read(name)
         try:
             return read_all(fd)
         finally:
@@ -125,7 +121,14 @@ class Folder:
 
     def open_to_read(self, name: str) -> int:
         """Return a descriptor of a regular file. The caller must close it. Raises `NotAFile`."""
-        return self._open(name, _READ)
+        # Before opening, because opening a device can have effects; and again after it.
+        if not stat.S_ISREG(self.stat(name).st_mode):
+            raise NotAFile(errno.EISDIR, os.strerror(errno.EISDIR))
+        fd = os.open(self.call_path(name), _READ, dir_fd=self.fd)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise NotAFile(errno.EISDIR, os.strerror(errno.EISDIR))
+        return fd
 
     # --- changing -------------------------------------------------------------------------------
 
@@ -153,15 +156,6 @@ class Folder:
             with suppress(OSError):
                 self.remove(name)
             raise
-
-    @contextmanager
-    def in_place(self, name: str) -> Iterator[int]:
-        """Open a regular file for reading and writing. Raises `NotAFile`."""
-        fd = self._open(name, _IN_PLACE)
-        try:
-            yield fd
-        finally:
-            os.close(fd)
 
     def rename_new(self, name: str, folder: Folder, to: str) -> None:
         """Rename a file or folder into a folder, but never over another one."""
@@ -192,16 +186,6 @@ class Folder:
         """Make names in the folder durable. Windows does this by itself."""
         if self.fd is not None:
             os.fsync(self.fd)
-
-    def _open(self, name: str, flags: int) -> int:
-        # Before opening, because opening a device can have effects; and again after it.
-        if not stat.S_ISREG(self.stat(name).st_mode):
-            raise NotAFile(errno.EISDIR, os.strerror(errno.EISDIR))
-        fd = os.open(self.call_path(name), flags, dir_fd=self.fd)
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            os.close(fd)
-            raise NotAFile(errno.EISDIR, os.strerror(errno.EISDIR))
-        return fd
 
 
 def read_all(fd: int) -> FileBytes:

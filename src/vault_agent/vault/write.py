@@ -22,7 +22,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from vault_agent.model.identifiers import content_hash
-from vault_agent.vault.folder import FileBytes, NotAFile, read_all, write_all
+from vault_agent.vault.folder import FileBytes, NotAFile, read_all
 from vault_agent.vault.renames import exchange, is_unsupported, replace_with_backup
 
 if TYPE_CHECKING:
@@ -256,54 +256,6 @@ def move_new(folder: Folder, name: str, to_folder: Folder, to: str) -> None:
         src_dir_fd=folder.fd,
         dst_dir_fd=to_folder.fd,
     )
-
-
-def write_in_place(folder: Folder, name: str, before: bytes, after: bytes) -> None:
-    """Change the bytes of a file in its own place, from the first one that differs.
-
-    For a file with several hard links, and in a folder that may not be written. A crash leaves a
-    beginning of `after` and the rest of `before`: see `is_between`.
-
-    Raises:
-        Changed: if the file has other bytes, or somebody else wrote at the same time.
-        OSError: the file may have been changed in part.
-    """
-    with folder.in_place(name) as fd:
-        if not _holds(fd, before):
-            raise Changed
-        start = _common(before, after)
-        try:
-            os.lseek(fd, start, os.SEEK_SET)
-            write_all(fd, after[start:])
-            os.ftruncate(fd, len(after))
-            os.fsync(fd)
-        except OSError:
-            with suppress(OSError):  # the old bytes need no more room
-                os.lseek(fd, start, os.SEEK_SET)
-                write_all(fd, before[start:])
-                os.ftruncate(fd, len(before))
-                os.fsync(fd)
-            raise
-        if not _holds(fd, after):
-            raise Changed
-
-
-def is_between(now: bytes, before: bytes, after: bytes) -> bool:
-    """Whether bytes are what a crash amid `write_in_place` leaves."""
-    start = _common(now, after)
-    return now[start:] == before[start:]
-
-
-def _common(one: bytes, other: bytes) -> int:
-    """Return the length of the longest common beginning."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def remove_temporary(folder: Folder, name: str) -> None:

@@ -22,7 +22,6 @@ from vault_agent.vault.write import (
     being_written,
     move_new,
     remove_temporary,
-    write_in_place,
 )
 
 if TYPE_CHECKING:
@@ -46,24 +45,6 @@ class Large:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A file as it is now."""
-
-    file: FileBytes
-    in_place: bool  # whether it can only be written in its own place
-
-    @property
-    def has_other_names(self) -> bool:
-        """Whether it has more hard links: names that may be outside the vault."""
-        return self.file.stat.st_nlink > 1
-
-    @property
-    def data(self) -> bytes:
-        """Its bytes."""
-        return self.file.data
-
-
 class Disk:
     """Reads and changes files of one vault, by paths without links."""
 
@@ -73,8 +54,8 @@ class Disk:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def find(self, root: VaultRoot, path: str) -> Found:
-        """Read a file that is to be edited.
+    def find(self, root: VaultRoot, path: str, *, edits: bool) -> FileBytes:
+        """Read a file that is to be edited, else moved or removed.
 
         Raises:
             Forbidden: `FILE_READ_ONLY`, `FILE_NOT_WRITABLE`.
@@ -83,7 +64,9 @@ class Disk:
         with at(root, path) as (folder, name):
             file = folder.read(name)
             _check_mode(folder, name, file.stat)
-            return Found(file, file.stat.st_nlink > 1 or not _may_replace(folder, file.stat))
+            if edits:
+                _check_replaceable(folder, file.stat)
+            return file
 
     def find_large(self, root: VaultRoot, path: str) -> Large | None:
         """Hash an attachment that is too large for the log. Return None for any other file.
@@ -145,10 +128,6 @@ class Disk:
         if before is None:
             raise Changed  # its bytes are no longer kept
         with at(root, change.path) as (folder, name):
-            if change.in_place and after is not None:
-                write_in_place(folder, name, before, after)
-                self._verify(folder, name, after)
-                return False
             if change.temporary is None or (after is None and change.kind != REMOVE):
                 raise Changed
             if after is None:
@@ -379,8 +358,27 @@ def _may_write(folder: Folder, name: str) -> bool:
     )
 
 
+def _check_replaceable(folder: Folder, file: os.stat_result) -> None:
+    """Refuse to edit a file that cannot be replaced by one with the new bytes.
+
+    Raises:
+        Forbidden: `FILE_NOT_WRITABLE`.
+    """
+    if file.st_nlink > 1:
+        raise Forbidden(
+            "FILE_NOT_WRITABLE",
+            "The file has another name (a hard link), which would keep the old text.",
+            remedy="Replace it by a copy, then repeat the change.",
+        )
+    if not _may_replace(folder, file):
+        raise Forbidden(
+            "FILE_NOT_WRITABLE",
+            "The file cannot be replaced, because its folder may not be written.",
+        )
+
+
 def _may_replace(folder: Folder, file: os.stat_result) -> bool:
-    """Whether a file of this folder may be replaced by another one."""
+    """Whether the rights of this folder allow to replace a file of it."""
     if folder.fd is None:
         return True
     if not _may_write(folder, "."):

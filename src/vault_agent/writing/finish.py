@@ -26,10 +26,8 @@ from vault_agent.vault.write import (
     Changed,
     InUse,
     give_back,
-    is_between,
     move_new,
     temporary_name,
-    write_in_place,
 )
 from vault_agent.writing.disk import (
     CREATE,
@@ -226,11 +224,8 @@ class Finisher:
         self._return_displaced(root, change)
         for _ in range(_TRIES):
             try:
-                found = self._disk.find(root, change.path)
+                now = self._disk.find(root, change.path, edits=True).data
             except VaultAgentError:  # read-only by now
-                return None
-            now = found.data
-            if logged.agent and found.has_other_names and now == before:
                 return None
             if now == after:
                 self._disk.sweep(root, change)
@@ -238,10 +233,6 @@ class Finisher:
                 return change
             if before is None or after is None:
                 return None
-            if now != before and found.in_place and is_between(now, before, after):
-                with at(root, change.path) as (folder, name), suppress(Changed):
-                    write_in_place(folder, name, now, after)
-                continue
             if now != before:
                 new = self._planned_anew(plan, before, after, now)
                 if new is None or new == now:
@@ -249,7 +240,7 @@ class Finisher:
                 before, after = now, new
                 change = self._revised(logged.seq, position, change, before, after)
             try:
-                if self._disk.apply(root, replace(change, in_place=found.in_place), before, after):
+                if self._disk.apply(root, change, before, after):
                     return change
             except Changed as changed:
                 if changed.left is not None:
@@ -377,8 +368,6 @@ def file_change(
     path: str,
     before: bytes | None,
     after: bytes | None,
-    *,
-    in_place: bool = False,
 ) -> FileChange:
     """Return a change of one file as it is logged, with a new name for its temporary file."""
     return FileChange(
@@ -388,8 +377,7 @@ def file_change(
         hash_after=None if after is None else content_hash(after),
         size_before=None if before is None else len(before),
         size_after=None if after is None else len(after),
-        temporary=None if in_place else temporary_name(),
-        in_place=in_place,
+        temporary=temporary_name(),
     )
 
 

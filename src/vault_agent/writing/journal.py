@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import (
     Conflict,
     Failed,
-    Forbidden,
     InvalidRequest,
     TooLarge,
     VaultAgentError,
@@ -38,28 +37,15 @@ from vault_agent.writing.permission import Permission
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from vault_agent.model.writing import Write, WriteLimits, Writer
+    from vault_agent.model.writing import Write, WriteLimits
     from vault_agent.store.writes.log import WriteLog
     from vault_agent.store.writes.record import Logged
     from vault_agent.vault.exclude import Exclusions
+    from vault_agent.vault.folder import FileBytes
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.disk import Found, Large
+    from vault_agent.writing.disk import Large
     from vault_agent.writing.linger import Lingering
     from vault_agent.writing.transaction import Plan
-
-
-def check_names(caller: Writer, found: Found) -> None:
-    """Refuse an agent to change a file with other names, which may be outside its folder.
-
-    Raises:
-        Forbidden: `FILE_NOT_WRITABLE`.
-    """
-    if found.has_other_names and not caller.is_owner:
-        raise Forbidden(
-            "FILE_NOT_WRITABLE",
-            "The file has another name (a hard link), which may be outside your folder.",
-            remedy="Ask the owner to replace it by a copy.",
-        )
 
 
 class Disturbed(Exception):
@@ -199,17 +185,15 @@ class Journal:
             self.permission.check_path(write.caller, real)
         return real
 
-    def found(self, root: VaultRoot, path: str, write: Write) -> Found:
+    def found(self, root: VaultRoot, path: str, write: Write, *, edits: bool) -> FileBytes:
         """Read a file that is to be changed. Raises `Disturbed` while somebody writes it."""
         _require_hash(write)
         try:
-            found = self.disk.find(root, path)
+            return self.disk.find(root, path, edits=edits)
         except OSError as error:
             if error.errno == errno.ESTALE:
                 raise Disturbed from None
             raise
-        check_names(write.caller, found)
-        return found
 
     def large(self, root: VaultRoot, path: str, write: Write) -> Large | None:
         """Hash a file that is to be removed if it is too large for the log, else return None."""
@@ -219,11 +203,11 @@ class Journal:
             _compare(write, large.digest)
         return large
 
-    def check_quiet(self, path: str, found: Found) -> None:
+    def check_quiet(self, path: str, file: FileBytes) -> None:
         """Raise `Disturbed` if somebody else has changed a file within the quiet time."""
-        age = time.time() - found.file.stat.st_mtime
+        age = time.time() - file.stat.st_mtime
         if 0 <= age < self.limits.quiet_seconds and (
-            content_hash(found.data) != self.log.hash_at(path)
+            content_hash(file.data) != self.log.hash_at(path)
         ):
             raise Disturbed
 
@@ -316,7 +300,7 @@ class Journal:
             raise
         except BaseException as error:
             self.may_have_changed(logged)
-            if self._settled(root, logged) is WriteState.DONE and (
+            if self._is_done(root, logged) and (
                 isinstance(error, VaultAgentError)  # it was written, and not verified
             ):
                 with suppress(Failed):
@@ -328,20 +312,13 @@ class Journal:
         else:
             self._swept(root, logged)
 
-    def _settled(self, root: VaultRoot, logged: Logged) -> WriteState | None:
-        """Bring an interrupted write to an end now, or leave it to the next start."""
+    def _is_done(self, root: VaultRoot, logged: Logged) -> bool:
+        """Whether a write that has failed is done all the same. If unknown, recovery finds out."""
         try:
-            if logged.state is WriteState.PREPARED:
-                return self.finisher.settle(root, logged)
-            change = logged.changes[0]
-            if content_hash(self.disk.read(root, change.path) or b"") != change.hash_before:
-                self.is_interrupted = True  # a part of it is written
-                return None
-            self.log.fail(logged.seq)
+            return self.finisher.settle(root, logged) is WriteState.DONE
         except (VaultAgentError, CannotOpen, OSError):
             self.is_interrupted = True
-            return None
-        return WriteState.FAILED
+            return False
 
     def _finish(self, seq: int) -> None:
         try:
@@ -357,17 +334,16 @@ class Journal:
         """Give a note the text that an editor has saved, with our edits. See `Linger.look`."""
         logged = lingering.logged
         path = lingering.change.path
-        found = self.disk.find(root, path)
-        if now is None or found.data != now:
+        if now is None or self.disk.find(root, path, edits=True).data != now:
             raise Changed
-        change = file_change(EDIT, path, now, new, in_place=found.in_place)
+        change = file_change(EDIT, path, now, new)
         write = NewWrite(
             id=new_id(),
             at=now_ms(),
             agent=logged.agent,
             client=logged.client,
             operation=logged.operation,
-            state=WriteState.COMMITTED if found.in_place else WriteState.PREPARED,
+            state=WriteState.PREPARED,
             reply="{}",
             changes=(change,),
         )

@@ -56,7 +56,7 @@ class OneFile:
         """Return the bytes of a file."""
         with self._journal.opened(write) as (root, _):
             real = self._journal.real(root, write, path)
-            return self._journal.disk.find(root, real).data
+            return self._journal.disk.find(root, real, edits=True).data
 
     def edit(self, path: str, write: Write, plan: Plan, results: Results) -> Written:
         """Edit a note. Raises `NotReady`, `Changed` or `Disturbed` if it is worth another try."""
@@ -66,7 +66,7 @@ class OneFile:
             real = self._journal.real(root, write, path)
             if not is_note(real):
                 raise missing()
-            found = self._journal.found(root, real, write)
+            found = self._journal.found(root, real, write, edits=True)
             before = found.data
             check_hash(write, before)
             self._journal.check_quiet(real, found)
@@ -86,7 +86,7 @@ class OneFile:
                 digest = content_hash(before)
                 return replies.unchanged(write, path, before, digest, *planned.warnings, **said)
             self._journal.check_size(real, after)
-            change = file_change(EDIT, real, before, after, in_place=found.in_place)
+            change = file_change(EDIT, real, before, after)
             said |= {
                 "spans": len(planned.splices),
                 "created": planned.created,
@@ -118,7 +118,7 @@ class OneFile:
             large = self._journal.large(root, real, write)
             if large is not None:
                 return self._remove_large(root, write, real, large, permanent=permanent)
-            found = self._journal.found(root, real, write)
+            found = self._journal.found(root, real, write, edits=False)
             check_hash(write, found.data)
             self._journal.check_quiet(real, found)
             if permanent:
@@ -172,9 +172,8 @@ class OneFile:
         if write_id is None:
             return shown
         self._journal.permission.count(write.caller)
-        state = WriteState.COMMITTED if change.in_place else WriteState.PREPARED
         logged = self._journal.begin(
-            root, write, write_id, state, written, (change,), [(before, after)]
+            root, write, write_id, WriteState.PREPARED, written, (change,), [(before, after)]
         )
         self._journal.apply(root, logged, before, after, plan)
         return shown

@@ -26,7 +26,6 @@ from vault_agent.writing.journal import (
     Disturbed,
     Journal,
     check_hash,
-    check_names,
     move_change,
 )
 from vault_agent.writing.permission import TRASH
@@ -310,7 +309,7 @@ class Several:
             return file_change(REMOVE, path, change.before, None)
         if isinstance(change, Edit):
             with suppress(OSError, CannotOpen):  # it comes into being before
-                check_names(write.caller, self._journal.disk.find(root, path))
+                self._journal.disk.find(root, path, edits=True)
             if len(change.after) > len(change.before):
                 self._journal.check_size(path, change.after)
             made = file_change(EDIT, path, change.before, change.after)

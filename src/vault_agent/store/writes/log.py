@@ -120,12 +120,12 @@ class WriteLog:
             connection.executemany(
                 "INSERT INTO change (seq, position, kind, path, target, hash_before, hash_after,"
                 " size_before, size_after, temporary, in_place, swept, links)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, ?)",
                 [
                     (
                         *(seq, position, each.kind, each.path, each.target),
                         *(each.hash_before, each.hash_after, each.size_before, each.size_after),
-                        *(each.temporary, each.in_place, each.temporary is None, each.links),
+                        *(each.temporary, each.temporary is None, each.links),
                     )
                     for position, each in enumerate(write.changes)
                 ],
@@ -407,7 +407,7 @@ class WriteLog:
             changes: dict[int, list[FileChange]] = {}
             for seq, *fields in connection.execute(
                 "SELECT seq, kind, path, target, hash_before, hash_after, size_before, size_after,"
-                " temporary, in_place, links FROM change"
+                " temporary, links FROM change"
                 " WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq, position",
                 (json_array([row[0] for row in writes]),),
             ):

@@ -26,7 +26,6 @@ class FileChange:
     size_before: int | None = None
     size_after: int | None = None
     temporary: str | None = None
-    in_place: bool = False
     links: int = 0
 
 
@@ -95,7 +94,7 @@ def _file(change: FileChange) -> WrittenFile:
 
 def change_of(fields: Sequence[Any]) -> FileChange:
     """Return a change from its row: the columns from `kind` to `links`, in the log's order."""
-    kind, path, target, before, after, size_before, size_after, temporary, in_place, links = fields
+    kind, path, target, before, after, size_before, size_after, temporary, links = fields
     return FileChange(
         kind=kind,
         path=path,
@@ -105,7 +104,6 @@ def change_of(fields: Sequence[Any]) -> FileChange:
         size_before=size_before,
         size_after=size_after,
         temporary=temporary,
-        in_place=bool(in_place),
         links=links,
     )
 

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS change (
     size_before INTEGER,
     size_after  INTEGER,
     temporary   TEXT,                   -- the name of the temporary file beside it
-    in_place    INTEGER NOT NULL,
+    in_place    INTEGER NOT NULL,       -- always false; earlier versions read it
     swept       INTEGER NOT NULL,       -- whether its temporary files are gone
     links       INTEGER NOT NULL,       -- how many links it rewrites
     PRIMARY KEY (seq, position)
