@@ -35,6 +35,7 @@ class World:
         (self.shop / ".git").mkdir(parents=True)
         recipes = program.home / "Recipes"
         recipes.mkdir()
+        self.done("config", "set", "vault.root", str(program.vault))
         self.done("init", "--yes")
         self.done("vaults", "add", str(recipes))
         roots = {
