@@ -77,12 +77,12 @@ def _named(names: Iterable[str]) -> dict[str, str]:
 def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
     head = Head(text.text, text.line_end() or "\n")
     values: dict[str, Json] = {}
-    for entry in head.block.entries:
+    for entry in head.entries:
         key = (entry.name or "").lower()
         if key in values:
             raise Conflict("FRONTMATTER_KEY_AMBIGUOUS", "The frontmatter has a key for tags twice.")
         if key in _KEYS:
-            values[key] = entry.value.value()
+            values[key] = entry.json
     there = [key for key in _KEYS if key in values]
     held = {fold(tag) for key in there for tag in _tags_of(values[key])}
     missing = [tag for name, tag in wanted.items() if name not in held]

@@ -1,38 +1,42 @@
 """Edits of frontmatter by spans: sets and deletes top-level keys.
 
 Only the bytes of a value, or the lines of a key, are touched. After an edit the block is read
-again: all other keys have the same events in the same order, the edited ones have the values that
+again: all other keys have the same nodes in the same order, the edited ones have the values that
 were asked for, and the body is the same. Otherwise nothing is returned.
 """
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+import yaml
 
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.edit import Change, editable, no_frontmatter, not_proven
 
-from .lists import edited_list
-from .read import Block
-from .values import same
+from .read import Reader, Unreadable, compose, line_of
+from .values import identity, json_of, same
 from .write import check_value, written, written_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.markdown.edit import Splice, Text
-    from vault_agent.markdown.frontmatter import Bounds
 
-    from .read import Entry
     from .values import Json
 
 MAX_LINES = 20
 """Lines that an error lists."""
-_EMPTY_LINES = re.compile("(?:[ \t]*(?:\r\n|[\n\r]))*")
+# YAML 1.1 takes these for the ends of lines.
+_BREAKS = "\n\r\x85\u2028\u2029"
+_LINE = re.compile(f"[^{_BREAKS}]*")
+_BREAK = re.compile(f"\r\n|[{_BREAKS}]|")
+_COLON = re.compile("[ \t]*:")
+_COMMENT = re.compile("(?<=[ \t])#")
+_DASH = re.compile("([ \t]*-)([ \t]*)")
+_QUOTES = ("'", '"')
 _TOO_LARGE = "The frontmatter is larger than 64 KiB."
 
 
@@ -51,11 +55,10 @@ def keys_of(text: str) -> dict[str, Json]:
     Raises:
         Conflict: `FRONTMATTER_INVALID` with the line.
     """
-    head = Head(text, "\n")
     values: dict[str, Json] = {}
-    for entry in head.block.entries:
+    for entry in Head(text, "\n").entries:
         if entry.name is not None:
-            values.setdefault(entry.name, entry.value.value())
+            values.setdefault(entry.name, entry.json)
     return values
 
 
@@ -82,53 +85,74 @@ def changed_keys(
     text: Text, head: Head, values: Mapping[str, Json], delete: Sequence[str] = ()
 ) -> tuple[Splice, ...]:
     """Set and delete keys of a frontmatter that has been read. See `set_keys`."""
-    wanted = [*values, *delete]
-    if len({name.lower() for name in wanted}) < len(wanted):
+    names = [*values, *delete]
+    if len({name.lower() for name in names}) < len(names):
         raise InvalidRequest("INVALID_REQUEST", "A key is given twice.")
     for name, value in values.items():
         written_key(name)
         check_value(value)
-    edits = [_Edit(name, head.entry(name), values[name], deleted=False) for name in values]
-    edits += [
-        _Edit(name, entry, None, deleted=True)
-        for name in delete
-        if (entry := head.entry(name)) is not None
-    ]
-    edits = [edit for edit in edits if not edit.is_done]
-    if not edits:
+    edits = [_Edit(name, head.entry(name), value) for name, value in values.items()]
+    edits = [edit for edit in edits if edit.entry is None or not same(edit.entry.json, edit.value)]
+    deleted = [entry for name in delete if (entry := head.entry(name)) is not None]
+    if not edits and not deleted:
         return ()
-    # Some lists cannot be edited item by item, and some empty lines cannot stay.
-    for minimal in (True, False):
-        changes = _changes(head, edits, minimal=minimal)
-        if _is_proven(head, edits, changes):
-            return text.splices(changes)
-    raise not_proven("Other keys would change.")
+    changes = _changes(head, edits, deleted)
+    splices = text.splices(changes)
+    after = text.after(splices).text
+    bounds = frontmatter.bounds(after)
+    if len(after[bounds.block or 0 : bounds.fence or 0].encode()) > frontmatter.MAX_BYTES:
+        raise InvalidRequest("INVALID_REQUEST", "The frontmatter would be larger than 64 KiB.")
+    if bounds.block is None and not edits:
+        what = "What is left without this key, such as a comment, is no frontmatter."
+        raise Conflict("FRONTMATTER_INVALID", what, {"line": 1})
+    if not _is_proven(head, edits, deleted, after):
+        raise not_proven("Other keys would change.")
+    return splices
+
+
+class Entry(NamedTuple):
+    """A top-level key with its value. `name` is None if the key is no text."""
+
+    name: str | None
+    key: yaml.Node
+    value: yaml.Node
+    json: Json
 
 
 class Head:
     """The frontmatter of a text.
 
     Raises:
-        Conflict: `FRONTMATTER_INVALID` with the line.
+        Conflict: `FRONTMATTER_INVALID` with the line if it is over 64 KiB, or cannot be read, or
+            has no keys on lines of their own.
     """
 
     def __init__(self, text: str, line_end: str) -> None:
         self.text = text
-        self.bounds: Bounds = frontmatter.bounds(self.text)
+        self.bounds = frontmatter.bounds(text)
         self.start = self.bounds.block or 0
-        self.yaml = "" if self.bounds.block is None else self.text[self.start : self.bounds.fence]
+        self.yaml = "" if self.bounds.block is None else text[self.start : self.bounds.fence]
         if len(self.yaml.encode()) > frontmatter.MAX_BYTES:
             raise Conflict("FRONTMATTER_INVALID", _TOO_LARGE, {"line": 1})
-        self.block = Block(self.yaml)
         self.line_end = line_end
-        opening = self.text[: self.start]
-        if self.line_end == "\r" and opening.endswith("\n"):
+        if line_end == "\r" and text[: self.start].endswith("\n"):
             self.line_end = "\n"  # the closing fence would not be found after a lone CR
-
-    def refuse_opening(self) -> None:
-        """Refuse to put a block before what looks like one."""
-        if frontmatter.opens(self.text):
-            raise no_frontmatter()
+        try:
+            root = compose(self.yaml)
+        except Unreadable as error:
+            self.refuse(f"The frontmatter cannot be read: {error.problem}", error.offset or 0)
+        if root is not None and (not isinstance(root, yaml.MappingNode) or root.flow_style):
+            self.refuse("The frontmatter has no keys on lines of their own", root.start_mark.index)
+        reader = Reader(self.yaml)
+        self.entries = [
+            Entry(
+                key.value if isinstance(key, yaml.ScalarNode) else None,
+                key,
+                value,
+                json_of(reader.value(value)),
+            )
+            for key, value in (root.value if root is not None else ())
+        ]
 
     def entry(self, name: str) -> Entry | None:
         """Return the entry of a key, or None.
@@ -136,188 +160,215 @@ class Head:
         Raises:
             Conflict: `FRONTMATTER_KEY_AMBIGUOUS`.
         """
-        entries = self.block.entries
-        found = [entry for entry in entries if entry.name == name]
-        if not found:
+        entries = [entry for entry in self.entries if entry.name == name]
+        if not entries:
             key = name.lower()
-            found = [entry for entry in entries if (entry.name or "").lower() == key]
-        if len(found) > 1:
-            lines = [self.block.line(entry.key_start) for entry in found[:MAX_LINES]]
+            entries = [entry for entry in self.entries if (entry.name or "").lower() == key]
+        if len(entries) > 1:
+            starts = [entry.key.start_mark.index for entry in entries[:MAX_LINES]]
             raise Conflict(
                 "FRONTMATTER_KEY_AMBIGUOUS",
-                f"The frontmatter has this key {len(found)} times.",
-                {"lines": lines},
+                f"The frontmatter has this key {len(entries)} times.",
+                {"lines": [line_of(self.yaml, start) for start in starts]},
             )
-        return found[0] if found else None
+        return entries[0] if entries else None
+
+    def colon(self, entry: Entry) -> int:
+        """Return the offset after the colon of an entry.
+
+        Raises:
+            Conflict: `FRONTMATTER_INVALID` if the key is not at the start of a line before a colon.
+        """
+        start = entry.key.start_mark
+        match = _COLON.match(self.yaml, entry.key.end_mark.index)
+        if match is None or self.yaml[start.index - start.column : start.index].strip(" "):
+            self.refuse("This key is written in a way that cannot be edited", start.index)
+        return match.end()
+
+    def line_end_after(self, offset: int) -> int:
+        """Return where the line of an offset ends, without its line end."""
+        match = _LINE.match(self.yaml, offset)
+        return match.end() if match else offset
+
+    def next_line(self, offset: int) -> int:
+        """Return where the next line starts, or the offset if a line starts there."""
+        if self.yaml[offset - 1 : offset] in _BREAKS:
+            return offset
+        match = _BREAK.match(self.yaml, self.line_end_after(offset))
+        return match.end() if match else offset
+
+    def content_end(self, node: yaml.Node) -> int:
+        """Return the end of the last line with characters of a value.
+
+        Of the empty lines after a block of text those belong to it that it keeps (`|+`).
+        """
+        while _is_block(node) and node.value:
+            node = node.value[-1] if isinstance(node, yaml.SequenceNode) else node.value[-1][1]
+        start, end = node.start_mark.index, node.end_mark.index
+        if _is_text_block(node):
+            header = self.yaml[start : self.line_end_after(start)]
+            if "+" not in header.partition("#")[0]:
+                return start + len(self.yaml[start:end].rstrip(f" \t{_BREAKS}"))
+        return end
+
+    def refuse(self, what: str, offset: int) -> NoReturn:
+        """Refuse to edit what is written at an offset."""
+        line = line_of(self.yaml, offset)
+        raise Conflict("FRONTMATTER_INVALID", f"{what} (line {line}).", {"line": line}) from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    """What to do with one key."""
+class _Edit(NamedTuple):
+    """A key with its new value."""
 
     name: str
     entry: Entry | None  # None: it is new
     value: Json
-    deleted: bool
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the key has the value already."""
-        return (
-            not self.deleted
-            and self.entry is not None
-            and same(self.entry.value.value(), self.value)
-        )
 
 
-def _changes(head: Head, edits: Sequence[_Edit], *, minimal: bool) -> list[Change]:
+def _is_block(node: yaml.Node) -> bool:
+    """Whether a value is a list or mapping whose parts are on lines of their own."""
+    return isinstance(node, yaml.CollectionNode) and not node.flow_style
+
+
+def _is_text_block(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
+
+
+def _changes(head: Head, edits: Sequence[_Edit], deleted: Sequence[Entry]) -> list[Change]:
     """Return the changes of the text of a note, in order."""
-    found: list[Change] = []
+    changes = [_deletion(head, entry) for entry in deleted]
     lines = ""
     for edit in edits:
         if edit.entry is None:
             value = written(edit.value)
-            indent = head.block.indent()
+            start = head.entries[0].key.start_mark if head.entries else None
+            indent = head.yaml[start.index - start.column : start.index] if start else ""
+            indent = "" if indent.strip(" ") else indent
             lines += f"{indent}{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
-        elif edit.deleted:
-            found.append(_deletion(head.block, edit.entry, minimal=minimal))
         else:
-            found += _setting(head.block, edit.entry, edit.value, head.line_end, minimal=minimal)
-    found = [Change(head.start + each.start, head.start + each.end, each.text) for each in found]
-    found.sort()
+            changes += _setting(head, edit.entry, edit.value)
+    changes = sorted(
+        Change(head.start + change.start, head.start + change.end, change.text)
+        for change in changes
+    )
     if lines and head.bounds.fence is None:
-        head.refuse_opening()
+        if frontmatter.opens(head.text):
+            raise no_frontmatter()
         fence = f"---{head.line_end}"
-        found = [Change(0, 0, f"{fence}{lines}{fence}")]
-    elif lines:
-        found.append(Change(head.bounds.fence or 0, head.bounds.fence or 0, lines))
-    return found
+        return [Change(0, 0, f"{fence}{lines}{fence}")]
+    if lines:
+        changes.append(Change(head.bounds.fence or 0, head.bounds.fence or 0, lines))
+    return changes
 
 
-def _is_proven(head: Head, edits: Sequence[_Edit], changes: Sequence[Change]) -> bool:
-    """Whether the text after the changes is what was asked for, and nothing else."""
-    pieces: list[str] = []
-    done = 0
-    for change in changes:
-        if change.start < done:
-            return False
-        pieces += head.text[done : change.start], change.text
-        done = change.end
-    after = "".join(pieces) + head.text[done:]
-    bounds = frontmatter.bounds(after)
-    yaml = after[bounds.block : bounds.fence] if bounds.block is not None else ""
-    if len(yaml.encode()) > frontmatter.MAX_BYTES:
-        raise InvalidRequest("INVALID_REQUEST", "The frontmatter would be larger than 64 KiB.")
-    body = head.text[head.bounds.end :] if head.bounds.block is not None else head.text
-    entries = None
-    if bounds.block is not None and after[bounds.end :] == body:
-        with suppress(Conflict):
-            entries = Block(yaml).entries
-    if entries is None:
-        if all(edit.deleted for edit in edits):
-            raise Conflict(
-                "FRONTMATTER_INVALID",
-                "What is left without this key, such as a comment, is no frontmatter.",
-                {"line": 1},
-            )
+def _is_proven(head: Head, edits: Sequence[_Edit], deleted: Sequence[Entry], after: str) -> bool:
+    """Whether the text after an edit has the values that were asked for, and no other change."""
+    try:
+        changed = Head(after, head.line_end)
+    except Conflict:
         return False
-    edited = {id(edit.entry): edit for edit in edits if edit.entry is not None}
+    body = head.text[head.bounds.end :] if head.bounds.block is not None else head.text
+    if changed.bounds.block is None or after[changed.bounds.end :] != body:
+        return False
+    edit_of = {id(edit.entry): edit for edit in edits if edit.entry is not None}
+    gone = set(map(id, deleted))
+    expected = [(entry, edit_of.get(id(entry))) for entry in head.entries if id(entry) not in gone]
     added = [edit for edit in edits if edit.entry is None]
-    expected = [
-        edited.get(id(entry), entry)
-        for entry in head.block.entries
-        if not (id(entry) in edited and edited[id(entry)].deleted)
-    ]
-    expected += added
-    return len(entries) == len(expected) and all(map(_is_expected, entries, expected))
+    if len(changed.entries) != len(expected) + len(added):
+        return False
+    for entry, (old, edit) in zip(changed.entries, expected, strict=False):
+        if _content(entry.key) != _content(old.key):
+            return False
+        if edit is None and _content(entry.value) != _content(old.value):
+            return False
+        if edit is not None and not same(entry.json, edit.value):
+            return False
+    return all(
+        entry.name == edit.name and same(entry.json, edit.value)
+        for entry, edit in zip(changed.entries[len(expected) :], added, strict=True)
+    )
 
 
-def _is_expected(entry: Entry, expected: Entry | _Edit) -> bool:
-    if not isinstance(expected, _Edit):
-        return entry.signs() == expected.signs()
-    if expected.entry is not None:
-        named = entry.key_signs() == expected.entry.key_signs()
-    else:
-        named = entry.name == expected.name
-    return named and same(entry.value.value(), expected.value)
+def _content(node: yaml.Node) -> object:
+    """Return all that a node says, without its place."""
+    if isinstance(node, yaml.ScalarNode):
+        return node.tag, node.style, node.value
+    if isinstance(node, yaml.SequenceNode):
+        return node.tag, [_content(item) for item in node.value]
+    return node.tag, [(_content(key), _content(value)) for key, value in node.value]
 
 
 # --- where to change the block ------------------------------------------------------------------
 
 
-def _deletion(block: Block, entry: Entry, *, minimal: bool) -> Change:
+def _deletion(head: Head, entry: Entry) -> Change:
     """Return the change that deletes the lines of a key and its value.
-
-    If not `minimal`, the empty lines after them go, too: a text before the key that keeps its empty
-    lines (`|+`) would take them.
 
     Raises:
         Conflict: `FRONTMATTER_INVALID` if they cannot be edited.
     """
-    _refuse_anchors(block, entry)
-    end = max(block.colon(entry), block.content_end(entry.value))
-    start = block.line_start(entry.key_start)
-    # What keeps its empty lines ends at the start of a line.
-    end = end if block.line_start(end) == end else block.next_line(end)
-    empty = None if minimal else _EMPTY_LINES.match(block.text, end)
-    return Change(start, empty.end() if empty else end, "")
+    start = entry.key.start_mark
+    end = head.next_line(max(head.colon(entry), head.content_end(entry.value)))
+    return Change(start.index - start.column, end, "")
 
 
-def _setting(
-    block: Block, entry: Entry, value: Json, line_end: str, *, minimal: bool
-) -> list[Change]:
+def _setting(head: Head, entry: Entry, value: Json) -> list[Change]:
     """Return the changes that give a key another value.
-
-    Of a list only the items that differ change if `minimal`; otherwise it is written as a whole.
 
     Raises:
         Conflict: `FRONTMATTER_INVALID` if the old value cannot be edited.
     """
-    node = entry.value
-    _refuse_anchors(block, entry)
-    colon = block.colon(entry)
-    if minimal and node.is_list and isinstance(value, list) and value and node.children:
-        changes = edited_list(block, node, value, line_end)
-        if changes is not None:
-            return changes
-    quote = node.style if node.style in ("'", '"') else None
-    text = written(value, quote=quote)
-    if node.in_lines:
-        if node.tag is not None or node.start < block.line_end(colon):
-            block.refuse("This value is written in a way that cannot be edited", node.start)
-        return [
-            *_inserted(block, colon, text),
-            Change(block.line_end(colon), block.line_end(block.content_end(node)), ""),
-        ]
-    if node.start == node.end:
-        return _inserted(block, colon, text)
-    if node.style in ("|", ">"):
-        return _instead_of_lines(block, node.start, block.content_end(node), text)
-    return [Change(node.start, node.end, text)]
+    node, colon = entry.value, head.colon(entry)
+    start, end = node.start_mark.index, node.end_mark.index
+    line_end = head.line_end_after(colon)
+    if _is_block(node) and (node.tag or start < line_end):
+        head.refuse("This value is written in a way that cannot be edited", start)
+    old = entry.json
+    if isinstance(old, list) and isinstance(value, list) and old and value:
+        return [_list_change(head, node, old, value)]
+    style = node.style if isinstance(node, yaml.ScalarNode) else None
+    text = written(value, quote=style if style in _QUOTES else None)
+    if start < end and not _is_block(node) and not _is_text_block(node):
+        return [Change(start, end, text)]
+    # The value comes behind the colon, before the comment that may be there.
+    comment = _COMMENT.search(head.yaml, colon, line_end)
+    rest = len(head.yaml[: comment.start()].rstrip(" \t")) if comment else line_end
+    changes = [Change(colon, line_end, f"{text and ' '}{text}{head.yaml[rest:line_end]}")]
+    if start < end:
+        last = len(head.yaml[: head.content_end(node)].rstrip(f" \t{_BREAKS}"))
+        changes.append(Change(line_end, max(line_end, head.line_end_after(last)), ""))
+    return changes
 
 
-def _inserted(block: Block, colon: int, text: str) -> list[Change]:
-    """Return the change that puts a value behind a colon, before a comment."""
-    if not text:
-        return []
-    rest = block.text[colon : block.line_end(colon)]
-    if rest and not rest.strip(" \t"):
-        return [Change(colon + 1, colon + 1, text)]
-    return [Change(colon, colon, f" {text}")]
+def _list_change(head: Head, node: yaml.Node, old: list[Json], new: list[Json]) -> Change:
+    """Return the change that gives a list other items, in its own style.
 
-
-def _instead_of_lines(block: Block, start: int, end: int, text: str) -> list[Change]:
-    """Return the changes that put a value in place of a block of text, and keep its comment."""
-    header_end = block.line_end(start)
-    header = block.text[start:header_end]
-    end = max(header_end, end)
-    if block.line_start(end) == end > header_end:
-        end -= len(block.text[header_end:end]) - len(block.text[header_end:end].rstrip("\r\n"))
-    indicator = len(header.split("#", 1)[0].rstrip(" \t"))
-    return [Change(start, start + indicator, text), Change(header_end, end, "")]
-
-
-def _refuse_anchors(block: Block, entry: Entry) -> None:
-    for node in (entry.key, *entry.value.nodes()):
-        if node.has_anchor and not (node is entry.value and node.is_alias):
-            block.refuse("This value has an anchor or an alias", node.start)
+    An item that stays keeps its text; in lines also the comments before it and behind it.
+    """
+    items: list[yaml.Node] = node.value
+    styles = {item.style if isinstance(item, yaml.ScalarNode) else None for item in items}
+    style = styles.pop() if len(styles) == 1 else None
+    quote = style if style in _QUOTES else None
+    in_lines = _is_block(node)
+    if not in_lines:
+        start, end = items[0].start_mark.index, items[-1].end_mark.index
+        if same(new[: len(old)], old):
+            added = (written(value, quote=quote, flow=True) for value in new[len(old) :])
+            return Change(end, end, "".join(f", {item}" for item in added))
+        spans = [(item.start_mark.index, item.end_mark.index) for item in items]
+        prefix, line_end = "", ""
+    else:
+        start = node.start_mark.index - node.start_mark.column
+        ends = [head.next_line(head.content_end(item)) for item in items]
+        spans, end = list(zip([start, *ends], ends, strict=False)), ends[-1]
+        dash = _DASH.match(head.yaml, start)
+        prefix, line_end = f"{dash[1]}{dash[2] or ' '}" if dash else "- ", head.line_end
+    texts: dict[object, list[str]] = {}
+    for value, span in zip(old, spans, strict=True):
+        texts.setdefault(identity(value), []).append(head.yaml[slice(*span)])
+    pieces = []
+    for value in new:
+        kept = texts.get(identity(value))
+        item = written(value, quote=quote, flow=not in_lines) or "null"
+        pieces.append(kept.pop(0) if kept else f"{prefix}{item}{line_end}")
+    return Change(start, end, ("" if in_lines else ", ").join(pieces))

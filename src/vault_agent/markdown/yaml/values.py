@@ -96,3 +96,12 @@ def identity(value: Json) -> object:
     if isinstance(value, dict):
         return ("map", frozenset((key, identity(each)) for key, each in value.items()))
     return (isinstance(value, bool), value)
+
+
+def json_of(value: Value) -> Json:
+    """Return what a value means."""
+    if isinstance(value, Scalar):
+        return scalar_value(str(value), plain=value.plain)
+    if isinstance(value, list):
+        return [json_of(item) for item in value]
+    return None if value is None else {key: json_of(item) for key, item in value.items()}
