@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
 
-from vault_agent.indexing.protocol import ProtocolError, decode_event
+from vault_agent.indexing.protocol import read_message
 from vault_agent.system.crash import CrashReport, describe_crash
 
 
 def test_a_crash_report_names_only_our_own_lines():
-    with pytest.raises(ProtocolError) as crash:
-        decode_event(b'{"type": "canary"}')
+    with pytest.raises(EOFError) as crash:
+        read_message(io.BytesIO(b""))
     report = describe_crash(crash.value)
-    assert report.error_type == "ProtocolError"
+    assert report.error_type == "EOFError"
     modules = [frame.partition(":")[0] for frame in report.frames]
-    assert modules == ["vault_agent.indexing.protocol"] * 2
-    assert str(report) == f"ProtocolError at {report.frames[-1]}"
+    assert modules == ["vault_agent.indexing.protocol"]
+    assert str(report) == f"EOFError at {report.frames[-1]}"
 
 
 def test_a_library_error_is_reported_with_the_calling_line():

@@ -23,7 +23,7 @@ from vault_agent.freshness.background import Background
 from vault_agent.freshness.indexer import Indexer
 from vault_agent.freshness.jobs import JobOptions
 from vault_agent.freshness.sweeping import sweep
-from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Embedded, Index, WarmUp
+from vault_agent.indexing.protocol import Compare, Embedded, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
@@ -148,24 +148,6 @@ def processes() -> set[int]:
         pending += below
         found |= below
     return found
-
-
-@LINUX
-async def test_a_warning_about_a_very_long_path_is_cut(root: Path):
-    name = "\x01" * 250
-    async with opened(root) as vault:
-        folder = os.open(root, os.O_RDONLY)
-        for _ in range(40):  # far beyond what a path may hold in one call
-            os.mkdir(name, dir_fd=folder)
-            inner = os.open(name, os.O_RDONLY, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        os.symlink("nowhere", "broken.md", dir_fd=folder)
-        os.close(folder)
-        job = await vault.submit(JobKind.INDEX)
-        await settled(vault)
-        [warning] = (await vault.jobs.get(job.id)).warnings
-        assert len(warning.details["path"]) == MAX_DETAIL_CHARACTERS
 
 
 @LINUX

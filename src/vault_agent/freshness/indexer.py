@@ -28,9 +28,8 @@ from vault_agent.indexing.protocol import (
     Refused,
     Result,
     WarmUp,
-    Warned,
-    decode_event,
 )
+from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import to_its_end
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.task import IndexRun
     from vault_agent.system.crash import CrashReport
 
-    RunEvent = Phase | Warned | Published
+    RunEvent = Phase | Warning | Published
     _Process = IndexingProcess[Event]
     _Work = Index | Embed | ReadAttachments
     OnCrash = Callable[[str, CrashReport], object]
@@ -149,7 +148,7 @@ class Indexer:
             await process.send(request)
             while (event := await process.receive()) is not None:
                 received = True
-                if isinstance(event, (Phase, Warned, Published)):
+                if isinstance(event, (Phase, Warning, Published)):
                     on_event(event)
                 elif isinstance(event, Crashed):
                     self._report_crash(process, event)
@@ -193,7 +192,7 @@ class Indexer:
             while (event := await process.receive()) is not None:
                 if isinstance(event, Crashed):
                     self._report_crash(process, event)
-                elif not isinstance(event, (Phase, Warned, Published)):
+                elif not isinstance(event, (Phase, Warning, Published)):
                     answer = event
                     break
             else:
@@ -239,7 +238,7 @@ class Indexer:
         async with self._starting:
             if self._closed:
                 raise Failed("INDEXER_FAILED", "The server is stopping.")
-            process = await IndexingProcess.start(self._command, decode_event)
+            process = await IndexingProcess.start(self._command)
             self._all.add(process)
         self._background.spawn(self._watch, process)
         return process

@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from vault_agent.errors import Failed
-from vault_agent.indexing.protocol import MAX_EVENT_BYTES, ProtocolError, encode
+from vault_agent.indexing.protocol import encode, receive_message
 from vault_agent.system.processes import ChildProcess, end_process, start_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from vault_agent.indexing.protocol import Request
     from vault_agent.system.crash import CrashReport
@@ -20,7 +20,6 @@ Got = TypeVar("Got")
 
 LONGEST_PAUSE_SECONDS = 60.0
 """Limit of the pause between starts of a process that keeps dying: 1, 2, 4 … seconds."""
-_LINE_LIMIT = 4 * MAX_EVENT_BYTES
 _SECONDS_TO_END = 0.5
 
 
@@ -32,16 +31,15 @@ def pause_seconds(deaths: int) -> float:
 class IndexingProcess(Generic[Got]):
     """A child process that speaks the protocol: sends requests, receives events, and ends it."""
 
-    def __init__(self, process: ChildProcess, decode: Callable[[bytes], Got]) -> None:
+    def __init__(self, process: ChildProcess) -> None:
         self.has_answered = False
         self.is_expected_to_end = False
         self.crash: CrashReport | None = None
         self._process = process
-        self._decode = decode
 
     @classmethod
-    async def start(cls, command: Sequence[str], decode: Callable[[bytes], Got]) -> Self:
-        """Start a process. `decode` reads its events.
+    async def start(cls, command: Sequence[str]) -> Self:
+        """Start a process.
 
         Raises:
             Failed: `INDEXER_FAILED` if the system cannot start it.
@@ -49,7 +47,6 @@ class IndexingProcess(Generic[Got]):
         try:
             process = await start_process(
                 *command,
-                line_limit=_LINE_LIMIT,
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,  # a traceback may contain note text
@@ -60,7 +57,7 @@ class IndexingProcess(Generic[Got]):
                 "The indexing process could not be started. An index that was complete"
                 " before still serves.",
             ) from None
-        return cls(process, decode)
+        return cls(process)
 
     @property
     def is_alive(self) -> bool:
@@ -80,14 +77,14 @@ class IndexingProcess(Generic[Got]):
                 await self._process.stdin.drain()
 
     async def receive(self) -> Got | None:
-        """Return the next event, or None if the process has ended or sent an invalid one."""
+        """Return the next event, or None if the process has ended."""
         if self._process.stdout is None:
             return None
         try:
-            line = await self._process.stdout.readline()
-            return self._decode(line) if line else None
-        except (ValueError, ProtocolError):  # ValueError: a line over the limit
+            event: Got = await receive_message(self._process.stdout)
+        except EOFError:
             return None
+        return event
 
     async def wait(self) -> None:
         """Wait until the process ends."""

@@ -20,9 +20,9 @@ from vault_agent.indexing.protocol import (
     Phase,
     Published,
     ReadAttachments,
-    Warned,
 )
 from vault_agent.model.jobs import JobKind
+from vault_agent.model.warning import Warning
 from vault_agent.model.writing import IndexState
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.change import Change
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from vault_agent.indexing.protocol import Answer, Question
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.model.jobs import JobSummary
-    from vault_agent.model.warning import Warning
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
     from vault_agent.vault.exclude import Exclusions
@@ -162,7 +161,7 @@ class Runs:
 
         def hear(event: RunEvent) -> None:
             nonlocal works
-            works = works and not (isinstance(event, Warned) and event.code == _UNAVAILABLE)
+            works = works and not (isinstance(event, Warning) and event.code == _UNAVAILABLE)
             self._hear(event)
 
         await self.embeddings.make(hear)
@@ -200,8 +199,8 @@ class Runs:
         def hear(event: RunEvent) -> None:
             if isinstance(event, Phase):
                 progress.phase(event.name, event.done, event.total, event.characters)
-            elif isinstance(event, Warned):
-                progress.warn(event.warning)
+            elif isinstance(event, Warning):
+                progress.warn(event)
             self._hear(event, self._has_all)
 
         # This job makes what is missing, and shows it.
@@ -284,8 +283,8 @@ class Runs:
         index, excluded = self._vault.index, []
 
         def hear(event: RunEvent) -> None:
-            if isinstance(event, Warned) and event.code == NOTES_EXCLUDED:
-                excluded.append(event.warning)
+            if isinstance(event, Warning) and event.code == NOTES_EXCLUDED:
+                excluded.append(event)
             on_event(event)
 
         try:

@@ -27,8 +27,8 @@ from vault_agent.indexing.protocol import (
     Crashed,
     Seen,
     SeenMuch,
+    WatchEvent,
     Watching,
-    decode_watch_event,
 )
 from vault_agent.indexing.protocol import Watch as WatchRequest
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from vault_agent.freshness.jobs import Jobs
     from vault_agent.freshness.own_writes import OwnWrites
     from vault_agent.freshness.runs import IndexedVault, Runs
-    from vault_agent.indexing.protocol import WatchEvent
     from vault_agent.indexing.task import IndexRun
 
 COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.watcher import main; main()")
@@ -253,7 +252,7 @@ class Watch:
             self._folder,
             self._vault.task.attachments,
         )
-        process = await IndexingProcess.start(COMMAND, decode_watch_event)
+        process = await IndexingProcess[WatchEvent].start(COMMAND)
         self._watching = None
         heard = False
         try:

@@ -1,8 +1,9 @@
 """The keeper: the indexing process. It stays between runs and keeps one parser process ready.
 
-It reads requests from standard input, carries them out one at a time, and writes events to standard
-output; `protocol` defines the messages. It exits as soon as its standard input closes, so a killed
-server leaves no process behind. An interrupted run leaves the index as it was.
+It reads requests from standard input, carries them out one at a time, and writes events to the
+pipe that was its standard output; `protocol` defines the messages. It exits as soon as its standard
+input closes, so a killed server leaves no process behind. An interrupted run leaves the index as it
+was.
 """
 
 from __future__ import annotations
@@ -45,9 +46,8 @@ from vault_agent.indexing.protocol import (
     Verify,
     WarmedUp,
     WarmUp,
-    Warned,
-    decode_request,
     encode,
+    read_message,
 )
 from vault_agent.indexing.verify import verify
 from vault_agent.system.crash import describe_crash
@@ -103,8 +103,8 @@ async def _answer_requests() -> None:
 def _read(loop: asyncio.AbstractEventLoop, keeper: _Keeper) -> None:
     """Pass requests on until standard input closes, then end the process."""
     try:
-        for line in sys.stdin.buffer:
-            loop.call_soon_threadsafe(keeper.receive, decode_request(line))
+        while True:
+            loop.call_soon_threadsafe(keeper.receive, read_message(sys.stdin.buffer))
     finally:
         os._exit(1)
 
@@ -236,6 +236,9 @@ class _Report:
 
     def __init__(self) -> None:
         self._last_phase: tuple[str, float] = ("", 0.0)
+        # Nothing else may write to the pipe, so whatever a library prints is dropped.
+        self._pipe = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)
 
     def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
         last, at = self._last_phase
@@ -246,11 +249,11 @@ class _Report:
         self.send(Phase(name, done, total, characters))
 
     def warn(self, warning: Warning) -> None:
-        self.send(Warned.of(warning))
+        self.send(warning)
 
     def published(self, run: IndexRun | None = None) -> None:
         self.send(Published(run))
 
     def send(self, event: Event) -> None:
-        sys.stdout.buffer.write(encode(event))
-        sys.stdout.buffer.flush()
+        self._pipe.write(encode(event))
+        self._pipe.flush()

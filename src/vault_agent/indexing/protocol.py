@@ -1,32 +1,24 @@
-"""The messages between the server and its indexing process, and their form on the pipe.
+"""The messages between the server and its indexing process: frozen dataclasses, pickled.
 
-Each message is a frozen dataclass. On the pipe it is one line with one JSON object: the class name
-under "type", and the fields. Both ends decode into the same classes and reject anything else. Paths
-may contain bytes that are not UTF-8; JSON carries them as lone surrogates.
-
-Events contain names of notes and folders, which may be long, so their size is limited.
+Both ends are the same program. A pipe that ends means that the other process has ended.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from functools import cache
-from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+import pickle
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from vault_agent.embedding.settings import EndpointSettings  # noqa: TC001 - read by _hints
-from vault_agent.errors import VaultAgentError, error_of
-from vault_agent.indexing.task import IndexRun, IndexTask  # noqa: TC001 - read by _hints
+from vault_agent.errors import error_of
 from vault_agent.model.warning import Warning
-from vault_agent.system.crash import CrashReport  # noqa: TC001 - read by _hints
 
-MAX_EVENT_BYTES = 1 << 20
-"""Limit of a warning or an error on the pipe. The server reads lines of four times this size."""
-MAX_DETAIL_CHARACTERS = 4_096
-"""Limit of one text in an error or a warning: the longest path of most systems."""
-_MAX_DETAIL_ITEMS = 100
+if TYPE_CHECKING:
+    import asyncio
+
+    from vault_agent.embedding.settings import EndpointSettings
+    from vault_agent.errors import VaultAgentError
+    from vault_agent.indexing.task import IndexRun, IndexTask
+    from vault_agent.system.crash import CrashReport
 
 # --- what the server sends ------------------------------------------------------------------
 
@@ -128,25 +120,6 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
-    """A warning of the run."""
-
-    code: str
-    message: str
-    details: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, warning: Warning) -> Warned:
-        """Return the event for a warning, cut to the limits of a message."""
-        return cls(warning.code, _bounded(warning.message), _bounded(dict(warning.details)))
-
-    @property
-    def warning(self) -> Warning:
-        """The warning itself."""
-        return Warning(self.code, self.message, self.details)
-
-
-@dataclass(frozen=True, slots=True)
 class Published:
     """A new state is published; readers may open it."""
 
@@ -232,9 +205,8 @@ class Refused:
 
     @classmethod
     def of(cls, error: VaultAgentError) -> Refused:
-        """Return the event for an error, cut to the limits of a message."""
-        message, details = error.over_http()
-        return cls(error.code, _bounded(message), _bounded(details))
+        """Return the event for an error."""
+        return cls(error.code, *error.over_http())
 
     @property
     def error(self) -> VaultAgentError:
@@ -284,135 +256,36 @@ Result = Done | Embedded | AttachmentsRead
 Answer = Result | Compared | Verified | Clustered | LaidOut | WarmedUp | Refused
 """The last event of a request."""
 WatchEvent = Watching | Beat | Seen | SeenMuch | Away | Crashed
-Event = Phase | Warned | Published | Crashed | Answer
+Event = Phase | Warning | Published | Crashed | Answer
 
 # --- their form on the pipe -----------------------------------------------------------------
 
-REQUESTS: Mapping[str, type[Request]] = {
-    kind.__name__: kind
-    for kind in (
-        *(Index, Embed, ReadAttachments, Compare, Verify, Cluster, LayOut, WarmUp),
-        *(QueryAnnounced, FinishEmbedding, Watch),
-    )
-}
-EVENTS: Mapping[str, type[Event]] = {
-    kind.__name__: kind
-    for kind in (
-        *(Phase, Warned, Published, Crashed),
-        *(Done, Embedded, AttachmentsRead),
-        *(Compared, Verified, Clustered, LaidOut, WarmedUp, Refused),
-    )
-}
-WATCH_EVENTS: Mapping[str, type[WatchEvent]] = {
-    kind.__name__: kind for kind in (Watching, Beat, Seen, SeenMuch, Away, Crashed)
-}
-_T = TypeVar("_T")
-
-
-class ProtocolError(Exception):
-    """A line is not a message. The text names the wrong field, never its value."""
+_HEAD_BYTES = 4
 
 
 def encode(message: Request | Event | WatchEvent) -> bytes:
-    """Return a message as a line.
-
-    A warning or an error over `MAX_EVENT_BYTES` loses its details.
-    """
-    line = _line(message)
-    if isinstance(message, (Warned, Refused)) and len(line) > MAX_EVENT_BYTES:
-        line = _line(type(message)(**{**_shallow(message), "details": {}}))
-    return line
+    """Return a message as it goes over a pipe: its length in four bytes, then its pickle."""
+    body = pickle.dumps(message)
+    return len(body).to_bytes(_HEAD_BYTES) + body
 
 
-def decode_request(line: bytes) -> Request:
-    """Return the request on a line.
+def read_message(pipe: BinaryIO) -> Any:
+    """Return the next message of a pipe.
 
     Raises:
-        ProtocolError: if the line is not a request.
+        EOFError: if the pipe has ended.
     """
-    return _decode(line, REQUESTS)
+    head = pipe.read(_HEAD_BYTES)
+    if len(head) < _HEAD_BYTES:
+        raise EOFError
+    return pickle.loads(pipe.read(int.from_bytes(head)))  # noqa: S301 - of our own process
 
 
-def decode_event(line: bytes) -> Event:
-    """Return the event on a line.
+async def receive_message(pipe: asyncio.StreamReader) -> Any:
+    """Return the next message of a pipe, like `read_message`.
 
     Raises:
-        ProtocolError: if the line is not an event.
+        EOFError: if the pipe has ended.
     """
-    return _decode(line, EVENTS)
-
-
-def decode_watch_event(line: bytes) -> WatchEvent:
-    """Return the event of a watcher on a line.
-
-    Raises:
-        ProtocolError: if the line is not such an event.
-    """
-    return _decode(line, WATCH_EVENTS)
-
-
-def _line(message: Request | Event | WatchEvent) -> bytes:
-    document = {"type": type(message).__name__, **asdict(message)}
-    return json.dumps(document, default=str).encode("ascii") + b"\n"
-
-
-def _shallow(message: Warned | Refused) -> dict[str, Any]:
-    return {each.name: getattr(message, each.name) for each in fields(message)}
-
-
-def _decode(line: bytes, kinds: Mapping[str, type[_T]]) -> _T:
-    try:
-        document = json.loads(line)
-    except ValueError:
-        raise ProtocolError("not JSON") from None
-    kind = kinds.get(str(document.pop("type", ""))) if isinstance(document, dict) else None
-    if kind is None:
-        raise ProtocolError("unknown message type")
-    message: _T = _read(document, kind, kind.__name__)
-    return message
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
-def _read(value: Any, kind: Any, where: str) -> Any:
-    """Convert a JSON value to the type of a field's annotation."""
-    origin = get_origin(kind)
-    if origin in (Union, UnionType):
-        choices = get_args(kind)
-        if value is None and NoneType in choices:
-            return None
-        [kind] = [choice for choice in choices if choice is not NoneType]
-        return _read(value, kind, where)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_read(item, get_args(kind)[0], where) for item in value)
-    if is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):
-        hints = _hints(kind)
-        if not value.keys() <= hints.keys():
-            raise ProtocolError(f"{where} has an unknown field")
-        found = {name: _read(item, hints[name], f"{where}.{name}") for name, item in value.items()}
-        try:
-            return kind(**found)
-        except TypeError:
-            raise ProtocolError(f"{where} lacks a field") from None
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is (origin or kind):
-        return value
-    raise ProtocolError(f"{where} has the wrong type")
-
-
-def _bounded(value: Any) -> Any:
-    """Return a detail cut to the limits of a message."""
-    if isinstance(value, str) and len(value) > MAX_DETAIL_CHARACTERS:
-        return value[: MAX_DETAIL_CHARACTERS - 1] + "…"
-    if isinstance(value, Mapping):
-        return {
-            _bounded(str(name)): _bounded(item)
-            for name, item in list(value.items())[:_MAX_DETAIL_ITEMS]
-        }
-    if isinstance(value, (list, tuple)):
-        return [_bounded(item) for item in value[:_MAX_DETAIL_ITEMS]]
-    return value
+    head = await pipe.readexactly(_HEAD_BYTES)
+    return pickle.loads(await pipe.readexactly(int.from_bytes(head)))  # noqa: S301 - as above

@@ -25,8 +25,8 @@ from vault_agent.indexing.protocol import (
     SeenMuch,
     Watch,
     Watching,
-    decode_request,
     encode,
+    read_message,
 )
 from vault_agent.system.crash import describe_crash
 from vault_agent.vault.exclude import Exclusions
@@ -57,7 +57,7 @@ def main() -> None:
     gc.freeze()
     stop = threading.Event()
     try:
-        request = decode_request(sys.stdin.buffer.readline())
+        request = read_message(sys.stdin.buffer)
         if isinstance(request, Watch):
             threading.Thread(target=_end_with_input, daemon=True).start()
             watcher = Watcher(request, _send, stop)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-LINE_LIMIT = 64 << 10
+_LINE_LIMIT = 64 << 10
+"""The largest line that `readline` accepts, in bytes."""
 _SECONDS_TO_DIE = 5.0
 """How long a killed process is waited for. On a busy machine, half a second is too short."""
 
@@ -46,13 +47,12 @@ async def start_process(
     stdin: int | None = None,
     stdout: int | None = None,
     stderr: int | None = None,
-    line_limit: int = LINE_LIMIT,
     **options: Any,
 ) -> ChildProcess:
     """Start a process like `asyncio.create_subprocess_exec`, with the same options.
 
-    `line_limit` is the largest line that `readline` accepts, in bytes. If the caller is cancelled
-    meanwhile, the process is killed; asyncio alone would leave it to the garbage collector.
+    If the caller is cancelled meanwhile, the process is killed; asyncio alone would leave it to the
+    garbage collector.
 
     Raises:
         OSError: if the system cannot start it.
@@ -61,7 +61,7 @@ async def start_process(
     async def start() -> ChildProcess:
         loop = asyncio.get_running_loop()
         transport, protocol = await loop.subprocess_exec(
-            lambda: SubprocessStreamProtocol(limit=line_limit, loop=loop),
+            lambda: SubprocessStreamProtocol(limit=_LINE_LIMIT, loop=loop),
             *command,
             stdin=stdin,
             stdout=stdout,
