@@ -228,7 +228,9 @@ def test_the_demo_ends_with_commands_that_the_shell_finds(
 
 
 @posix_signals
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 async def test_an_interrupted_demo_leaves_no_files(
     environment: dict[str, str], tmp_path: Path, number: int
 ):
