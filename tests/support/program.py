@@ -10,9 +10,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.support.clocks import PATIENCE
+from tests.support.command import run_here
 from tests.support.homes import at_home
 from tests.support.privacy import Confidences
 from tests.support.waiting import eventually
@@ -21,6 +23,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAM = (sys.executable, "-m", "vault_agent")
+SERVING = frozenset(
+    (
+        "serve",
+        "demo",
+        "mcp",
+        "restart",
+        "stop",
+        "update",
+        "connect",
+        "disconnect",
+        "enable",
+        "disable",
+    )
+)
+"""What starts or ends servers or agents, and so runs in a process of its own."""
 START_SECONDS = 20.0
 JOB_SECONDS = 120.0
 
@@ -168,7 +185,15 @@ class Program:
         self.private.examine("the server's log", self.log.read_bytes())
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a command and wait for its end."""
+        """Run a command and wait for its end: in this process, unless it serves."""
+        if not SERVING.isdisjoint(arguments):
+            return self.run_apart(*arguments)
+        with ThreadPoolExecutor(1) as thread:  # it has an event loop of its own
+            code, out, err = thread.submit(run_here, arguments, self.environment, "").result()
+        return self._examined(subprocess.CompletedProcess(arguments, code, out, err))
+
+    def run_apart(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in a process of its own and wait for its end."""
         ended = subprocess.run(
             [*PROGRAM, *arguments],
             check=False,
@@ -178,6 +203,11 @@ class Program:
             text=True,
             timeout=JOB_SECONDS,
         )
+        return self._examined(ended)
+
+    def _examined(
+        self, ended: subprocess.CompletedProcess[str]
+    ) -> subprocess.CompletedProcess[str]:
         self.private.examine("a command's standard error", ended.stderr)
         if ended.stdout.startswith('{"error"'):
             self.private.examine("a command's error", ended.stdout)
