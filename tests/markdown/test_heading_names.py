@@ -15,7 +15,6 @@ from vault_agent.markdown import frontmatter
 from vault_agent.markdown.address import Address, find_section
 from vault_agent.markdown.broken import Anchors
 from vault_agent.markdown.document import Document
-from vault_agent.markdown.heading_links import named
 from vault_agent.markdown.named_parts import part
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.tree import build
@@ -121,13 +120,6 @@ def embed(case: Case) -> Found:
     return found[0].line if found else None
 
 
-def rename(case: Case) -> Found:
-    """Find what a link names, to change it with the heading."""
-    document = Document(case.note)
-    found = named(document.headings, LinkKind.WIKILINK, case.text)
-    return document.sections[found[-1]].line if found else None
-
-
 def check(case: Case) -> Found:
     """Check whether a link is broken."""
     anchors = Anchors(parse_note(case.note, path="a.md").anchors)
@@ -142,9 +134,9 @@ def complete(case: Case) -> Found:
 
 
 CALLERS: dict[str, Callable[[Case], Found]] = {
-    each.__name__: each for each in (read, edit, excerpt, embed, rename, check, complete)
+    each.__name__: each for each in (read, edit, excerpt, embed, check, complete)
 }
-OF_LINKS = ("embed", "rename", "check", "complete")
+OF_LINKS = ("embed", "check", "complete")
 
 
 def asked(name: str, caller: str) -> bool:

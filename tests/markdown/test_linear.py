@@ -14,7 +14,6 @@ from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import Address
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import append, overwrite, prepend
-from vault_agent.markdown.heading_links import RenamedHeading
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
@@ -93,15 +92,7 @@ OPERATIONS = {
         f"{text}\n\n- [ ] do it\n".encode(), Wanted(0, text="do it"), Status.DONE, TODAY
     ),
     "parsing": lambda text: parse_note(text, path="a.md"),
-    "fragments": lambda text: renamed_links(f"# a\n{text}\n[[#b]] [[#a]]\n"),
 }
-
-
-def renamed_links(text: str) -> None:
-    """Look for the links that name a heading which gets another text."""
-    links = parse_note(text, path="a.md").links
-    renamed = RenamedHeading(Document(text).headings, Document(f"# c{text[3:]}").headings, 0)
-    renamed.splices(text.encode(), links)
 
 
 @pytest.mark.parametrize("unit", [*WITNESSES, *OTHERS])

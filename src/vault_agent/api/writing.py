@@ -436,9 +436,6 @@ SECTION = write_operation(
         "HEADING_NOT_FOUND",
         "HEADING_AMBIGUOUS",
         "BLOCK_NOT_FOUND",
-        "LINKS_OUTSIDE_SCOPE",
-        "LINK_NOT_EXPRESSIBLE",
-        "MOVE_TOO_LARGE",
     ),
     http=Http("POST", "/write/section", body=True),
 )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -30,7 +29,6 @@ _MAX_NAME_CHARS = 200
 _MARKS = re.compile(r"#{1,6}[ \t]+(?=\S)")
 _MARKUP = re.compile(r"[*_`\[\]\\<&!]")
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+\Z")
-_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 _NOT_SLUG = re.compile(r"[^\w]+|_")
 _REPEATED = re.compile(r"-(\d{1,4})\Z")
 
@@ -142,24 +140,6 @@ class Headings:
             return found
         found = self._slugs.get(_NOT_SLUG.sub("", wanted[: number.start()]), [])
         return found[int(number[1]) :][:1]
-
-    def above(self, index: int) -> tuple[int, ...]:
-        """Return the indices of the headings above one, the outermost first, and its own."""
-        return self._paths[index]
-
-    def slug(self, index: int) -> str:
-        """Return the fragment that renderers give a heading."""
-        return self._written_slugs[index]
-
-    @cached_property
-    def _written_slugs(self) -> list[str]:
-        seen = Counter[str]()
-        found = []
-        for heading in self.all:
-            slug = _NOT_IN_SLUG.sub("", fold(heading.text)).replace(" ", "-")
-            found.append(f"{slug}-{seen[slug]}" if seen[slug] else slug)
-            seen[slug] += 1
-        return found
 
     @cached_property
     def _places(self) -> dict[tuple[str, int], list[int]]:

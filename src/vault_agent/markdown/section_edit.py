@@ -89,17 +89,6 @@ def edit_section(
     return _edit(editable(note), address, action, content, **options)[0]
 
 
-def rename_heading(note: bytes, address: Address, name: str) -> tuple[SectionEdit, Text, Text]:
-    """Give a heading another text, as `edit_section` does. Return also the note before and after.
-
-    Raises:
-        VaultAgentError: as `edit_section`.
-    """
-    text = editable(note)
-    edit, after = _edit(text, address, "renameHeading", name)
-    return edit, text, after
-
-
 def _edit(
     text: Text,
     address: Address,

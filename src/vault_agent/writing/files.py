@@ -25,9 +25,10 @@ from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note
 from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import links_taken
+from vault_agent.writing.canvases import links_to_parts
 from vault_agent.writing.move import MoveRequest, check_scope, notice_of_links, plan_move
 from vault_agent.writing.placing import folder_exists, place_for_file, place_for_folder
-from vault_agent.writing.rename_heading import HeadingRequest, plan_heading
+from vault_agent.writing.sections import rename_heading
 from vault_agent.writing.transaction import MakeFolder, Transaction
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.address import Address
     from vault_agent.model.writing import Write, Writer, Written
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.index.relinking import LinkFrom
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.write import Writing
 
@@ -135,28 +137,21 @@ class Files:
         )
 
     async def rename_heading(self, path: str, write: Write, address: Address, text: str) -> Written:
-        """Give a heading another text, and rewrite the links of all notes that name it.
+        """Give a heading another text, and name the links that no longer lead to it.
 
         `write.expected_hash` is that of the section or of the whole note, and optional.
 
         Raises:
-            VaultAgentError: as `plan_heading` and `Writing.transact`.
+            VaultAgentError: as `edit_section`.
         """
-        asked = HeadingRequest(
-            path,
-            address,
-            text,
-            write.expected_hash,
-            lambda note: self.may_write(write.caller, note),
-            self._seen_by(write.caller),
-            self.most_notes,
-        )
-        # The hash is compared by the plan, because it may be that of the section.
-        own = replace(write, expected_hash=None, hash_required=False)
-        results = self.writing.results()
-        return await self._transact(
-            own, lambda snapshot, root: plan_heading(snapshot, root, asked, results)
-        )
+
+        def links(reader: LinkReader) -> list[LinkFrom]:
+            with self.open_root() as root:
+                return [*reader.links_to_parts(path), *links_to_parts(root, reader, path)]
+
+        seen = self._seen_by(write.caller)
+        visible = [row for row in await self._of_index(links) or () if seen(row.source)]
+        return await rename_heading(self.writing, path, write, address, text, links=visible)
 
     async def delete(
         self, path: str, write: Write, *, permanent: bool = False, missing_ok: bool = False

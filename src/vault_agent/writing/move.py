@@ -21,12 +21,7 @@ from vault_agent.vault.naming import NOTE_SUFFIX
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
-from vault_agent.writing.canvases import (
-    MovedCards,
-    bases_with_names,
-    rewritten_canvas,
-    rewritten_canvases,
-)
+from vault_agent.writing.canvases import bases_with_names, rewritten_canvas, rewritten_canvases
 from vault_agent.writing.costly import Results
 from vault_agent.writing.disk import large_file
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
@@ -113,18 +108,19 @@ def plan_move(
         files = [file.path for file in reader.files_at(path)]
         change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
         found, known = affected(reader, change)
-        canvases = rewritten_canvases(root, reader, MovedCards(known))
+        canvases = rewritten_canvases(root, reader, known)
         writable = [each for each in canvases if _may_rewrite(each, change, asked)]
+        stale = [each.path for each in canvases if each not in writable or not each.is_complete]
         warnings = [
             *_surprises(found, asked),
-            *stale_canvases(canvases, writable, asked.may_see),
+            *notice_of_canvases(stale, asked.may_see),
             *_bases(root, reader, [path, *change.moved], asked),
         ]
         edits: list[Change] = []
         if asked.rewrite_links:
             _check(found, asked, len(found.notes) + len(writable))
             edits = _edits(snapshot, known, _read_notes(root, found, asked), results)
-            edits += [_canvas_edit(snapshot, each, change) for each in writable]
+            edits += [_canvas_edit(each, change) for each in writable]
         else:
             warnings += _broken(found, asked)
     if asked.stopped():
@@ -266,17 +262,12 @@ def _edits(
     ]
 
 
-def _canvas_edit(snapshot: Snapshot, canvas: CanvasEdit, change: PathChange) -> Edit:
-    def again(content: bytes) -> Planned:
-        with snapshot.connection() as connection:
-            known = Known(LinkReader(connection), change)
-            return Planned(rewritten_canvas(content, canvas.path, MovedCards(known)))
-
+def _canvas_edit(canvas: CanvasEdit, change: PathChange) -> Edit:
     return Edit(
         change.moved.get(canvas.path, canvas.path),
         canvas.content,
         spliced(canvas.content, canvas.splices),
-        plan=again,
+        plan=lambda content: rewritten_canvas(content, change.moved) or (),
         links=len(canvas.splices),
     )
 
@@ -310,17 +301,12 @@ def _may_rewrite(canvas: CanvasEdit, change: PathChange, asked: MoveRequest) -> 
     return asked.rewrite_links and bool(canvas.splices) and all(map(asked.may_write, places))
 
 
-def stale_canvases(
-    canvases: Sequence[CanvasEdit],
-    writable: Sequence[CanvasEdit],
-    may_see: Callable[[str], bool],
-) -> list[Notice]:
+def notice_of_canvases(paths: Iterable[str], may_see: Callable[[str], bool]) -> list[Notice]:
     """Return a warning about canvases that are left as they were, unless the caller sees none."""
-    stale = [each.path for each in canvases if each not in writable]
-    seen = [*filter(may_see, stale)]
+    seen = [*filter(may_see, paths)]
     what = (
-        f"{len(seen)} canvases were not changed. They name files or headings as they were, or are"
-        " too large or too many to be read."
+        f"{len(seen)} canvases were not changed, or only in part. They name files or headings as"
+        " they were, or are too large or too many to be read."
     )
     return [_notice_of_files("CANVAS_NOT_REWRITTEN", what, seen)] if seen else []
 

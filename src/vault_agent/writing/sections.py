@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import section_edit
+from vault_agent.markdown.broken import Anchors
+from vault_agent.markdown.edit import editable, spliced
+from vault_agent.markdown.parse import parse_note
+from vault_agent.text.names import is_note
 from vault_agent.writing.costly import Costly
+from vault_agent.writing.move import notice_of_canvases, notice_of_links
 from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vault_agent.markdown.address import Address
     from vault_agent.markdown.section_edit import Action, SectionEdit
+    from vault_agent.model.notes import Link
     from vault_agent.model.writing import Write, Written
+    from vault_agent.store.index.relinking import LinkFrom
     from vault_agent.writing.write import Writing
 
 
@@ -33,7 +42,7 @@ async def edit_section(
     """Edit a section or block of a note, as `markdown.section_edit` does.
 
     `write.expected_hash` is that of the section or of the whole note. `replace` requires one,
-    except in a dry run. `renameHeading` leaves links to the heading as they are.
+    except in a dry run.
 
     Raises:
         InvalidRequest: `EXPECTED_HASH_REQUIRED`; `INVALID_REQUEST` for text that a note or heading
@@ -60,20 +69,69 @@ async def edit_section(
     )
 
     def planned(note: bytes, found: SectionEdit) -> Planned:
-        check_hash(note, found, expected)
+        _check_hash(note, found, expected)
         return Planned(found.splices, section_hash=found.hash_after, created=found.created)
 
-    # The hash is compared above, because it may be that of the section.
-    own = replace(
-        write,
-        expected_hash=None,
-        hash_required=False,
-        retries=action in ("append", "prepend", "insertBefore", "insertAfter"),
-    )
+    retries = action in ("append", "prepend", "insertBefore", "insertAfter")
+    own = replace(_without_hash(write), retries=retries)
     return await writing.edit(path, own, Costly(work, planned))
 
 
-def check_hash(note: bytes, found: SectionEdit, expected: str | None) -> None:
+async def rename_heading(
+    writing: Writing,
+    path: str,
+    write: Write,
+    address: Address,
+    text: str,
+    *,
+    links: Sequence[LinkFrom],
+) -> Written:
+    """Give a heading another text, and name those of some links that no longer lead to it.
+
+    `links` lead to parts of the note.
+
+    Raises:
+        VaultAgentError: as `edit_section`.
+    """
+    work = partial(_renamed, address=address, text=text, links=links)
+
+    def planned(note: bytes, result: tuple[SectionEdit, list[LinkFrom]]) -> Planned:
+        edit, broken = result
+        _check_hash(note, edit, write.expected_hash)
+        in_notes = [row for row in broken if is_note(row.source)]
+        canvases = {row.source: None for row in broken if not is_note(row.source)}
+        what = f"Links that name the heading by its old text: {len(in_notes)}."
+        warnings = [notice_of_links("LINKS_BROKEN", what, in_notes)] if in_notes else []
+        warnings += notice_of_canvases(canvases, lambda _: True)
+        return Planned(edit.splices, section_hash=edit.hash_after, warnings=tuple(warnings))
+
+    return await writing.edit(path, _without_hash(write), Costly(work, planned))
+
+
+def _renamed(
+    note: bytes, address: Address, text: str, links: Sequence[LinkFrom]
+) -> tuple[SectionEdit, list[LinkFrom]]:
+    """Return the edit of a heading, and the links that it breaks."""
+    edit = section_edit.edit_section(note, address, "renameHeading", text)
+    before, after = _anchors(note), _anchors(spliced(note, edit.splices))
+
+    def is_broken(link: Link) -> bool:
+        fragment = link.fragment or ""
+        return not before.fault(link.kind, fragment) and bool(after.fault(link.kind, fragment))
+
+    return edit, [row for row in links if is_broken(row.link)]
+
+
+def _anchors(note: bytes) -> Anchors:
+    return Anchors(parse_note(editable(note).text, path="note.md").anchors)
+
+
+def _without_hash(write: Write) -> Write:
+    """Return a write whose plan compares the hash, because it may be that of the section."""
+    return replace(write, expected_hash=None, hash_required=False)
+
+
+def _check_hash(note: bytes, found: SectionEdit, expected: str | None) -> None:
     """Compare what the caller expects with the hashes of a note and of its section.
 
     Raises:

@@ -65,9 +65,10 @@ class LinkReader:
         rows = links.rows_of(self._connection, "link", "link.dest = ?", handle_of(path))
         return _plain(row for row in rows if row.source != path)
 
-    def notes_with_fragments(self, path: str) -> list[str]:
-        """Return the paths of the notes with a link to a part of the note at `path`."""
-        return [found for (found,) in self._rows(_WITH_FRAGMENTS, handle_of(path))]
+    def links_to_parts(self, path: str) -> list[LinkFrom]:
+        """Return the links to a part of the note at `path`, by note and place."""
+        where = "link.dest = ? AND link.fragment IS NOT NULL"
+        return _plain(links.rows_of(self._connection, "link", where, handle_of(path)))
 
     def attachments_ending(self, suffix: str) -> list[str]:
         """Return the paths of the attachments that end in `suffix`, in order."""
@@ -107,12 +108,6 @@ _OF_FILES = f"""json_each(?) AS asked
 CROSS JOIN note AS own ON own.handle = asked.value
 CROSS JOIN link ON link.key >= own.rowid << {CHUNK_BITS}
     AND link.key < (own.rowid + 1) << {CHUNK_BITS}"""
-
-_WITH_FRAGMENTS = f"""
-SELECT DISTINCT note.path FROM link
-CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
-WHERE link.dest = ? AND link.fragment IS NOT NULL ORDER BY note.path
-"""
 
 _ATTACHMENTS_ENDING = """
 SELECT path FROM attachment WHERE lower(substr(path, -length(?1))) = ?1 ORDER BY path
