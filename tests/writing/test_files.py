@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,10 +24,11 @@ from vault_agent.errors import (
 from vault_agent.markdown.address import Address
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import WriteLimits, Writer
+from vault_agent.vault.renames import rename_new
 from vault_agent.writing import disk
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
-from vault_agent.writing.transaction import NeedsJob
+from vault_agent.writing.transaction import Move, NeedsJob, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -166,6 +169,41 @@ async def test_a_large_attachment_that_is_read_only_is_not_deleted(
     (vault.root / "p.mp4").chmod(0o444)
     with pytest.raises(Forbidden, match="FILE_READ_ONLY"):
         await vault.delete("p.mp4")
+
+
+@pytest.mark.fault(
+    "Writing",
+    "a move to another file system inside the vault",
+    "`FILE_NOT_WRITABLE` says to copy the file; of several changes that one is left out",
+)
+async def test_a_move_to_another_file_system_is_refused(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    before = put(vault, A="[[B]]", B="") | {"Mounted/C.md": b"C"}
+    vault.put("Mounted/C.md", "C")
+
+    def rename(folder: int, name: str, to_folder: int, to: str) -> None:
+        inside = [os.fstat(fd).st_ino == mounted for fd in (folder, to_folder)]
+        if inside[0] != inside[1]:
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        rename_new(folder, name, to_folder, to)
+
+    mounted = (vault.root / "Mounted").stat().st_ino
+    monkeypatch.setattr("vault_agent.vault.folder.rename_new", rename)
+    for change in (vault.move("B.md", "Mounted/B"), vault.delete("Mounted/C.md")):
+        with pytest.raises(Forbidden, match="another file system") as refused:
+            await change
+        assert refused.value.code == "FILE_NOT_WRITABLE"
+    assert vault.tree() == before
+    permanent = opened.write("delete", Right.PERMANENT)
+    await vault.files.delete("Mounted/C.md", permanent, permanent=True)
+    moves = (Move("A.md", "New/A.md", b"[[B]]"), Move("B.md", "Mounted/B.md", b""))
+    done = await vault.writing.transact(
+        opened.write("move", Right.MOVE), lambda: Transaction("New/A.md", moves)
+    )
+    assert [warning.code for warning in done.warnings] == ["RECOVERY_CONFLICT"]
+    assert vault.tree() == {"New/A.md": b"[[B]]", "B.md": b""}
+    assert (await vault.append("B.md", "writes go on\n")).changed
 
 
 @pytest.mark.parametrize("limits", [opened.lingering(1.0)])

@@ -121,7 +121,8 @@ class Disk:
                 folder.sync()
             return False
         if change.kind == MOVE:
-            return self._move(root, change, before)
+            self._move(root, change, before)
+            return False
         if change.kind == CREATE and after is not None and change.temporary is not None:
             self._create(root, change, change.temporary, after)
             return False
@@ -148,7 +149,7 @@ class Disk:
             remove_folders(root, made)
             raise
 
-    def _move(self, root: VaultRoot, change: FileChange, before: bytes | None) -> bool:
+    def _move(self, root: VaultRoot, change: FileChange, before: bytes | None) -> None:
         target, temporary = change.target or "", change.temporary or ""
         parent, _, name = change.path.rpartition("/")
         to_parent, _, to = target.rpartition("/")
@@ -159,21 +160,14 @@ class Disk:
                 to_folder = stack.enter_context(root.open_folder(to_parent))
                 if parent == to_parent and fold(name) == fold(to):
                     _respell(folder, name, temporary, to)
-                    return False
-                try:
-                    move_new(folder, name, to_folder, to)
-                except OSError as error:
-                    if error.errno != errno.EXDEV or before is None:
-                        raise
-                    _copy(folder, name, to_folder, to, temporary, before)
-                    return True
+                    return
+                move_new(folder, name, to_folder, to)
                 if before is not None and not _is(to_folder, to, before):
                     # Somebody saved between our read and the rename.
                     with suppress(FileExistsError):
                         move_new(to_folder, to, folder, name)
                     raise Changed  # noqa: TRY301 - new folders are removed
                 _synced_or_back(folder, name, to_folder, to)
-                return False
         except BaseException:
             remove_folders(root, made)
             raise
@@ -307,31 +301,6 @@ def _synced_or_back(folder: Folder, name: str, to_folder: Folder, to: str) -> No
         folder.sync()
     except OSError:
         move_new(to_folder, to, folder, name)
-        raise
-
-
-def _copy(  # noqa: PLR0917 - two places, and what is between them
-    folder: Folder, name: str, to_folder: Folder, to: str, temporary: str, before: bytes
-) -> None:
-    """Move a file to another file system: copied, compared, then removed."""
-    new = being_written(temporary)
-    source = folder.open_to_read(name)
-    try:
-        to_folder.make(new, before, like=source)
-    finally:
-        os.close(source)
-    try:
-        move_new(to_folder, new, to_folder, to)
-    except BaseException:
-        to_folder.remove(new)
-        raise
-    to_folder.sync()
-    try:
-        if not _is(to_folder, to, before):
-            raise Changed  # noqa: TRY301 - the copy is removed
-        _remove(folder, name, temporary, before)
-    except BaseException:
-        to_folder.remove(to)
         raise
 
 

@@ -51,6 +51,12 @@ def coded_error(error: Exception) -> VaultAgentError:
         return Conflict("NOTE_EXISTS", "There is a file of this name.")
     if number == errno.ESTALE:
         return Conflict("NOTE_BUSY", "Somebody is writing the note.", {"retryAfter": 3})
+    if number == errno.EXDEV:
+        return Forbidden(
+            "FILE_NOT_WRITABLE",
+            "The new place is on another file system, and a move between two is not safe.",
+            remedy="Copy it there, then delete it here.",
+        )
     if number in _NO_ROOM:
         return Failed(
             "DISK_FULL",

@@ -6,6 +6,7 @@ those after are somebody's: they are never overwritten, at most merged.
 
 from __future__ import annotations
 
+import errno
 import secrets
 import time
 from contextlib import suppress
@@ -130,7 +131,6 @@ class Finisher:
 
     def _settle_move(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
         del logged
-        # Also true of a file that was copied to another file system and removed here.
         return self._finish_respelling(root, change) or (
             not _exists(root, change.path) and _exists(root, change.target or "")
         )
@@ -183,6 +183,10 @@ class Finisher:
         except (Changed, FileExistsError, InUse):
             return None
         except (CannotOpen, FileNotFoundError, NotAFile):
+            return None
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
             return None
         self.sweep(root, logged, position)
         return change
