@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tests.faults.disk import FailingDisk, Point
 from tests.support.clocks import PATIENCE
-from tests.writing.opened import Vault, lingering, write
+from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.write_state import Right
-from vault_agent.writing.transaction import Create, Edit, Move, Transaction
+from vault_agent.writing.transaction import Create, Edit, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -61,7 +61,7 @@ async def _undo(vault: Vault) -> Written:
 
 async def _move(vault: Vault) -> Written:
     changes = (
-        Move("A.md", "Moved/A.md", NOTE),
+        move("A.md", "Moved/A.md", NOTE),
         Edit("Moved/A.md", NOTE, NOTE + b"moved\n"),
         Edit("C.md", b"[[A]]\n", b"[[Moved/A]]\n"),
         Create("D.md", b"new\n"),

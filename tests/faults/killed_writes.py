@@ -18,11 +18,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tests.writing.opened import Vault, lingering, write
+from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.markdown.edit import append
 from vault_agent.model.write_state import Right
-from vault_agent.writing.transaction import Create, Edit, Move, Transaction
+from vault_agent.writing.transaction import Create, Edit, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -135,7 +135,7 @@ class Writer:
         old = {each: self._files[each] for each in (path, *others)}
         new = {each: data + f"now {to}\n".encode() for each, data in old.items()}
         changes = (
-            Move(path, to, old[path]),
+            move(path, to, old[path]),
             Edit(to, old[path], new[path]),
             *(Edit(each, old[each], new[each]) for each in others),
         )

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.writing.opened import QUIET, Vault, write
+from tests.writing.opened import QUIET, Vault, move, write
 
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.write_state import Right
@@ -44,7 +44,7 @@ def moved(files: Mapping[str, bytes]) -> Transaction:
         splices = rewritten(note, source, names).splices
         if splices:
             edits.append(Edit(names.place(source), note, spliced(note, splices)))
-    return Transaction(to, (Move(path, to, files[path]), *edits), moved_from=path)
+    return Transaction(to, (move(path, to, files[path]), *edits), moved_from=path)
 
 
 def after(files: Mapping[str, bytes], transaction: Transaction) -> dict[str, bytes]:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.faults import mover
 from tests.support.waiting import eventually_async
-from tests.writing.opened import QUIET, Vault, write
+from tests.writing.opened import QUIET, Vault, move, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.write_state import Right
-from vault_agent.writing.transaction import Move, Transaction
+from vault_agent.writing.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ async def test_a_disk_that_becomes_read_only_refuses_writes_until_it_is_not(tmp_
         vault = Vault(tmp_path, QUIET)
         vault.put("A.md", "a\n")
         vault.put(mover.HERE, "b\n")
-        alone = Move("A.md", "B.md", b"a\n")
+        alone = move("A.md", "B.md", b"a\n")
         async with vault.opened():
             remount(vault.root, "ro")
             for work in (

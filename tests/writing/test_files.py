@@ -25,10 +25,10 @@ from vault_agent.markdown.address import Address
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import WriteLimits, Writer
 from vault_agent.vault.renames import rename_new
-from vault_agent.writing import disk
+from vault_agent.writing import one
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
-from vault_agent.writing.transaction import Move, NeedsJob, Transaction
+from vault_agent.writing.transaction import NeedsJob, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -116,10 +116,7 @@ async def test_a_folder_moves_with_what_is_not_indexed(vault: Vault):
     assert vault.tree() == before
 
 
-async def test_a_large_attachment_moves_without_its_bytes_in_the_log(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(disk, "MAX_KEPT_BYTES", 4)
+async def test_a_file_moves_without_its_bytes_in_the_log(vault: Vault):
     vault.put("p.png", b"12345")
     before = put(vault, A="![[p.png]]")
     with pytest.raises(Conflict, match="HASH_MISMATCH"):
@@ -136,7 +133,7 @@ async def test_a_large_attachment_moves_without_its_bytes_in_the_log(
 async def test_a_large_attachment_is_deleted_without_its_bytes_in_the_log(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(disk, "MAX_KEPT_BYTES", 4)
+    monkeypatch.setattr(one, "MAX_KEPT_BYTES", 4)
     monkeypatch.setattr(Disk, "find", None)  # it would read the whole file
     vault.put("v/p.mp4", b"12345")
     before = vault.tree()
@@ -151,20 +148,17 @@ async def test_a_large_attachment_is_deleted_without_its_bytes_in_the_log(
     shown = await vault.delete("v/p.mp4", dry_run=True)
     done = await vault.delete("v/p.mp4", hash_required=True, expected_hash=shown.hash_before)
     assert vault.tree() == {".trash/v/p.mp4": b"12345"}
-    assert (done.bytes_before, done.bytes_after, done.undoable) == (5, None, True)
+    assert (done.bytes_before, done.hash_after, done.undoable) == (5, None, True)
     assert not list((vault.data / "writes" / "before").iterdir())
     logged, changed_since = await vault.writing.logged(done.write_id)
-    assert (logged.files[0].before, changed_since) == ("v/p.mp4", None)
+    assert (logged.files[0].before, changed_since) == ("v/p.mp4", False)
     undone = await vault.undo(done.write_id)
     assert vault.tree() == before
     await vault.undo(undone.write_id)
     assert vault.tree() == {".trash/v/p.mp4": b"12345"}
 
 
-async def test_a_large_attachment_that_is_read_only_is_not_deleted(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(disk, "MAX_KEPT_BYTES", 4)
+async def test_an_attachment_that_is_read_only_is_not_deleted(vault: Vault):
     vault.put("p.mp4", b"12345")
     (vault.root / "p.mp4").chmod(0o444)
     with pytest.raises(Forbidden, match="FILE_READ_ONLY"):
@@ -197,7 +191,7 @@ async def test_a_move_to_another_file_system_is_refused(
     assert vault.tree() == before
     permanent = opened.write("delete", Right.PERMANENT)
     await vault.files.delete("Mounted/C.md", permanent, permanent=True)
-    moves = (Move("A.md", "New/A.md", b"[[B]]"), Move("B.md", "Mounted/B.md", b""))
+    moves = (opened.move("A.md", "New/A.md", b"[[B]]"), opened.move("B.md", "Mounted/B.md", b""))
     done = await vault.writing.transact(
         opened.write("move", Right.MOVE), lambda: Transaction("New/A.md", moves)
     )

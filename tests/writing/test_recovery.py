@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.waiting import eventually_async
-from tests.writing.opened import Vault, save_by_rename, write
+from tests.writing.opened import Vault, move, save_by_rename, write
 
 from vault_agent.errors import Failed
 from vault_agent.model.write_state import Right, WriteState
@@ -122,7 +122,7 @@ async def test_several_changes_are_always_finished(
     closed.put("Old/A.md", "a\n")
     closed.put("B.md", "[[Old/A]]\n")
     changes = (
-        Move("Old", "New", None),
+        Move("Old", "New"),
         Edit("New/A.md", b"a\n", b"a, moved\n"),
         Edit("B.md", b"[[Old/A]]\n", b"[[New/A]]\n"),
         Create("C.md", b"c\n"),
@@ -189,7 +189,7 @@ async def test_a_full_disk_in_the_middle_says_that_the_change_goes_on(vault: Vau
             raise OSError(errno.ENOSPC, "full")
         return applied(self, root, change, old, new)
 
-    changes = (Move("A.md", "C.md", b"a\n"), Edit("B.md", b"[[A]]\n", b"[[C]]\n"))
+    changes = (move("A.md", "C.md", b"a\n"), Edit("B.md", b"[[A]]\n", b"[[C]]\n"))
     monkeypatch.setattr(Disk, "apply", apply)
     with pytest.raises(Failed, match="finished as soon as there is room") as full:
         await vault.writing.transact(

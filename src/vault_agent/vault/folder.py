@@ -8,6 +8,7 @@ calls relative to a descriptor, the path is checked before each call.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from contextlib import suppress
@@ -49,6 +50,14 @@ class FileBytes:
     """All bytes of a file, with the `stat` they belong to."""
 
     data: bytes
+    stat: os.stat_result
+
+
+@dataclass(frozen=True, slots=True)
+class FileHash:
+    """The SHA-256 of all bytes of a file, with the `stat` they belong to."""
+
+    digest: bytes
     stat: os.stat_result
 
 
@@ -118,6 +127,16 @@ class Folder:
             return read_all(fd)
         finally:
             os.close(fd)
+
+    def hash(self, name: str) -> FileHash:
+        """Hash a regular file of any size. Raises as `read`."""
+        fd = self.open_to_read(name)
+        with os.fdopen(fd, "rb", buffering=0) as file:
+            before = os.fstat(fd)
+            digest = hashlib.file_digest(file, "sha256").digest()
+            after = os.fstat(fd)
+        _require_same(before, after)
+        return FileHash(digest, after)
 
     def open_to_read(self, name: str) -> int:
         """Return a descriptor of a regular file. The caller must close it. Raises `NotAFile`."""
@@ -201,12 +220,16 @@ def read_all(fd: int) -> FileBytes:
         parts.append(part)
     data = b"".join(parts)
     after = os.fstat(fd)
-    if len(data) != after.st_size or (before.st_mtime_ns, before.st_size) != (
-        after.st_mtime_ns,
-        after.st_size,
-    ):
+    _require_same(before, after)
+    if len(data) != after.st_size:
         raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
     return FileBytes(data, after)
+
+
+def _require_same(before: os.stat_result, after: os.stat_result) -> None:
+    """Raise ESTALE if a file was changed between two looks."""
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
 
 def write_all(fd: int, data: bytes) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.errors import Failed, Forbidden
 from vault_agent.model.identifiers import content_hash
-from vault_agent.text.names import fold, is_note
-from vault_agent.vault.folder import FileBytes, NotAFile
+from vault_agent.text.names import fold
+from vault_agent.vault.folder import FileBytes, FileHash, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import folders_of
 from vault_agent.vault.write import (
@@ -25,24 +23,18 @@ from vault_agent.vault.write import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from vault_agent.store.writes.record import FileChange
     from vault_agent.vault.folder import Folder
     from vault_agent.vault.root import VaultRoot
 
+_T = TypeVar("_T")
+
 EDIT, CREATE, MOVE, REMOVE, FOLDER = "edit", "create", "move", "remove", "folder"
 NO_FOLDER = "no folder"
 MAX_KEPT_BYTES = 64 << 20
-"""A larger attachment moves without its bytes in the log: they would be in memory several times."""
-
-
-@dataclass(frozen=True, slots=True)
-class Large:
-    """An attachment that is too large for the log."""
-
-    digest: bytes
-    size: int
+"""A larger attachment is not removed: its bytes would be in memory several times."""
 
 
 class Disk:
@@ -68,30 +60,20 @@ class Disk:
                 _check_replaceable(folder, file.stat)
             return file
 
-    def find_large(self, root: VaultRoot, path: str) -> Large | None:
-        """Hash an attachment that is too large for the log. Return None for any other file.
-
-        Raises:
-            Forbidden: `FILE_READ_ONLY`.
-            CannotOpen, OSError: it cannot be read.
-        """
-        large = large_file(root, path)
-        if large is not None:
-            with at(root, path) as (folder, name):
-                _check_mode(folder, name, folder.stat(name))
-        return large
+    def find_hash(self, root: VaultRoot, path: str) -> FileHash:
+        """Hash a file that is to be moved. Raises as `find`."""
+        with at(root, path) as (folder, name):
+            file = folder.hash(name)
+            _check_mode(folder, name, file.stat)
+            return file
 
     def read(self, root: VaultRoot, path: str) -> bytes | None:
         """Return the bytes of a file, or None if there is none."""
-        try:
-            with at(root, path) as (folder, name):
-                return folder.read(name).data
-        except (FileNotFoundError, NotADirectoryError, NotAFile):
-            return None
-        except CannotOpen as error:
-            if error.cause is Cause.VANISHED:
-                return None
-            raise
+        return _unless_missing(lambda: read_file(root, path))
+
+    def hash(self, root: VaultRoot, path: str) -> bytes | None:
+        """Return the hash of a file of any size, or None if there is none."""
+        return _unless_missing(lambda: hash_file(root, path).digest)
 
     def read_temporary(self, root: VaultRoot, change: FileChange) -> bytes | None:
         """Return the bytes of the temporary file of a change, or None if there is none."""
@@ -121,7 +103,7 @@ class Disk:
                 folder.sync()
             return False
         if change.kind == MOVE:
-            self._move(root, change, before)
+            self._move(root, change)
             return False
         if change.kind == CREATE and after is not None and change.temporary is not None:
             self._create(root, change, change.temporary, after)
@@ -149,7 +131,7 @@ class Disk:
             remove_folders(root, made)
             raise
 
-    def _move(self, root: VaultRoot, change: FileChange, before: bytes | None) -> None:
+    def _move(self, root: VaultRoot, change: FileChange) -> None:
         target, temporary = change.target or "", change.temporary or ""
         parent, _, name = change.path.rpartition("/")
         to_parent, _, to = target.rpartition("/")
@@ -162,7 +144,8 @@ class Disk:
                     _respell(folder, name, temporary, to)
                     return
                 move_new(folder, name, to_folder, to)
-                if before is not None and not _is(to_folder, to, before):
+                expected = change.hash_before
+                if expected is not None and to_folder.hash(to).digest != expected:
                     # Somebody saved between our read and the rename.
                     with suppress(FileExistsError):
                         move_new(to_folder, to, folder, name)
@@ -214,23 +197,32 @@ def at(root: VaultRoot, path: str) -> Iterator[tuple[Folder, str]]:
         yield folder, name
 
 
-def large_file(root: VaultRoot, path: str) -> Large | None:
-    """Hash an attachment that is too large for the log. Return None for any other file.
+def _unless_missing(look: Callable[[], _T]) -> _T | None:
+    """Return what a look at a file finds, or None if there is no file."""
+    try:
+        return look()
+    except (FileNotFoundError, NotADirectoryError, NotAFile):
+        return None
+    except CannotOpen as error:
+        if error.cause is Cause.VANISHED:
+            return None
+        raise
+
+
+def read_file(root: VaultRoot, path: str) -> bytes:
+    """Return the bytes of a file by its path without links. Raises as `hash_file`."""
+    with at(root, path) as (folder, name):
+        return folder.read(name).data
+
+
+def hash_file(root: VaultRoot, path: str) -> FileHash:
+    """Hash a file by its path without links.
 
     Raises:
         CannotOpen, OSError: it cannot be read.
     """
     with at(root, path) as (folder, name):
-        status = folder.stat(name)
-        if not stat.S_ISREG(status.st_mode) or not is_large(path, status.st_size):
-            return None
-        with os.fdopen(folder.open_to_read(name), "rb") as opened:
-            return Large(hashlib.file_digest(opened, "sha256").digest(), status.st_size)
-
-
-def is_large(path: str, size: int | None) -> bool:
-    """Whether a file of this size is an attachment that is too large for the log."""
-    return size is not None and size > MAX_KEPT_BYTES and not is_note(path)
+        return folder.hash(name)
 
 
 def make_folders(root: VaultRoot, path: str) -> list[str]:

@@ -336,8 +336,7 @@ class Finisher:
         return self._log.bytes_of(change.hash_before), self._log.bytes_of(change.hash_after)
 
     def _hash_at(self, root: VaultRoot, path: str) -> bytes | None:
-        data = self._disk.read(root, path)
-        return None if data is None else content_hash(data)
+        return self._disk.hash(root, path)
 
 
 def free_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) -> str:

@@ -41,9 +41,8 @@ if TYPE_CHECKING:
     from vault_agent.store.writes.log import WriteLog
     from vault_agent.store.writes.record import Logged
     from vault_agent.vault.exclude import Exclusions
-    from vault_agent.vault.folder import FileBytes
+    from vault_agent.vault.folder import FileBytes, FileHash
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.disk import Large
     from vault_agent.writing.linger import Lingering
     from vault_agent.writing.transaction import Plan
 
@@ -185,30 +184,32 @@ class Journal:
             self.permission.check_path(write.caller, real)
         return real
 
-    def found(self, root: VaultRoot, path: str, write: Write, *, edits: bool) -> FileBytes:
-        """Read a file that is to be changed. Raises `Disturbed` while somebody writes it."""
-        _require_hash(write)
-        try:
-            return self.disk.find(root, path, edits=edits)
-        except OSError as error:
-            if error.errno == errno.ESTALE:
-                raise Disturbed from None
-            raise
+    def find(self, root: VaultRoot, path: str, write: Write, *, edits: bool) -> FileBytes:
+        """Read a file that is to be changed, unless it has another hash than the caller expects.
 
-    def large(self, root: VaultRoot, path: str, write: Write) -> Large | None:
-        """Hash a file that is to be removed if it is too large for the log, else return None."""
+        Raises `Disturbed` while somebody writes it.
+        """
         _require_hash(write)
-        large = self.disk.find_large(root, path)
-        if large is not None:
-            _compare(write, large.digest)
-        return large
+        with _disturbed():
+            file = self.disk.find(root, path, edits=edits)
+        digest = content_hash(file.data)
+        check_hash(write, digest)
+        self._check_quiet(path, digest, file.stat.st_mtime)
+        return file
 
-    def check_quiet(self, path: str, file: FileBytes) -> None:
+    def find_hash(self, root: VaultRoot, path: str, write: Write) -> FileHash:
+        """Hash a file that is to be moved to the trash. Raises as `find`."""
+        _require_hash(write)
+        with _disturbed():
+            file = self.disk.find_hash(root, path)
+        check_hash(write, file.digest)
+        self._check_quiet(path, file.digest, file.stat.st_mtime)
+        return file
+
+    def _check_quiet(self, path: str, digest: bytes, modified: float) -> None:
         """Raise `Disturbed` if somebody else has changed a file within the quiet time."""
-        age = time.time() - file.stat.st_mtime
-        if 0 <= age < self.limits.quiet_seconds and (
-            content_hash(file.data) != self.log.hash_at(path)
-        ):
+        age = time.time() - modified
+        if 0 <= age < self.limits.quiet_seconds and digest != self.log.hash_at(path):
             raise Disturbed
 
     def check_size(self, path: str, data: bytes) -> None:
@@ -266,11 +267,7 @@ class Journal:
     def _log(self, new: NewWrite, texts: Sequence[tuple[bytes | None, bytes | None]]) -> Logged:
         """Keep the bytes of a write and log it, durably."""
         durable = [before for before, _ in texts if before is not None]
-        later = [
-            after
-            for change, (_, after) in zip(new.changes, texts, strict=True)
-            if after is not None and change.kind != MOVE
-        ]
+        later = [after for _, after in texts if after is not None]
         if new.state is WriteState.COMMITTED:
             durable, later = [*durable, *later], []
         self.log.keep_all(durable)
@@ -362,17 +359,23 @@ def coded_but_conflicts() -> Iterator[None]:
         raise coded_error(error) from error
 
 
-def check_hash(write: Write, data: bytes | None) -> None:
-    """Compare the hash that the caller expects.
+@contextmanager
+def _disturbed() -> Iterator[None]:
+    """Raise `Disturbed` if a file changes while it is read."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ESTALE:
+            raise Disturbed from None
+        raise
+
+
+def check_hash(write: Write, digest: bytes) -> None:
+    """Compare the hash of a file with what the caller expects.
 
     Raises:
         Conflict: `HASH_MISMATCH` with `details.currentHash`.
     """
-    if write.expected_hash is not None and data is not None:
-        _compare(write, content_hash(data))
-
-
-def _compare(write: Write, digest: bytes) -> None:
     current = digest.hex()
     if write.expected_hash is not None and not current.startswith(write.expected_hash):
         raise Conflict(
@@ -381,17 +384,24 @@ def _compare(write: Write, digest: bytes) -> None:
 
 
 def _require_hash(write: Write) -> None:
+    """Refuse a change that needs a hash and has none.
+
+    Raises:
+        InvalidRequest: `EXPECTED_HASH_REQUIRED`.
+    """
     if write.hash_required and write.expected_hash is None:
         raise InvalidRequest(
             "EXPECTED_HASH_REQUIRED", "This change needs the hash of the note as you know it."
         )
 
 
-def move_change(
-    path: str, target: str, before: bytes | None, digest: bytes | None, size: int | None
-) -> FileChange:
-    """Return the move of a file or a folder as it is logged. A large file has no bytes there."""
-    made = replace(file_change(MOVE, path, before, before), target=target)
-    if digest is None:
-        return made
-    return replace(made, hash_before=digest, hash_after=digest, size_before=size, size_after=size)
+def move_change(path: str, target: str, digest: bytes | None, size: int | None) -> FileChange:
+    """Return the move of a file, or of a folder without hash and size, as it is logged."""
+    return replace(
+        file_change(MOVE, path, None, None),
+        target=target,
+        hash_before=digest,
+        hash_after=digest,
+        size_before=size,
+        size_after=size,
+    )

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.edit import spliced
-from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.text.names import is_note, lies_in
@@ -23,7 +22,7 @@ from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
 from vault_agent.writing.canvases import bases_with_names, rewritten_canvas, rewritten_canvases
 from vault_agent.writing.costly import Results
-from vault_agent.writing.disk import large_file
+from vault_agent.writing.disk import hash_file
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
 
@@ -102,7 +101,7 @@ def plan_move(
     to = _place(root, path, asked.to, is_folder=is_folder)
     if to == path:
         return Transaction(path, ())
-    move = Move(path, to, None) if is_folder else _move_of_file(root, path, to, asked.check_hash)
+    move = Move(path, to) if is_folder else _move_of_file(root, path, to, asked.check_hash)
     with snapshot.unchanged() as connection:
         reader = LinkReader(connection)
         files = [file.path for file in reader.files_at(path)]
@@ -155,17 +154,13 @@ def read_file(root: VaultRoot, path: str) -> bytes:
 
 
 def _move_of_file(root: VaultRoot, path: str, to: str, check_hash: Callable[[str], object]) -> Move:
-    """Return the move of a file, with its bytes if the log keeps them, else with their hash."""
+    """Return the move of a file, whose hash is checked."""
     try:
-        large = large_file(root, path)
+        file = hash_file(root, path)
     except (CannotOpen, OSError):
         raise _not_found() from None
-    if large is not None:
-        check_hash(large.digest.hex())
-        return Move(path, to, None, large.digest, large.size)
-    content = read_file(root, path)
-    check_hash(content_hash(content).hex())
-    return Move(path, to, content)
+    check_hash(file.digest.hex())
+    return Move(path, to, file.digest, file.stat.st_size)
 
 
 def _is_folder(root: VaultRoot, path: str) -> bool:

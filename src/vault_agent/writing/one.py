@@ -22,7 +22,6 @@ from vault_agent.writing.failures import missing
 from vault_agent.writing.finish import file_change, new_id
 from vault_agent.writing.journal import (
     Journal,
-    check_hash,
     move_change,
 )
 from vault_agent.writing.permission import TRASH
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from vault_agent.store.writes.record import FileChange
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.costly import Results
-    from vault_agent.writing.disk import Large
     from vault_agent.writing.transaction import Plan
 
 
@@ -66,10 +64,7 @@ class OneFile:
             real = self._journal.real(root, write, path)
             if not is_note(real):
                 raise missing()
-            found = self._journal.found(root, real, write, edits=True)
-            before = found.data
-            check_hash(write, before)
-            self._journal.check_quiet(real, found)
+            before = self._journal.find(root, real, write, edits=True).data
             if all(mark.search(before) for mark in _MARKS):
                 raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
             planned_here = results.planned(plan)
@@ -115,40 +110,24 @@ class OneFile:
             if replayed is not None:
                 return replayed
             real = self._journal.real(root, write, path)
-            large = self._journal.large(root, real, write)
-            if large is not None:
-                return self._remove_large(root, write, real, large, permanent=permanent)
-            found = self._journal.found(root, real, write, edits=False)
-            check_hash(write, found.data)
-            self._journal.check_quiet(real, found)
             if permanent:
-                change = file_change(REMOVE, real, found.data, None)
-                return self._carry_out(root, write, real, change, found.data, None, None)
+                _check_kept(root, real)
+                before = self._journal.find(root, real, write, edits=False).data
+                change = file_change(REMOVE, real, before, None)
+                return self._carry_out(root, write, real, change, before, None, None)
+            shown = None  # only a note has a diff
+            if is_note(real):
+                shown = self._journal.find(root, real, write, edits=False).data
+                digest, size = content_hash(shown), len(shown)
+            else:
+                file = self._journal.find_hash(root, real, write)
+                digest, size = file.digest, file.stat.st_size
             target = self._free_in_trash(root, real)
-            change = replace(
-                file_change(MOVE, real, found.data, found.data), target=target, hash_after=None
-            )
+            change = replace(move_change(real, target, digest, size), hash_after=None)
             written = self._carry_out(
-                root, write, real, change, found.data, None, None, trash_path=target
+                root, write, real, change, shown, None, None, trash_path=target
             )
             return replace(written, path=path)
-
-    def _remove_large(
-        self, root: VaultRoot, write: Write, path: str, large: Large, *, permanent: bool
-    ) -> Written:
-        """Move a file to the trash that is too large for the log."""
-        if permanent:
-            raise TooLarge(
-                "ATTACHMENT_TOO_LARGE",
-                "The file is too large for a deletion that can be undone.",
-                {"size": large.size, "limit": MAX_KEPT_BYTES},
-                remedy="Delete it without `permanent`, then remove it from .trash/ yourself.",
-            )
-        target = self._free_in_trash(root, path)
-        change = move_change(path, target, None, large.digest, large.size)
-        change = replace(change, hash_after=None, size_after=None)
-        written = self._carry_out(root, write, path, change, None, None, None, trash_path=target)
-        return replace(written, path=path)
 
     def _carry_out(  # noqa: PLR0917 - all of one write
         self,
@@ -172,8 +151,9 @@ class OneFile:
         if write_id is None:
             return shown
         self._journal.permission.count(write.caller)
+        kept = (None, None) if change.kind == MOVE else (before, after)
         logged = self._journal.begin(
-            root, write, write_id, WriteState.PREPARED, written, (change,), [(before, after)]
+            root, write, write_id, WriteState.PREPARED, written, (change,), [kept]
         )
         self._journal.apply(root, logged, before, after, plan)
         return shown
@@ -195,3 +175,19 @@ class OneFile:
                     raise
                 return target
         raise Conflict("NAME_COLLISION", "The trash has too many files of this name.")
+
+
+def _check_kept(root: VaultRoot, path: str) -> None:
+    """Refuse to remove an attachment whose bytes would be too many for the log.
+
+    Raises:
+        TooLarge: `ATTACHMENT_TOO_LARGE`.
+    """
+    status = root.status(path)
+    if status is not None and status.st_size > MAX_KEPT_BYTES and not is_note(path):
+        raise TooLarge(
+            "ATTACHMENT_TOO_LARGE",
+            "The file is too large for a deletion that can be undone.",
+            {"size": status.st_size, "limit": MAX_KEPT_BYTES},
+            remedy="Delete it without `permanent`, then remove it from .trash/ yourself.",
+        )

@@ -19,7 +19,7 @@ from vault_agent.model.writing import SERVER, Written
 from vault_agent.store.writes.record import FileChange, shown
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
-from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE, is_large
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE
 from vault_agent.writing.failures import coded, coded_error
 from vault_agent.writing.finish import file_change, free_beside, new_id
 from vault_agent.writing.journal import (
@@ -70,7 +70,7 @@ class Several:
                 return replayed
             transaction = plan()
             changes = [self._logged_change(root, write, each) for each in transaction.changes]
-            check_hash(write, _first_bytes(transaction))
+            _check_hash(write, changes)
             if not changes:
                 return replies.unchanged(
                     write, transaction.path, b"", content_hash(b""), *transaction.warnings
@@ -102,7 +102,7 @@ class Several:
                 return replies.unchanged(
                     write, transaction.path, b"", content_hash(b""), *transaction.warnings
                 )
-            check_hash(write, _first_bytes(transaction))
+            _check_hash(write, changes)
             return self._carry_out_all(root, write, transaction, changes, undoes=logged)
 
     # --- the log --------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class Several:
     def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
         """Return a write, and whether its file has other bytes now. See `Writing.logged`.
 
-        A file that is too large for the log, or of another size, is not read.
+        A file of another size is not read.
         """
         journal = self._journal
         logged = journal.log.get(write_id)
@@ -124,8 +124,6 @@ class Several:
         if len(logged.changes) != 1:
             return shown(logged), None
         change = logged.changes[0]
-        if is_large(change.path, change.size_before):
-            return shown(logged), None
         is_move = change.kind == MOVE
         expected = change.hash_before if is_move else change.hash_after
         path = change.target or change.path
@@ -134,8 +132,8 @@ class Several:
             status = root.status(path)
             if status is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:
                 return shown(logged), True
-            now = journal.disk.read(root, path)
-        return shown(logged), (None if now is None else content_hash(now)) != expected
+            now = journal.disk.hash(root, path)
+        return shown(logged), now != expected
 
     def forget(self, write_id: str | None, before: int | None) -> int:
         """Delete the kept bytes of writes. No write may run. See `Writing.forget`."""
@@ -314,7 +312,7 @@ class Several:
                 self._journal.check_size(path, change.after)
             made = file_change(EDIT, path, change.before, change.after)
             return replace(made, links=change.links)
-        return move_change(path, change.to, change.before, change.digest, change.size)
+        return move_change(path, change.to, change.digest, change.size)
 
     def _check_paths(self, write: Write, change: Change) -> None:
         """Check the paths of a change. Only deletions and their undo may touch the trash."""
@@ -353,7 +351,7 @@ def _whose(last: Logged) -> tuple[str, dict[str, str]]:
 
 
 def _before(change: Change) -> bytes | None:
-    return change.before if isinstance(change, Edit | Move | Remove) else None
+    return change.before if isinstance(change, Edit | Remove) else None
 
 
 def _after(change: Change) -> bytes | None:
@@ -362,9 +360,11 @@ def _after(change: Change) -> bytes | None:
     return change.content if isinstance(change, Create) else None
 
 
-def _first_bytes(transaction: Transaction) -> bytes | None:
-    found = (_before(each) for each in transaction.changes)
-    return next((each for each in found if each is not None), None)
+def _check_hash(write: Write, changes: Sequence[FileChange]) -> None:
+    """Compare the hash that the caller expects with the first change of a file that exists."""
+    hashes = (change.hash_before for change in changes)
+    if (first := next(filter(None, hashes), None)) is not None:
+        check_hash(write, first)
 
 
 def _with_diffs(written: Written, changes: Sequence[Change]) -> Written:

@@ -59,21 +59,19 @@ class Create:
 class Move:
     """A file or a folder gets another path, in folders that are made. It never replaces one.
 
-    `before` are the bytes of a file, or None for a folder and for a file that is too large for the
-    log: then `digest` and `size` are known. A move between two spellings of one name is done in two
-    steps.
+    `digest` is the SHA-256 of a file and `size` the number of its bytes; a folder has neither. The
+    log keeps no bytes. A move between two spellings of one name is done in two steps.
     """
 
     path: str
     to: str
-    before: bytes | None
     digest: bytes | None = None
     size: int | None = None
 
     @property
     def is_folder(self) -> bool:
         """Whether a folder moves."""
-        return self.before is None and self.digest is None
+        return self.digest is None
 
 
 @dataclass(frozen=True, slots=True)

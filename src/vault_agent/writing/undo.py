@@ -9,7 +9,7 @@ from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import WriteState
 from vault_agent.text.names import lies_in
-from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MAX_KEPT_BYTES, MOVE, REMOVE, is_large
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MAX_KEPT_BYTES, MOVE, REMOVE, hash_file
 from vault_agent.writing.merge import merged
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.transaction import (
@@ -87,7 +87,7 @@ def _edits_after_folders(changes: list[Change]) -> list[Change]:
     """
     ordered: list[Change] = []
     for change in changes:
-        if not isinstance(change, Move) or change.before is not None:
+        if not (isinstance(change, Move) and change.is_folder):
             ordered.append(change)
             continue
         inside: list[Edit] = []
@@ -124,6 +124,15 @@ class _Later:
         found = self._root.status(place)
         return 0 if found is None else found.st_size
 
+    def hash(self, path: str) -> tuple[bytes, int]:
+        """Return the hash and the size of a file."""
+        place = self.place(path)
+        text = self._texts.get(place)
+        if text is not None:
+            return content_hash(text), len(text)
+        file = hash_file(self._root, place)
+        return file.digest, file.stat.st_size
+
     def has(self, path: str) -> bool:
         """Whether there is anything at a path."""
         return self._root.has(self.place(path))
@@ -150,10 +159,7 @@ def _taken_back(
     if before is None and change.hash_before is not None and change.kind != MOVE:
         raise _expired()
     path = change.path
-    is_large_move = change.kind == MOVE and (
-        change.hash_before is None or is_large(path, change.size_before)
-    )
-    now = None if is_large_move or change.kind == REMOVE else _now(later, change, before)
+    now = _now(later, change, before) if change.kind in (EDIT, CREATE) else None
     if change.kind == EDIT and before is not None:
         yield from _edit_back(log, change, before, now)
     elif change.kind == CREATE:
@@ -169,10 +175,8 @@ def _taken_back(
         is_taken = root.has(path) and not root.is_one_file(path, change.target)
         if is_taken or not later.has(change.target):
             raise Touched(change.target, before)
-        if change.hash_before is not None and is_large_move:
-            yield Move(change.target, path, None, change.hash_before, change.size_before)
-        else:
-            yield Move(change.target, path, now)
+        is_folder = change.hash_before is None
+        yield Move(change.target, path, *((None, None) if is_folder else later.hash(change.target)))
     else:
         yield RemoveFolder(path) if change.kind == FOLDER else MakeFolder(path)
 
@@ -183,7 +187,7 @@ def _now(later: _Later, change: FileChange, before: bytes | None) -> bytes | Non
     Raises:
         Touched: it has been replaced by one that is too large to be read.
     """
-    path = change.target or change.path
+    path = change.path
     size = later.size(path)
     if size > max(MAX_KEPT_BYTES, change.size_before or 0, change.size_after or 0):
         raise Touched(path, before, f"The file has been replaced by one of {size:,} bytes.")
