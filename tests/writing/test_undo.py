@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +12,6 @@ from tests.writing.opened import QUIET, Vault, lingering, move, write
 from vault_agent.errors import Conflict, Forbidden, NotFound
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Writer
-from vault_agent.store.writes import log
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Create, Edit, MakeFolder, Move, Transaction
 
@@ -261,47 +259,6 @@ async def test_bytes_can_be_forgotten(vault: Vault):
     assert await vault.writing.forget() == 2
     with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
         await vault.writing.forget(write_id="nothing")
-
-
-PAGE = Writer("", "web")
-
-
-async def saved(vault: Vault, text: str, **more: object) -> None:
-    """Save a note as the web page does, and wait until nothing of it is left beside the note."""
-    digest = sha256(vault.bytes("A.md")).hexdigest()
-    await vault.overwrite("A.md", text, caller=PAGE, expected_hash=digest, **more)
-    await eventually_async(lambda: not vault.temporaries() and not vault.writing.health().lingering)
-
-
-@sooner
-async def test_saves_of_a_page_one_after_another_are_one_write(vault: Vault):
-    vault.put("A.md", "0\n")
-    await vault.append("A.md", "1\n")
-    for number in range(4):
-        await saved(vault, f"0\n1\ntyped {number}\n", key=f"key-{number}")
-    logged = await vault.writing.writes()
-    assert [each.operation for each in logged] == ["overwrite", "append"]
-    assert logged[0].files[0].bytes_before == len("0\n1\n")
-    await vault.undo(caller=PAGE)
-    assert vault.bytes("A.md") == b"0\n1\n"
-    await vault.undo(caller=PAGE)
-    assert vault.bytes("A.md") == b"0\n"
-
-
-@sooner
-async def test_what_is_between_two_saves_keeps_them_apart(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-):
-    vault.put("A.md", "0\n")
-    await saved(vault, "1\n")
-    await vault.append("A.md", "an agent's\n", caller=AGENT)
-    await saved(vault, "2\n")
-    vault.put("A.md", "another program's\n")
-    await saved(vault, "3\n")
-    assert len(await vault.writing.writes()) == 4
-    monkeypatch.setattr(log, "SAVES_APART_MILLISECONDS", -1)
-    await saved(vault, "4\n")
-    assert len(await vault.writing.writes()) == 5, "a pause"
 
 
 async def folders(vault: Vault) -> set[str]:

@@ -247,7 +247,7 @@ class WriteSettings(Section):
     undo_days: Count = setting(
         30, "days for which a write can be undone", help="0 keeps nothing.", ge=0, le=36_500
     )
-    undo_writes: Count = setting(1_000, "most writes that can be undone", ge=0, le=1_000_000)
+    undo_writes: Count = setting(10_000, "most writes that can be undone", ge=0, le=1_000_000)
     undo_bytes: Count = setting(512 * MIB, "most bytes that are kept for undo", ge=0, le=1024**4)
     template_folder: VaultFolder = setting("Templates", "the folder of your templates")
     devlog_folder: VaultFolder = setting(

@@ -291,8 +291,6 @@ class Finisher:
     def sweep(self, root: VaultRoot, logged: Logged, position: int) -> None:
         """Remove the temporary files of a change, and the folders that an undo leaves empty.
 
-        A save of the web page becomes one with the save before it.
-
         Raises:
             Failed, OSError: the disk fails.
         """
@@ -300,7 +298,6 @@ class Finisher:
         self._disk.sweep(root, change)
         remove_folders(root, [each for each in logged.empties if lies_in(change.path, each)])
         self._log.sweep(logged.seq, position)
-        self._log.join(logged.seq)
 
     def keep_beside(self, root: VaultRoot, logged: Logged, path: str, data: bytes) -> None:
         """Put bytes into a new file beside a note, and log that the write needs a look.

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 KEY_MILLISECONDS = 24 * 3_600_000
 KEYS_OF_A_CALLER = 10_000
-SAVES_APART_MILLISECONDS = 300_000
-"""A person who pauses for longer than this can take back what comes after the pause by itself."""
 ROWS = 100_000
 """How many writes the log remembers. Their bytes are kept for a shorter time."""
 
@@ -194,42 +192,6 @@ class WriteLog:
             connection.execute(
                 "UPDATE change SET swept = 1 WHERE seq = ? AND position = ?", (seq, position)
             )
-
-    def join(self, seq: int) -> None:
-        """Make one write of a save of the web page and the save before it, for undo.
-
-        Both must be done, of the same note and caller, the later one made of what the earlier one
-        left and soon after it, and no temporary file of either may be there: a crash would be
-        judged by their bytes. The later one stays, with the bytes before of the earlier one.
-        """
-        save = (
-            "{0}.operation = 'overwrite' AND {0}.client = 'web' AND {0}.state = 'done'"
-            " AND {0}.kept = 1 AND {0}.warning IS NULL"
-        )
-        with self._transaction() as connection:
-            row = connection.execute(
-                "SELECT old.seq, old.hash_before, old.size_before FROM change AS new"
-                " JOIN write AS later ON later.seq = new.seq"
-                " JOIN change AS old ON old.path = new.path AND old.hash_after = new.hash_before"
-                " JOIN write AS earlier ON earlier.seq = old.seq"
-                f" WHERE new.seq = ? AND {save.format('earlier')} AND {save.format('later')}"
-                " AND earlier.agent = later.agent AND later.at - earlier.at <= ?"
-                " AND new.kind = 'edit' AND old.kind = 'edit' AND new.swept = 1 AND old.swept = 1"
-                " AND old.hash_before <> new.hash_after"
-                " AND old.seq = (SELECT max(seq) FROM change JOIN write USING (seq)"
-                " WHERE seq < new.seq AND state <> 'failed'"
-                " AND (path = new.path OR target = new.path))",
-                (seq, SAVES_APART_MILLISECONDS),
-            ).fetchone()
-            if row is None:
-                return
-            earlier, hash_before, size_before = row
-            connection.execute(
-                "UPDATE change SET hash_before = ?, size_before = ? WHERE seq = ?",
-                (hash_before, size_before, seq),
-            )
-            connection.execute("DELETE FROM change WHERE seq = ?", (earlier,))
-            connection.execute("DELETE FROM write WHERE seq = ?", (earlier,))
 
     # --- reading --------------------------------------------------------------------------------
 
