@@ -41,13 +41,32 @@ async def test_an_append_is_made_of_what_the_editor_saved(vault: Vault):
     file = vault.put("A.md", "one\n")
     with file.open("r+b") as editor:
         await vault.append("A.md", "ours\n")
-        await vault.append("A.md", "ours too\n")
-        assert file.read_bytes() == b"one\nours\nours too\n"
-        editor.write(b"one, edited by a person\n")
+        editor.write(b"one\nadded by a person\n")
     await settled(vault)
-    assert file.read_bytes() == b"one, edited by a person\nours\nours too\n"
-    assert vault.tree().keys() == {"A.md"}
-    assert vault.followed.count("A.md") == 3
+    assert vault.tree() == {"A.md": b"one\nadded by a person\nours\n"}
+    assert vault.followed.count("A.md") == 2
+
+
+@pytest.mark.parametrize(
+    ("saved", "after"),
+    [
+        (b"one, edited\n", {"A.md": b"one, edited\nours\nours too\n"}),
+        (
+            b"one\nadded\n",
+            {"A.md": b"one\nours\nours too\n", "A (conflict).md": b"one\nadded\n"},
+        ),
+    ],
+)
+async def test_two_edits_and_what_the_editor_saved_are_merged_or_both_kept(
+    vault: Vault, saved: bytes, after: dict[str, bytes]
+):
+    file = vault.put("A.md", "one\n")
+    with file.open("r+b") as editor:
+        await vault.append("A.md", "ours\n")
+        await vault.append("A.md", "ours too\n")
+        editor.write(saved)
+    await settled(vault)
+    assert vault.tree() == after
 
 
 @pytest.mark.parametrize("limits", [lingering(0.6)])

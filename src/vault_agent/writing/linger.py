@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from vault_agent.writing.transaction import Plan
 
 Redo: TypeAlias = Callable[[bytes], bytes]
-"""From a text to the same text with our edits. Raises coded errors."""
+"""From a text to the same text with our edit. Raises coded errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Lingering:
     """A change whose displaced file is still there.
 
     Args:
-        redo: makes our edits anew of another text; None if they mean nothing there.
-        base: the hash of the text that they were made of.
-        result: the hash of the note after them.
+        redo: makes our edit anew of another text; None if it means nothing there.
+        base: the hash of the text that it was made of.
+        result: the hash of the note after it.
         known: the hashes of bytes that need no other place.
         due: when to look, by the monotonic clock.
     """
@@ -192,10 +192,9 @@ class Linger:
         """Put saved text into its note. Return what is to be looked at after that."""
         change = lingering.change
         base = self._log.keep(saved, durable=True)
-        chain = self._chain(lingering)
         now = self._disk.read(root, change.path)
-        new = self._merged(chain, saved, now)
-        if new is None and now is not None and content_hash(now) == chain[-1].result:
+        new = self._merged(lingering, saved, now)
+        if new is None and now is not None and content_hash(now) == lingering.result:
             # Ours alone is there: the person's text goes into the note, ours beside it.
             self._finisher.keep_beside(root, lingering.logged, change.path, now)
             new = saved
@@ -205,44 +204,18 @@ class Linger:
             rewrite(root, lingering, now, new)
         return replace(
             lingering,
-            redo=_composed(chain),
             base=base,
             result=None if new is None else content_hash(new),
             known=lingering.known | {base},
             due=time.monotonic() + self._seconds,
         )
 
-    def _merged(self, chain: list[Lingering], saved: bytes, now: bytes | None) -> bytes | None:
-        """Return the saved text with our edits, or None if that is not possible."""
+    def _merged(self, lingering: Lingering, saved: bytes, now: bytes | None) -> bytes | None:
+        """Return the saved text with our edit, or None if that is not possible."""
         if now is None or now == saved:
             return now
-        redo = _composed(chain)
-        if redo is not None and content_hash(now) == chain[-1].result:
+        if lingering.redo is not None and content_hash(now) == lingering.result:
             with suppress(VaultAgentError):
-                return redo(saved)
-        base = self._log.bytes_of(chain[0].base)
+                return lingering.redo(saved)
+        base = self._log.bytes_of(lingering.base)
         return None if base is None else merged(base, now, saved)
-
-    def _chain(self, lingering: Lingering) -> list[Lingering]:
-        """Return this edit and those of the same note that were made of its result, in order."""
-        with self._lock:
-            later = sorted(self._files, key=lambda each: each.logged.seq)
-        chain = [lingering]
-        for each in later:
-            if each.change.path == lingering.change.path and each.base == chain[-1].result:
-                chain.append(each)
-        return chain
-
-
-def _composed(chain: list[Lingering]) -> Redo | None:
-    """Return what makes all edits of a chain anew, if that is possible."""
-    steps = [each.redo for each in chain]
-    if None in steps:
-        return None
-
-    def redo(text: bytes) -> bytes:
-        for step in steps:
-            text = text if step is None else step(text)
-        return text
-
-    return redo
