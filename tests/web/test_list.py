@@ -144,9 +144,9 @@ def test_the_edge_of_a_panel_is_dragged_and_kept(
     before = width(".list"), width(".side")
     edge = page.get_by_role("separator", name="Width of the list").bounding_box()
     assert edge is not None
-    page.mouse.move(edge["x"] + 4, 400)
+    page.mouse.move(edge["x"] + 3, 400)
     page.mouse.down()
-    page.mouse.move(edge["x"] + 64, 400, steps=5)
+    page.mouse.move(edge["x"] + 63, 400, steps=5)
     page.mouse.up()
     assert width(".list") == before[0] + 60
     page.get_by_role("separator", name="Width of the side panel").focus()
