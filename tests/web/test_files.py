@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -380,3 +381,39 @@ def test_axe_finds_nothing_in_the_tree_and_its_dialogs(desk: Desk, theme: str, w
     expect(page.get_by_role("dialog")).to_contain_text("2 links lead to it")
     found["delete"] = violations(page, RULES)
     assert not any(found.values()), found
+
+
+def test_an_address_names_the_note_and_follows_it(desk: Desk):
+    desk.note("plans/Räume & Zeiten.md", "# Rooms\n\nText.\n")
+    page = desk.open("/notes/plans/R%C3%A4ume%20%26%20Zeiten")
+    expect(page.locator(".doc header h1")).to_have_text("Rooms")
+    first = page.url
+    assert first.endswith("#/notes/plans/R%C3%A4ume%20%26%20Zeiten")
+    by_id = f"/notes/{desk.id_of('Rooms')}"
+    page.get_by_role("button", name="Star this note").click()
+    page.keyboard.press("F2")
+    page.get_by_role("textbox", name="Name").fill("Halls v1.2")
+    page.get_by_role("button", name="Move", exact=True).click()
+    expect(page).to_have_url(re.compile(r"#/notes/plans/Halls%20v1\.2\.md$"))
+    desk.settle()
+    for address in (first.partition("#")[2], by_id):
+        page.evaluate("location.hash = '#/notes'")
+        expect(page.locator(".start")).to_contain_text("Rooms")
+        page.evaluate("place => location.hash = place", f"#{address}")
+        expect(page.locator(".doc header h1")).to_have_text("Rooms")
+        expect(page).to_have_url(re.compile(r"#/notes/plans/Halls%20v1\.2\.md$"))
+    page.reload()
+    expect(page.locator(".doc header h1")).to_have_text("Rooms")
+
+
+def test_what_is_gone_is_no_longer_among_the_notes_opened_last(desk: Desk):
+    desk.note("Fleeting.md", "# Fleeting\n\nSoon gone.\n")
+    page = desk.open(f"/notes/{desk.id_of('Fleeting')}")
+    page.get_by_role("button", name="Star this note").click()
+    desk.program.vault.joinpath("Fleeting.md").unlink()
+    desk.settle()
+    page.reload()
+    expect(page.get_by_text("This note is gone")).to_be_visible()
+    page.evaluate("location.hash = '#/notes'")
+    expect(page.locator(".start")).to_be_visible()
+    expect(page.locator(".start")).not_to_contain_text("Fleeting")

@@ -153,7 +153,7 @@ def test_filters_by_menu(visit: Callable[..., Page]):
     page.get_by_role("menuitemcheckbox", name="garden 5").click()
     expect(page.locator(".count span").first).to_contain_text("5 notes")
     page.get_by_role("button", name="Remove the filter garden").click()
-    page.get_by_role("group", name="Filters").get_by_role("button", name="More").click()
+    page.get_by_role("button", name="More filters").click()
     page.get_by_role("menuitemcheckbox", name="Without links").click()
     expect(page.locator(".row h2", has_text="Nobody links here")).to_be_visible()
     page.get_by_role("button", name="Updated").click()
@@ -544,7 +544,7 @@ def test_another_vault_at_the_same_address(visit: Callable[..., Page], own_site:
         "**/notes?*tasks=open*",
         lambda route: route.fulfill(status=200, headers={"X-Vault-Id": "0" * 32}, json={}),
     )
-    page.get_by_role("group", name="Filters").get_by_role("button", name="More").click()
+    page.get_by_role("button", name="More filters").click()
     page.get_by_role("menuitemcheckbox", name="Open tasks").click()
     expect(page.get_by_text("This is another vault now")).to_be_visible()
 

@@ -16,9 +16,13 @@ function chosen() {
 }
 
 const language = chosen();
-/** The locale of numbers and dates. The words are English until there are others. */
+/** The locale of numbers and dates: that of the words, which are English, unless another one is set. */
 export const locale =
-  /^[a-z]{2,3}(-[\w-]+)?$/i.test(language) && language !== "auto" ? language : navigator.language || "en";
+  /^[a-z]{2,3}(-[\w-]+)?$/i.test(language) && language !== "auto"
+    ? language
+    : /^en\b/i.test(navigator.language)
+      ? navigator.language
+      : "en";
 
 export const words = en;
 export const mirrored = page.dir === "rtl";

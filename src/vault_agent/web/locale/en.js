@@ -119,6 +119,7 @@ export const en = {
     newer: { text: "The server has a newer version of this page.", act: "Reload" },
   },
   notes: {
+    moreFilters: "More filters",
     files: "Files",
     title: "Notes",
     list: "Notes",

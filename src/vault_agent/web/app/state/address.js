@@ -26,13 +26,88 @@ const TEXTS = /** @type {const} */ ([
 export const FILTERS = /** @type {const} */ (["type", "tag", "path", "after", "before", "linked", "tasks", "project"]);
 export const VIEWS = ["notes", "graph", "memory", "jobs", "settings"];
 
+// The ID of a note is half of the SHA-256 (FIPS 180-4) of its path. The browser has that function only with a wait, and
+// not over plain HTTP, but an address must be read at once.
+
+const fractions = (/** @type {number} */ count, /** @type {(n: number) => number} */ of) =>
+  Int32Array.from(Array.from({ length: count }, (_, at) => ((of(primes[at]) % 1) * 2 ** 32) | 0));
+const primes = Array.from({ length: 312 }, (_, n) => n).filter(
+  (n) => n > 1 && !Array.from({ length: n }, (_, d) => d).some((d) => d > 1 && n % d === 0),
+);
+const START = fractions(8, Math.sqrt);
+const ROUNDS = fractions(64, Math.cbrt);
+
+/** @param {number} value @param {number} by */
+const turned = (value, by) => (value >>> by) | (value << (32 - by));
+
+/** @param {string} path @returns {string} 32 hexadecimal digits */
+export function identify(path) {
+  const bytes = new TextEncoder().encode(path);
+  const padded = new Uint8Array((((bytes.length + 8) >> 6) + 1) << 6);
+  padded.set(bytes);
+  padded[bytes.length] = 0x80;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 4, bytes.length * 8);
+  const hash = START.slice();
+  const w = new Int32Array(64);
+  for (let block = 0; block < padded.length; block += 64) {
+    for (let at = 0; at < 64; at += 1) {
+      if (at < 16) {
+        w[at] = view.getInt32(block + at * 4);
+        continue;
+      }
+      const [x, y] = [w[at - 15], w[at - 2]];
+      const s0 = turned(x, 7) ^ turned(x, 18) ^ (x >>> 3);
+      const s1 = turned(y, 17) ^ turned(y, 19) ^ (y >>> 10);
+      w[at] = w[at - 16] + s0 + w[at - 7] + s1;
+    }
+    let [a, b, c, d, e, f, g, h] = hash;
+    for (let at = 0; at < 64; at += 1) {
+      const s1 = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
+      const s0 = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
+      const one = (h + s1 + ((e & f) ^ (~e & g)) + ROUNDS[at] + w[at]) | 0;
+      const two = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
+    }
+    [a, b, c, d, e, f, g, h].forEach((value, at) => (hash[at] += value));
+  }
+  return [...hash.slice(0, 4)].map((value) => (value >>> 0).toString(16).padStart(8, "0")).join("");
+}
+
+/** The paths of notes that the page has seen, by their IDs. */
+const paths = new Map(/** @type {[string, string][]} */ ([]));
+/** @param {string} id @param {string} path */
+export const knowPath = (id, path) => void paths.set(id, path);
+
+/** How an address names a note: by its path without `.md`, or else by its ID. @param {string} id */
+function nameOf(id) {
+  const path = paths.get(id);
+  if (!path) return id;
+  const bare = path.replace(/\.md$/, "");
+  return (/\.[^/]*$/.test(bare) ? path : bare).split("/").map(encodeURIComponent).join("/");
+}
+
+/** The ID of the note that an address names. @param {string} name */
+function idOf(name) {
+  if (!name || /^[0-9a-f]{32}$/.test(name)) return name;
+  try {
+    const decoded = name.split("/").map(decodeURIComponent).join("/");
+    const path = /\.[^/]*$/.test(decoded) ? decoded : `${decoded}.md`;
+    const id = identify(path);
+    knowPath(id, path);
+    return id;
+  } catch {
+    return ""; // it is not an address of ours
+  }
+}
+
 /** Read `#/view/note?query`. @param {string} hash @returns {Address} */
 export function parsed(hash) {
   const [, view = "", note = "", query = ""] = /^#?\/?([\w-]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(hash) ?? [];
   const values = new URLSearchParams(query);
   const found = /** @type {Address} */ ({
     view: VIEWS.includes(view) ? view : "notes",
-    note: /^[0-9a-f]{32}$/.test(note) ? note : "",
+    note: idOf(note),
   });
   for (const name of TEXTS) found[name] = values.get(name) ?? "";
   for (const name of LISTS) found[name] = values.getAll(name);
@@ -47,13 +122,14 @@ export function written(given) {
   for (const name of LISTS) for (const each of given[name] ?? []) values.append(name, each);
   if (given.view === "graph" && given.note && !given.near) values.set("near", "all");
   const query = values.size ? `?${values}` : "";
-  return `#/${given.view || "notes"}${given.note ? `/${given.note}` : ""}${query}`;
+  return `#/${given.view || "notes"}${given.note ? `/${nameOf(given.note)}` : ""}${query}`;
 }
 
 export const address = signal(parsed(location.hash));
 /** Why the address last changed: "go", "back" (or forward) or "start". */
 export const arrival = signal("start");
-/** What this entry of the history remembered of the note: `top` is the line of the file at the top of the view. @typedef {{ scroll?: number, heading?: string, top?: number }} Kept */
+/** What this entry of the history remembered of the note: `top` is the line of the file at the top of the view.
+ * @typedef {{ scroll?: number, heading?: string, top?: number }} Kept */
 export const remembered = signal(/** @type {Kept} */ (history.state ?? {}));
 
 /** The address with changes. @param {Partial<Address>} changes */
@@ -88,6 +164,9 @@ function show(next) {
   if (next.vault === place) address.value = next;
   else location.reload();
 }
+
+/** Show the address with the path of its note, which is known now. */
+export const showPath = () => history.replaceState(history.state, "", written(address.peek()));
 
 /** Keep something with this entry of the history. @param {Kept} values */
 export function remember(values) {

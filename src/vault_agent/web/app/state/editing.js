@@ -46,6 +46,7 @@ let closing = Promise.resolve();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let drafting;
 let opened = 0;
+let wanted = ""; // the note that was asked for last
 let headTurn = /** @type {Promise<unknown>} */ (Promise.resolve());
 let headTurns = 0; // changes of the frontmatter that wait or are on their way
 
@@ -90,6 +91,7 @@ function begin(open, disk) {
 /** Open a note to edit. Resolves when `editing` has it, or `editFault` says why not. @param {string} id */
 export async function openEditor(id) {
   const mine = ++opened;
+  wanted = id;
   editFault.value = null;
   await closeEditor();
   if (mine !== opened) return;
@@ -331,6 +333,7 @@ async function follow(ids) {
 }
 
 onNews(({ type, data }) => {
+  if (type === "again" && editFault.peek() && editFault.peek()?.status !== 404) void openEditor(wanted);
   if (!session) return;
   if (type === "revision" && (!data.complete || data.noteIds.includes(session.open.id) || data.removed || data.renamed))
     void follow(data.noteIds);

@@ -3,11 +3,11 @@
 
 import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
-import { address } from "./address.js";
-import { withoutEnding } from "./query.js";
+import { address, go, identify, knowPath, showPath } from "./address.js";
+import { nameOf, withoutEnding } from "./query.js";
 import { results } from "./results.js";
-import { rememberNote } from "./settings.js";
-import { health, revision, touched } from "./vault.js";
+import { forgetNote, noteMoved, rememberNote } from "./settings.js";
+import { health, mayWrite, revision, touched } from "./vault.js";
 
 /**
  * @typedef {{
@@ -110,10 +110,29 @@ export async function readPiece(read, piece) {
 
 /** @param {Note} read */
 function keep(read) {
+  knowPath(read.id, read.path);
   cache.delete(read.id);
   cache.set(read.id, read);
   if (cache.size > KEPT) cache.delete(/** @type {string} */ (cache.keys().next().value));
   return read;
+}
+
+/**
+ * Go to where a note was moved to, as the log of writes knows it. Return whether it does.
+ * @param {string} id
+ */
+async function followMove(id) {
+  if (!mayWrite.peek()) return false;
+  const reply = await ask("GET", "/writes", { query: { limit: 200 } }).catch(() => null);
+  let [now, path] = [id, ""];
+  for (const { files } of [...(reply?.data.writes ?? [])].reverse())
+    for (const file of files)
+      if (file.before && identify(file.before) === now) [now, path] = [identify(file.path), file.path];
+  if (now === id || address.peek().note !== id) return false;
+  noteMoved(id, { id: now, title: nameOf(path), path, type: null });
+  knowPath(now, path);
+  go({ note: now }, { replace: true });
+  return true;
 }
 
 const open = newestOnly(async (abort, /** @type {string} */ id) => {
@@ -125,11 +144,16 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
     const read = await readNote(id, abort);
     if (abort.aborted) return;
     if (note.peek()?.id !== id || note.peek()?.html !== read.html || note.peek()?.tag !== read.tag) note.value = read;
+    if (address.peek().note === id) showPath();
     rememberNote({ id, title: read.title, path: read.path, type: read.type });
   } catch (error) {
     if (abort.aborted) return;
     noteFault.value = /** @type {Fault} */ (error);
-    if (/** @type {Fault} */ (error).status === 404) cache.delete(id);
+    if (/** @type {Fault} */ (error).status === 404) {
+      cache.delete(id);
+      if (await followMove(id)) return;
+      forgetNote(id);
+    }
     if (!known || /** @type {Fault} */ (error).status === 404) note.value = null;
   } finally {
     if (!abort.aborted) loading.value = false;

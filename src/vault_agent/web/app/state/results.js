@@ -2,7 +2,7 @@
 
 import { computed, effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
-import { address } from "./address.js";
+import { address, knowPath } from "./address.js";
 import { filtersOf, inUnits, split, telling } from "./query.js";
 import { embeds, health, revision } from "./vault.js";
 
@@ -211,6 +211,7 @@ const load = newestOnly(async (abort, /** @type {{ quiet?: boolean }} */ { quiet
 function show(wanted, found, still) {
   const old = results.peek();
   const rows = once(found.rows);
+  for (const { id, path } of rows) knowPath(id, path);
   fault.value = null;
   results.value = { ...found, key: wanted, rows: still && old.key === wanted ? keepInPlace(old.rows, rows) : rows };
 }
@@ -220,6 +221,7 @@ const append = newestOnly(async (abort) => {
   try {
     const next = await page(now.cursor, now.mode || undefined, abort, 200);
     if (abort.aborted || results.peek() !== now) return;
+    for (const { id, path } of next.rows) knowPath(id, path);
     results.value = { ...now, rows: once([...now.rows, ...next.rows]), more: next.more, cursor: next.cursor };
   } catch (error) {
     if (/** @type {Fault} */ (error).code === "CURSOR_EXPIRED") await load({ quiet: true });

@@ -70,16 +70,34 @@ export function star({ id, title, path, type }) {
   writeOfVault("starred", starred.peek());
 }
 
-/** A starred note has another ID and path. @param {string} before @param {Kept} note */
-export function starMoved(before, { id, title, path, type }) {
-  starred.value = starred.peek().map((each) => (each.id === before ? { id, title, path, type } : each));
-  writeOfVault("starred", starred.peek());
+/** @param {Kept[]} latest @param {Kept[]} stars */
+function keepNotes(latest, stars) {
+  recent.value = latest.slice(0, RECENT);
+  starred.value = stars;
+  writeOfVault("recent", recent.peek());
+  writeOfVault("starred", stars);
 }
+
+/** A note has another ID, path or title: what is kept of it follows. @param {string} before @param {Kept} note */
+export function noteMoved(before, { id, title, path, type }) {
+  const follow = (/** @type {Kept[]} */ notes) =>
+    notes
+      .filter((note) => note.id !== id || id === before)
+      .map((note) => (note.id === before ? { id, title, path, type } : note));
+  keepNotes(follow(recent.peek()), follow(starred.peek()));
+}
+
+/** A note is gone: nothing leads to it any more. @param {string} id */
+export const forgetNote = (id) =>
+  keepNotes(
+    recent.peek().filter((note) => note.id !== id),
+    starred.peek().filter((note) => note.id !== id),
+  );
 
 /** Put a note first among the recent ones. @param {Kept} note */
 export function rememberNote(note) {
-  recent.value = [note, ...recent.peek().filter((each) => each.id !== note.id)].slice(0, RECENT);
-  writeOfVault("recent", recent.peek());
+  noteMoved(note.id, note);
+  keepNotes([note, ...recent.peek().filter((other) => other.id !== note.id)], starred.peek());
 }
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");

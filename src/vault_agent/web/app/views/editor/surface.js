@@ -56,7 +56,7 @@ export const TOOLS = /** @type {const} */ ([
   ["task", "Mod+Enter", tick],
   ["quote", "Mod+Shift+9", quote],
   ["code", "Mod+Shift+m", code],
-  ["link", "Mod+k", link],
+  ["link", "Mod+Alt+k", link],
   [
     "wikilink",
     "Mod+Shift+l",
@@ -215,7 +215,7 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
 // A title, the heading of a first part, and an empty line if no heading follows it.
 const TITLE = /^\s*#{1,6}[ \t].*(?:\n\s*##{1,5}[ \t].*)?\n?(?:[ \t]*\n(?![ \t]*#))?/;
 
-/** Where the cursor of a text stands first: below its headings, so that the first key changes none. @param {string} text */
+/** Where the cursor stands first: below the headings, so that the first key changes none. @param {string} text */
 export const firstPlace = (text) => TITLE.exec(text)?.[0].length ?? 0;
 
 /**

@@ -1,6 +1,6 @@
 // The text and its preview scroll together, by the lines of the source.
 
-import { heightOf, lineAt } from "../notes/anchor.js";
+import { heightOf, lineAt } from "../../parts/measure.js";
 
 const LEADS = 160; // ms in which the side that was moved leads
 

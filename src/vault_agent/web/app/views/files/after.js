@@ -4,7 +4,7 @@ import { sentence, toast } from "../../parts/say.js";
 import { address, go } from "../../state/address.js";
 import { undo } from "../../state/files.js";
 import { note, reopen } from "../../state/note.js";
-import { starMoved } from "../../state/settings.js";
+import { noteMoved } from "../../state/settings.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 
@@ -27,7 +27,7 @@ export async function openMoved(from, to, { noteId }) {
   const after = found ? found.data.notes[0]?.noteId : noteId;
   if (!after) return null;
   go({ note: after }, { replace: true });
-  starMoved(open.id, { ...open, id: after, path });
+  noteMoved(open.id, { ...open, id: after, path });
   return { before: open.id, after, path: open.path };
 }
 
@@ -40,7 +40,7 @@ export async function undone(writeId, moved = null) {
     return false;
   }
   const open = note.peek();
-  if (moved && open?.id === moved.after) starMoved(open.id, { ...open, id: moved.before, path: moved.path });
+  if (moved && open?.id === moved.after) noteMoved(open.id, { ...open, id: moved.before, path: moved.path });
   if (moved && address.peek().note === moved.after) go({ note: moved.before }, { replace: true });
   else reopen();
   toast(later.files.undone);

@@ -84,7 +84,7 @@ export function Chips() {
       ${opener("folder", "folder", words.notes.folder)}
       ${opener("date", "date", words.notes.date)}
       ${projects.length > 0 && opener("project", "home", words.notes.project)}
-      ${opener("more", "more", words.more)}
+      ${opener("more", "more", words.notes.moreFilters)}
     </div>
     ${
       menu.value === "tags" &&
@@ -113,7 +113,7 @@ export function Chips() {
         name="Menu"
         given=${{
           anchor: anchors.current.more,
-          label: words.more,
+          label: words.notes.moreFilters,
           onClose: close,
           children: [
             { name: "linked", value: "false", label: words.notes.unlinked },

@@ -1,7 +1,7 @@
 // What the page adds to rendered HTML. It makes elements and text, never HTML.
 
 import { copy } from "../../parts/say.js";
-import { address, changed, written } from "../../state/address.js";
+import { address, changed, knowPath, written } from "../../state/address.js";
 import { plain } from "../../parts/text.js";
 import { nameOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
@@ -98,7 +98,8 @@ export function hideTitle(prose, text) {
 /** Our links become addresses of the page. @param {HTMLElement} prose */
 function links(prose) {
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (prose.querySelectorAll("a"))) {
-    const { note, anchor, tag, host } = link.dataset;
+    const { note, anchor, tag, host, path } = link.dataset;
+    if (note && path) knowPath(note, path);
     if (note) link.setAttribute("href", changed({ view: "notes", note, at: anchor ?? "" }));
     else if (tag) link.setAttribute("href", written({ ...address.peek(), view: "notes", tag: [tag], q: "" }));
     else if (host) link.title = later.note.toHost(plain(host, 100));

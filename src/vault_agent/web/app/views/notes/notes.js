@@ -2,7 +2,6 @@
 
 import { html, signal, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Key, useCommands } from "../../parts/commands.js";
-import { Edge } from "../../parts/edge.js";
 import { Empty } from "../../parts/say.js";
 import { elsewhere, Later } from "../../parts/later.js";
 import { Icon } from "../../parts/sign.js";
@@ -17,6 +16,7 @@ import { Find } from "./find.js";
 import { List } from "./list.js";
 
 const READ = () => import("./read.js");
+const EDGE = () => import("../../parts/edge.js");
 const TABS = () => import("./tabs.js");
 const AFTER = 1500; // ms after the list
 /** Whether the list has been shown for a while: then what is not needed at once is fetched. */
@@ -98,7 +98,7 @@ export function Notes() {
           `
           : html`<${Chips} /><${Count} /><${List} />`)
       }
-      <${Edge} panel="list" end />
+      ${begun.value && html`<${Later} load=${EDGE} name="Edge" given=${{ panel: "list", end: true }} />`}
     </section>
     ${(note || begun.value) && html`<${Later} load=${TABS} name="Tabs" />`}
     ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}

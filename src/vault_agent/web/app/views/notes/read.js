@@ -4,6 +4,7 @@ import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "..
 import { keyName, useCommands } from "../../parts/commands.js";
 import { copy, Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { elsewhere, Later } from "../../parts/later.js";
+import { heightOf, lineAt } from "../../parts/measure.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -14,7 +15,7 @@ import { star, starred } from "../../state/settings.js";
 import { health, mayWrite, typed } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { count, fullDate, words } from "../../words.js";
-import { heightOf, lineAt, showAnchor, showLine, stayAt } from "./anchor.js";
+import { showAnchor, showLine, stayAt } from "./anchor.js";
 import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
 import { Links } from "./links.js";

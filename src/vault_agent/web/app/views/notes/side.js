@@ -21,6 +21,16 @@ const OUTLINE = 400; // headings in the document
  * }} given
  */
 export function Side({ read, box, drawer }) {
+  useEffect(() => {
+    if (!drawer.value) return;
+    const closed = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open], .menu")) return;
+      event.preventDefault();
+      drawer.value = false;
+    };
+    addEventListener("keydown", closed);
+    return () => removeEventListener("keydown", closed);
+  }, [drawer.value]);
   const properties = read.properties.filter(({ values }) => values.some(({ text }) => text.trim()));
   return html`<aside class="side" data-drawer=${drawer.value} aria-label=${later.note.about} tabindex=${-1}>
     <${Edge} panel="side" />
