@@ -6,7 +6,6 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from tests.support import local_model as misbehaviour
 from tests.support.clocks import PATIENCE
@@ -18,6 +17,7 @@ from vault_agent.errors import Busy, Failed
 from vault_agent.indexing import embed as phase
 from vault_agent.indexing.embed import Account, embed
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index.meta import read_meta
 from vault_agent.store.vectors import cache as vectors
 from vault_agent.store.vectors.matrix import open_matrix
 
@@ -47,9 +47,8 @@ class Embedded(Vault):
     @property
     def matrix(self) -> Matrix | None:
         """Return the matrix that a server would search now."""
-        number = self.directory.current()
-        assert number is not None
-        return open_matrix(self.directory.vectors_map(number), self.directory.vectors_folder)
+        with self.reader() as connection:
+            return open_matrix(self.directory.vectors, read_meta(connection).identity)
 
 
 @pytest.fixture
@@ -72,10 +71,6 @@ async def test_a_failed_text_is_counted_and_the_others_succeed(vault: Embedded, 
     assert await vault.embed() == Account(NOTES - 1, 0, 1)
     assert vault.heard.phases[-1] == ("embed", NOTES, NOTES)
     assert vault.heard.codes == ["EMBEDDING_FAILED"]
-    async with vectors.open_vectors(vault.directory.vectors) as store:
-        await store.use(vault.matrix.space)
-        failures = await store._connection.execute_fetchall("SELECT reason FROM failure")
-        assert [reason for (reason,) in failures] == ["rejected"]
 
 
 async def test_texts_of_which_only_the_beginning_is_embedded_are_counted_in_a_warning(
@@ -195,36 +190,15 @@ async def test_a_rebuilt_index_hashes_all_and_sends_nothing(vault: Embedded, end
 async def test_a_vector_that_was_forgotten_is_made_again(vault: Embedded, endpoint, hashed):
     await vault.embed()
     space = vault.matrix.space
-    async with vectors.open_vectors(vault.directory.vectors) as store:
-        await store.use(space)
-        await store._connection.execute_fetchall("DELETE FROM vector WHERE row = 2")
+    with vectors.open_vectors(vault.directory.vectors) as store:
+        store.use(space)
+        store._connection.execute("DELETE FROM vector WHERE row = 2")
     hashed.clear()
     asked = len(endpoint.requests)
     vault.write("new.md", "# New\n")
     await vault.index()
     assert await vault.embed() == Account(2, NOTES - 1, 0)
     assert len(hashed) == 2
-    assert len(endpoint.requests) > asked
-
-
-async def test_the_map_of_a_removed_store_says_nothing_of_a_new_one(
-    vault: Embedded, endpoint, monkeypatch
-):
-    await vault.embed()
-    number = vault.directory.current()
-    left_behind = vault.directory.vectors_map(number).read_bytes()
-    for file in (*vault.directory.vectors_folder.iterdir(), vault.directory.vectors):
-        file.unlink()
-    async with HttpEmbedder(vault.settings()) as embedder:
-        space = await embedder.prepare()
-    async with vectors.open_vectors(vault.directory.vectors) as store:
-        await store.use(space)
-        others = [bytes([place]) * 16 for place in range(NOTES)]
-        await store.save(others, np.eye(NOTES, space.dimension, dtype=np.float32))
-    vault.directory.vectors_map(number).write_bytes(left_behind)
-    assert vault.matrix is not None
-    asked = len(endpoint.requests)
-    assert await vault.embed() == Account(NOTES, 0, 0)
     assert len(endpoint.requests) > asked
 
 
@@ -260,15 +234,15 @@ async def test_fresh_vectors_are_used_once_complete(vault: Embedded, endpoint, m
 
 async def test_cancelling_a_publication_completes_it(vault: Embedded, endpoint, monkeypatch):
     monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.0)
-    begun, go_on, write_map = threading.Event(), threading.Event(), vectors.write_map
+    begun, go_on, publish = threading.Event(), threading.Event(), vectors.VectorStore.publish
 
-    def slow(*args, **kwargs):
-        if kwargs["rows_written"]:
+    def slow(store, plan, generation):
+        if len(plan.waiting) < NOTES:
             begun.set()
             go_on.wait(10)
-        write_map(*args, **kwargs)
+        publish(store, plan, generation)
 
-    monkeypatch.setattr(vectors, "write_map", slow)
+    monkeypatch.setattr(vectors.VectorStore, "publish", slow)
     endpoint.next(*[None] * 4, misbehaviour.slow(5))
     run = asyncio.create_task(vault.embed())
     assert await asyncio.to_thread(begun.wait, 10)

@@ -30,11 +30,12 @@ from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import open_reader, translated
+from vault_agent.store.index.meta import read_meta
 from vault_agent.store.jobs.record import open_jobs
+from vault_agent.store.vectors.matrix import open_matrix
 
 if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
-    from vault_agent.store.vectors.matrix import Matrix
 
 QUERIES = ("word3", "shared filler", '"shared text"', "東京 word1", "note")
 
@@ -175,21 +176,20 @@ def _job(job_id: str, state: JobState = JobState.SUCCEEDED) -> Job:
 
 
 def _vectors(vault: Vault) -> dict[int, bytes]:
-    """Return the vector and signs of each chunk, as a search would use them."""
-    index = CurrentIndex(vault.directory, vault="", fingerprint="", vectors=True)
-    matrix: Matrix | None = index._open_matrix(vault.directory.current() or 0)
+    """Return the vector of each chunk, as a search would use it."""
+    with vault.reader() as connection:
+        matrix = open_matrix(vault.directory.vectors, read_meta(connection).identity)
     if matrix is None:
         return {}
     keys, rows = matrix.find(matrix._keys)
-    words = matrix.planes.transpose(0, 2, 1).reshape(-1, matrix.planes.shape[1])
     return {
-        key: matrix.vectors[row].tobytes() + words[row].tobytes()
+        key: matrix.vectors[row].tobytes()
         for key, row in zip(keys.tolist(), rows.tolist(), strict=True)
     }
 
 
 async def _judge_vectors(vault: Vault, file: str, damage: str, expected: Any) -> Finding:
-    """Check that a damaged map or database is not used, and that the next run repairs it.
+    """Check that a damaged database is not used, and that the next run repairs it.
 
     A changed vector is not noticed: it costs a place in the ranking of one note.
     """

@@ -225,12 +225,10 @@ class Embedding(Scenario):
         wrong = []
         await self._embed()
         directory = self.vault.directory
-        number = directory.current()
-        assert number is not None
-        matrix = open_matrix(directory.vectors_map(number), directory.vectors_folder)
         with self.vault.reader() as connection:
-            chunks = read_meta(connection).chunks
-        if matrix is None or matrix.count != chunks:
+            meta = read_meta(connection)
+        matrix = open_matrix(directory.vectors, meta.identity)
+        if matrix is None or matrix.count != meta.chunks:
             wrong.append("the next run did not complete the vectors")
         return wrong
 

@@ -104,7 +104,7 @@ def main(scenario: str, folder: str, trace: str) -> None:
     asyncio.run(run.prepare())
     run.reset()
     if scenario == "embed":  # for the first time
-        shutil.rmtree(run.vault.directory.vectors_folder)
+        shutil.rmtree(run.vault.directory.vectors.with_suffix(""))
         for file in run.vault.directory.path.glob("vectors.db*"):
             file.unlink()
     disk = FailingDisk()

@@ -24,11 +24,9 @@ OTHERS = (
     "generation-*/fulltext-*/chunks/*.idx",
     "generation-*/index.db-shm",
     "vectors/*.rows",
-    "vectors/*.planes",
     *(f"generation-*/fulltext-*/notes/*.{kind}" for kind in ("idx", "pos", "fieldnorm", "store")),
     *(f"generation-*/fulltext-*/chunks/*.{kind}" for kind in ("term", "pos", "fast", "fieldnorm")),
     "generation-*/index.db-wal",
-    "generation-*/vectors.map",
     "vectors.db",
     "current",
 )

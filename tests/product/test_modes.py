@@ -45,6 +45,6 @@ def test_all_files_are_private_for_every_umask(program: Program):
             program.stop()
         assert open_to_others(program.indexes.parent) == {}
         names = {path.name for path in program.indexes.rglob("*")}
-        assert {"jobs.db", "index.db", "current", "vectors.db", "vectors.map"} <= names
+        assert {"jobs.db", "index.db", "current", "vectors.db", "1.rows"} <= names
     finally:
         os.umask(before)

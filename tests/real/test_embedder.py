@@ -8,7 +8,7 @@ from vault_agent.embedding.check import check_endpoint
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.embedding.prefixes import document_input, vector_key
 from vault_agent.embedding.run import embed_all
-from vault_agent.ranking.cosine import Scan, nearest
+from vault_agent.ranking.cosine import nearest
 from vault_agent.ranking.fuse import fuse
 from vault_agent.store.vectors.cache import open_vectors
 from vault_agent.store.vectors.matrix import open_matrix
@@ -28,21 +28,20 @@ async def test_a_paraphrase_without_shared_words_is_found(settings, tmp_path):
         prefix = embedder.prefixes.document
         inputs = [document_input(prefix, title, (), text) for title, text in NOTES.items()]
         keys = [vector_key(settings.model, text) for text in inputs]
-        async with open_vectors(tmp_path / "vectors.db") as store:
-            await store.use(await embedder.prepare())
-            plan = await store.plan(np.arange(len(keys), dtype=np.int64), keys)
+        with open_vectors(tmp_path / "vectors.db") as store:
+            store.use(await embedder.prepare())
+            plan = store.plan(np.arange(len(keys), dtype=np.int64), keys)
 
             async def save(arrived):
-                plan.fill(arrived.keys, await store.save(arrived.keys, np.array(arrived.vectors)))
+                plan.fill(arrived.keys, store.save(arrived.keys, np.array(arrived.vectors)))
 
             documents = [(key, inputs[place]) for key, place in plan.missing]
             await embed_all(embedder, documents, save, batch_size=4, concurrency=2)
-            await store.publish(plan, tmp_path / "vectors.map")
-        matrix = open_matrix(tmp_path / "vectors.map", tmp_path / "vectors")
-        scan = Scan(matrix.vectors, matrix.planes, matrix.alive)
+            store.publish(plan, 1)
+        matrix = open_matrix(tmp_path / "vectors.db", 1)
         for query, expected in PARAPHRASES.items():
             vector = await embedder.embed_query(query)
-            found = nearest(scan, vector, matrix.signs(vector), len(titles))
+            found = nearest(matrix.vectors, vector, matrix.used, len(titles))
             chunks, cosines = matrix.chunks_of(found.rows, found.cosines)
             by_title = {titles[c]: float(s) for c, s in zip(chunks, cosines, strict=True)}
             assert next(iter(by_title)) == expected, query

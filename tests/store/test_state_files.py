@@ -116,8 +116,7 @@ async def test_no_opener_sets_another_version_aside(tmp_path: Path, kind: str):
             async with open_jobs(path):
                 pass
         else:
-            async with open_vectors(path):
-                pass
+            open_vectors(path).__exit__()
 
     path = tmp_path / f"{kind}.db"
     await opened()

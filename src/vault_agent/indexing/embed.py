@@ -2,16 +2,14 @@
 
 Begins when the lexical index is complete and serves. What was paid for is never sent twice: vectors
 are known by their exact input, across runs, rebuilds, renames and kills.
-
-Over 300 lines, since a run is one sequence of steps that share its plan.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +19,13 @@ from vault_agent.embedding.prefixes import document_input, vector_key
 from vault_agent.embedding.run import embed_all
 from vault_agent.errors import Unavailable
 from vault_agent.model.warning import Warning
-from vault_agent.store.database import open_reader
+from vault_agent.store.database import open_reader, translated
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.vectors.cache import open_vectors
-from vault_agent.store.vectors.matrix import open_matrix
-from vault_agent.system.cancelling import in_thread
+from vault_agent.system.cancelling import in_thread, open_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
 PUBLISH_SECONDS = 1.0
 """How often new vectors are published to searches."""
 
-_PUBLISHING_SHARE = 1 / 20
-"""Limit of a run's time for publishing, since the map of a large vault takes long to write."""
 _PAGE = 256
 _HASHED = 2_000  # chunks whose text is read at once, to be hashed
 
@@ -85,22 +81,18 @@ async def embed(
         number = folder.current()
         if number is None:
             return Account(0, 0, 0)
-        with open_reader(folder.database(number)) as connection:
-            async with open_vectors(folder.vectors) as store:
-                run = _Run(
-                    connection,
-                    store,
-                    embedder,
-                    settings,
-                    report,
-                    folder.vectors_map(number),
-                    finishing,
-                )
-                try:
-                    await run.carry_out(fresh=fresh, doubted=doubted)
-                except Unavailable as error:
-                    report.warn(Warning(error.code, *error.over_http()))
-                return run.account()
+        with (
+            translated(),
+            open_reader(folder.database(number)) as connection,
+            await open_in_thread(partial(open_vectors, folder.vectors)) as store,
+        ):
+            generation = read_meta(connection).identity
+            run = _Run(connection, store, embedder, settings, report, generation, finishing)
+            try:
+                await run.carry_out(fresh=fresh, doubted=doubted)
+            except Unavailable as error:
+                report.warn(Warning(error.code, *error.over_http()))
+            return run.account()
 
 
 class _Run:
@@ -113,7 +105,7 @@ class _Run:
         embedder: HttpEmbedder,
         settings: EndpointSettings,
         report: Report,
-        vectors_map: Path,
+        generation: int,
         finishing: Callable[[], bool],
     ) -> None:
         self._connection = connection
@@ -121,20 +113,22 @@ class _Run:
         self._embedder = embedder
         self._settings = settings
         self._report = report
-        self._map = vectors_map
+        self._generation = generation
         self._finishing = finishing
         self._plan: Plan | None = None
         self._total = self._reused = 0
         self._arrived = asyncio.Event()  # vectors that searches do not have yet
 
     async def carry_out(self, *, fresh: bool, doubted: bool) -> None:
-        known = await self._store.last_space(self._settings.model, *self._settings.prefixes)
+        store = self._store
+        known = await in_thread(store.last_space, self._settings.model, *self._settings.prefixes)
         if known is not None:
-            await self._store.use(known)
+            await in_thread(store.use, known)
             if not (fresh or doubted) and await self._is_complete():
                 return
         # A fresh run trusts nothing that is kept.
-        kept = {} if known is None or fresh else await self._kept()
+        trusted = known is not None and not fresh
+        kept = await in_thread(store.keys_of, self._generation) if trusted else {}
         chunks, keys = await in_thread(_inputs, self._connection, self._settings, kept)
         self._total = len(chunks)
         served_in_full = False
@@ -142,7 +136,7 @@ class _Run:
         if known is not None:
             # Before any request to the endpoint: an unchanged vault needs none, and searches get
             # the existing vectors.
-            old = await self._store.plan(chunks, keys)
+            old = await in_thread(store.plan, chunks, keys)
             served_in_full = not old.waiting
             await self._serve(old, to_be_published=not served_in_full)
             if not fresh:
@@ -153,8 +147,8 @@ class _Run:
         space = await self._prepare(old)
         same = known is not None and known.matches(space)
         if fresh or not same:
-            await self._store.use(space, fresh=fresh)
-            self._adopt(await self._store.plan(chunks, keys))
+            await in_thread(store.use, space, fresh=fresh)
+            self._adopt(await in_thread(store.plan, chunks, keys))
         plan = self._plan
         assert plan is not None  # noqa: S101 - adopted just now, or before the endpoint was asked
         # Not if every chunk has a vector of the same model until the end.
@@ -164,10 +158,10 @@ class _Run:
         async def save(arrived: Arrived) -> None:
             if arrived.keys:
                 vectors = np.stack(arrived.vectors)
-                first = await self._store.save(arrived.keys, vectors, truncated=arrived.truncated)
+                first = await in_thread(
+                    store.save, arrived.keys, vectors, truncated=arrived.truncated
+                )
                 plan.fill(arrived.keys, first)
-            if arrived.failures:
-                await self._store.fail(arrived.failures)
             settled = arrived.done + arrived.failed
             self._report.phase("embed", settled, total, arrived.characters)
             self._arrived.set()
@@ -185,7 +179,7 @@ class _Run:
                 if gradual:
                     await self._publish(plan)
                 raise
-        await self._store.tidy(plan, self._map)
+        await in_thread(store.tidy, plan, self._generation)
         self._report.published()
         await self._warn_of_gaps(plan)
 
@@ -205,21 +199,14 @@ class _Run:
                 await self._serve(old)
             raise
 
-    async def _kept(self) -> dict[int, bytes]:
-        """Return the keys of the vectors that are served, by chunk."""
-        served = open_matrix(self._map, self._store.folder)
-        return {} if served is None else await self._store.keys_of(served)
-
     async def _is_complete(self) -> bool:
         """Whether searches have a vector of every chunk already.
 
         A changed note gets new keys, so the keys tell, and no text needs to be read.
         """
         keys = await in_thread(reading.chunk_keys, self._connection)
-        served = open_matrix(self._map, self._store.folder)
-        if served is None or not await self._store.vouches_for(served):
-            return False
-        if served.count < len(keys) or not served.holds(np.array(keys, np.int64), len(keys)):
+        served = await in_thread(self._store.published, self._generation)
+        if served is None or served.chunks.tolist() != keys:
             return False
         self._total = self._reused = len(keys)
         return True
@@ -235,7 +222,7 @@ class _Run:
                     {"count": len(plan.waiting)},
                 )
             )
-        if count := await self._store.count_truncated(plan):
+        if count := await in_thread(self._store.count_truncated, plan):
             self._report.warn(
                 Warning(
                     "EMBEDDING_TRUNCATED",
@@ -271,14 +258,16 @@ class _Run:
         If a later plan is to be published too, chunks that are gone may stay until then.
         """
         chunks = plan.chunks[plan.rows >= 0]
-        served = open_matrix(self._map, self._store.folder)
+        served = await in_thread(self._store.published, self._generation)
         if served is None or not (
-            served.has(chunks) if to_be_published else served.holds(chunks, len(plan.chunks))
+            np.isin(chunks, served.chunks).all()
+            if to_be_published
+            else served.total == len(plan.chunks) and np.array_equal(chunks, served.chunks)
         ):
             await self._publish(plan)
 
     async def _publish(self, plan: Plan) -> None:
-        await self._store.publish(plan, self._map)
+        await in_thread(self._store.publish, plan, self._generation)
         self._report.published()
 
     @asynccontextmanager
@@ -298,15 +287,11 @@ class _Run:
             raise failed
 
     async def _publish_as_they_come(self, plan: Plan) -> None:
-        pause = PUBLISH_SECONDS
         while True:
             await self._arrived.wait()
-            await asyncio.sleep(pause)  # a short phase ends meanwhile and publishes once
+            await asyncio.sleep(PUBLISH_SECONDS)  # a short phase ends meanwhile and publishes once
             self._arrived.clear()
-            began = time.monotonic()
             await self._publish(plan)
-            took = time.monotonic() - began
-            pause = max(PUBLISH_SECONDS, took / _PUBLISHING_SHARE)
 
 
 def _inputs(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import secrets
 import shutil
 from collections import Counter, deque
 from contextlib import AsyncExitStack, aclosing, suppress
@@ -287,6 +288,7 @@ class _Run:
         totals = writer.totals
         meta = Meta(
             generation=target.generation,
+            identity=self._base.identity if self._base else secrets.randbits(63),
             revision=target.revision,
             vault=self._task.vault,
             fingerprint=self._task.fingerprint,

@@ -8,7 +8,7 @@ import numpy as np
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
-from vault_agent.ranking.cosine import Scan, cosines_of, nearest, prominence
+from vault_agent.ranking.cosine import cosines_of, nearest, prominence
 from vault_agent.search import lexical
 from vault_agent.search.fallback import missing, unavailable
 
@@ -92,16 +92,14 @@ def near(
         IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
     """
     matrix.check()
-    alive, centre = matrix.alive, matrix.centre
+    usual, centre = matrix.used, matrix.centre
     if within is not None:
-        rows = np.unique(matrix.of_notes(np.array(sorted(within), np.int64))[1])
-        alive, centre = np.zeros_like(alive), matrix.centre_of(rows)
-        alive[rows] = True
-    scan = Scan(matrix.vectors, matrix.planes, alive)
-    among = None
+        usual = _rows_of(matrix, within)
+        centre = matrix.centre_of(usual)
+    among = usual
     if admitted is not None:
-        among = np.unique(matrix.of_notes(np.array(sorted(admitted), np.int64))[1])
-    found = nearest(scan, vector, matrix.signs(vector), _CHUNKS, among=among)
+        among = np.intersect1d(usual, _rows_of(matrix, admitted), assume_unique=True)
+    found = nearest(matrix.vectors, vector, among, _CHUNKS)
     cosines: dict[int, float] = {}
     chunks: dict[int, int] = {}
     keys, values = matrix.chunks_of(found.rows, found.cosines)
@@ -114,7 +112,8 @@ def near(
     _keep_best(cosines, chunks, keys, values, None, without)
     background = float(centre @ vector)
     best = max(cosines.values(), default=background)
-    return Near(cosines, chunks, background, prominence(scan, vector, best, background))
+    stands_out = prominence(matrix.vectors, vector, usual, best, background)
+    return Near(cosines, chunks, background, stands_out)
 
 
 def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) -> Floats:
@@ -161,6 +160,11 @@ def _embedded_share(snapshot: Snapshot, scope: Scope) -> float:
         return 0.0 if within else 1.0
     have = len(matrix.of_notes(np.array(sorted(within), np.int64))[0])
     return min(1.0, have / max(snapshot.fulltext.chunk_count(scope), 1))
+
+
+def _rows_of(matrix: Matrix, notes: Collection[int]) -> Integers:
+    """Return the rows of some notes' vectors, each once and in order."""
+    return np.unique(matrix.of_notes(np.array(sorted(notes), np.int64))[1])
 
 
 def _keep_best(  # noqa: PLR0917 - private, two callers

@@ -118,7 +118,7 @@ class Snapshot:
         """Share of the chunks that have a vector."""
         if not self.meta.chunks:
             return 1.0
-        # After notes are removed, the map of vectors is replaced a moment later.
+        # After notes are removed, their vectors are published without them a moment later.
         return min(1.0, self.matrix.count / self.meta.chunks) if self.matrix is not None else 0.0
 
     def with_vectors(self, matrix: Matrix | None) -> Snapshot:
@@ -370,7 +370,7 @@ class CurrentIndex:
             with now.connection() as connection:
                 if read_meta(connection) != now.meta:
                     raise SnapshotOutdated
-            return self._open_matrix(number)
+            return self._open_matrix(now.meta)
 
         try:
             self._snapshot = now.with_vectors(await in_thread(matrix))
@@ -398,15 +398,15 @@ class CurrentIndex:
                     )
             fulltext = FulltextReader(self._directory.fulltext(number, meta.revision))
             stack.callback(fulltext.close)
-            matrix = self._open_matrix(number)
+            matrix = self._open_matrix(meta)
             held = _Open(readers, mapped_files(database), stack.pop_all())
             return Snapshot(meta, fulltext, matrix, held, self._threads)
 
-    def _open_matrix(self, number: int) -> Matrix | None:
+    def _open_matrix(self, meta: Meta) -> Matrix | None:
         if not self._vectors:
             return None
         from vault_agent.store.vectors.matrix import (
             open_matrix,  # imports numpy, which takes 20 MB
         )
 
-        return open_matrix(self._directory.vectors_map(number), self._directory.vectors_folder)
+        return open_matrix(self._directory.vectors, meta.identity)

@@ -19,7 +19,7 @@ from vault_agent.store.failures import damaged, disk_failed, disk_full, not_writ
 from vault_agent.store.mapped import MappedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
     from pathlib import Path
 
     from vault_agent.errors import VaultAgentError
@@ -151,33 +151,44 @@ async def within(
     return await connection._execute(work)  # type: ignore[no-any-return, no-untyped-call]  # noqa: SLF001
 
 
-async def open_or_renew(
-    path: Path, prepare: Callable[[AsyncConnection], Awaitable[None]]
-) -> AsyncConnection:
+def open_or_renew(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
     """Open a database outside the generations, and create it if it is missing.
 
     `prepare` creates its schema, and raises `IndexUnavailable` if the database is damaged. The file
-    is then renamed and replaced by a new one.
+    is then renamed and replaced by a new one. Any thread may use the connection, one at a time.
     """
     with translated():
         try:
-            return await _prepared(path, prepare)
+            return _prepared(path, prepare)
         except IndexUnavailable:
             set_aside(path)
-            return await _prepared(path, prepare)
+            return _prepared(path, prepare)
 
 
-async def _prepared(
-    path: Path, prepare: Callable[[AsyncConnection], Awaitable[None]]
-) -> AsyncConnection:
-    connection = await connect(path)
+def _prepared(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
+    )
     try:
         with translated():
-            await prepare(connection)
+            prepare(connection)
     except BaseException:
-        await connection.close()
+        connection.close()
         raise
     return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit what is written in the context, or nothing of it if an error is raised."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
 def set_aside(path: Path) -> None:

@@ -15,7 +15,6 @@
         generation-7/
             index.db               notes, chunks, links, meta
             fulltext-3/            the full-text engine's files of revision 3
-            vectors.map            which chunk has which vector
         damaged-6/                 a damaged generation, renamed
         vectors.db  vectors/       vectors by their exact input, shared by all generations
         texts/                     texts of attachments by the hash of their content
@@ -224,11 +223,6 @@ class IndexDirectory:
         """The database of vectors, shared by all generations."""
         return self.path / "vectors.db"
 
-    @property
-    def vectors_folder(self) -> Path:
-        """The folder of the vectors themselves."""
-        return self.vectors.with_suffix("")
-
     def generation(self, number: int) -> Path:
         """Return the folder of one generation."""
         return self.path / f"{_GENERATION}{number}"
@@ -236,10 +230,6 @@ class IndexDirectory:
     def database(self, number: int) -> Path:
         """Return the database file of one generation."""
         return self.generation(number) / "index.db"
-
-    def vectors_map(self, number: int) -> Path:
-        """Return the file that maps the chunks of one generation to their vectors."""
-        return self.generation(number) / "vectors.map"
 
     def fulltext(self, number: int, revision: int) -> Path:
         """Return the full-text folder of one revision of one generation."""

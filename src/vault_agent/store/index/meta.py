@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """SQLite's `user_version`. An index with another version must be rebuilt."""
 
 
@@ -23,6 +23,7 @@ class Meta:
     """The metadata of a generation, updated in each run's transaction."""
 
     generation: int
+    identity: int  # random, of this generation alone: a number may be used again
     revision: int  # counts the runs of one generation; names the full-text folder
     vault: str  # identity of the vault's root
     fingerprint: str  # hashes of the settings that decide what is indexed and how

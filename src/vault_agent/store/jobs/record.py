@@ -12,8 +12,9 @@ import orjson
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
 from vault_agent.model.warning import Warning
-from vault_agent.store.database import check_pages, migrate, open_or_renew, translated, within
+from vault_agent.store.database import check_pages, connect, migrate, open_or_renew, translated
 from vault_agent.store.failures import damaged
+from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 HISTORY = 100
 HISTORY_OF_OTHERS = 50
 """How many of the kept jobs may have been started by something else than a user."""
+_NO_LOG = "PRAGMA journal_mode = TRUNCATE"
+"""Not WAL: one process uses one small file, and no log is left beside it."""
+_NEWEST_FIRST = "SELECT document FROM job ORDER BY seq DESC"
 _ATTEMPTS = 3
 """Inserts of one job. The active job that refused one may have ended before it is looked up."""
 
@@ -36,20 +40,24 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
     # If the history is damaged, the server starts without it.
-    connection = await open_or_renew(path, _prepare)
+    await in_thread(lambda: open_or_renew(path, _prepare).close())
+    with translated():
+        connection = await connect(path)
     try:
+        with translated():
+            await connection.execute_fetchall(_NO_LOG)
         yield JobStore(connection)
     finally:
         await connection.close()
 
 
-async def _prepare(connection: aiosqlite.Connection) -> None:
-    # Not WAL: one process uses one small file, and no log is left beside it.
-    await connection.execute_fetchall("PRAGMA journal_mode = TRUNCATE")
-    await within(connection, check_pages, indexes=True)
-    await within(connection, migrate, "jobs/jobs.sql")
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.execute(_NO_LOG)
+    check_pages(connection, indexes=True)
+    migrate(connection, "jobs/jobs.sql")
     try:
-        await _newest_first(connection)
+        for (document,) in connection.execute(_NEWEST_FIRST):
+            _job(document)
     except (ValueError, TypeError, KeyError):
         raise damaged() from None
 
@@ -124,12 +132,8 @@ class JobStore:
     async def list(self) -> tuple[Job, ...]:
         """Return the recorded jobs, newest first."""
         with _translated():
-            return await _newest_first(self._connection)
-
-
-async def _newest_first(connection: aiosqlite.Connection) -> tuple[Job, ...]:
-    rows = await connection.execute_fetchall("SELECT document FROM job ORDER BY seq DESC")
-    return tuple(_job(document) for (document,) in rows)
+            rows = await self._connection.execute_fetchall(_NEWEST_FIRST)
+        return tuple(_job(document) for (document,) in rows)
 
 
 @contextmanager
