@@ -20,7 +20,7 @@ def examine(html: str) -> None:
     assert read.open == []
     assert read.comments == []
     for tag, attributes in read.elements:
-        assert tag in sanitise._TAGS
+        assert tag in sanitise._ELEMENTS
         for name, value in attributes.items():
             known = sanitise._ATTRIBUTES.get(tag, set()) | sanitise._ATTRIBUTES["*"]
             assert name in known | {"rel", "type", "disabled"}, name
@@ -32,7 +32,7 @@ def examine(html: str) -> None:
                 assert ADDRESS.match(value) or value.startswith("/ui/files/"), value
             elif name == "class":
                 kept = {each for each in value.split() if not each.startswith("language-")}
-                assert kept <= sanitise.CLASSES
+                assert kept <= sanitise._CLASSES
             elif name == "target":
                 assert value == "_blank"
         if tag == "a":

@@ -56,7 +56,7 @@ def test_a_wikilink_shows_its_text_and_leads_to_its_note():
     html = body("[[Other#Part|see this]] and [[Other]], [[None]]", Other="# Part")
     assert (
         f'<a class="internal" href="#/notes/{OTHER}" data-note="{OTHER}" data-path="Other.md"'
-        ' data-fragment="Part" data-anchor="n-h-part" rel="noopener noreferrer nofollow">'
+        ' data-anchor="n-h-part" rel="noopener noreferrer nofollow">'
         "see this</a>"
     ) in html
     assert '<a class="unresolved" data-target="None"' in html
@@ -91,7 +91,7 @@ def test_embedded_notes_open_in_place():
     html = body(
         "see ![[Other#B]] here", Other="# A\n\nno\n\n# B\n\nyes[^1]\n\n## C\n\nc\n\n[^1]: f"
     )
-    assert f'<div class="embed" data-note="{OTHER}" data-path="Other.md" data-depth="1">' in html
+    assert f'<div class="embed" data-note="{OTHER}" data-path="Other.md">' in html
     read = Read(html)
     assert "yes" in read.text
     assert "no " not in read.text

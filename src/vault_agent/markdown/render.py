@@ -34,6 +34,10 @@ _KINDS = {
     **dict.fromkeys(("mp3", "ogg", "oga", "wav", "m4a"), "audio"),
     **dict.fromkeys(("mp4", "webm"), "video"),
 }
+_ELEMENTS = {"emphasis": "em", "strong": "strong", "deleted": "del"}
+"""Kinds of nodes that are one element around what is in them."""
+# In Markdown a soft break is a space, in Obsidian a line's end: the stylesheet decides.
+_FIXED = {"soft": '<br class="soft">\n', "break": "<br>\n"}
 _SIZE = re.compile(r"([0-9]{1,5})(?:x([0-9]{1,5}))?")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
 
@@ -139,8 +143,11 @@ class _Page:
                     piece if place % 2 else text_html(piece, linked=self._linked > 0)
                     for place, piece in enumerate(pieces)
                 ]
+            elif node.kind in _ELEMENTS:
+                name = _ELEMENTS[node.kind]
+                out.append(f"<{name}>{self._inline(node.children)}</{name}>")
             else:
-                out.append(getattr(self, f"_{node.kind}")(node))
+                out.append(_FIXED.get(node.kind) or getattr(self, f"_{node.kind}")(node))
         return "".join(out)
 
     _inline = _blocks
@@ -205,9 +212,7 @@ class _Page:
     def _list(self, node: Node) -> str:
         inner = self._blocks(node.children)
         if node.value is None:
-            tasks = any(child.value is not None for child in node.children)
-            more = ' class="contains-task-list"' if tasks else ""
-            return f"<ul{self._attributes(node, more)}>\n{inner}</ul>\n"
+            return f"<ul{self._attributes(node)}>\n{inner}</ul>\n"
         more = "" if node.value == 1 else f' start="{node.value}"'
         return f"<ol{self._attributes(node, more)}>\n{inner}</ol>\n"
 
@@ -274,25 +279,8 @@ class _Page:
     def _raw(self, node: Node) -> str:
         return self._own_html.prepare(node.value, whole=False)
 
-    def _soft(self, node: Node) -> str:
-        del node  # in Markdown it is a space, in Obsidian a line's end: the stylesheet decides
-        return '<br class="soft">\n'
-
-    def _break(self, node: Node) -> str:
-        del node
-        return "<br>\n"
-
     def _span(self, node: Node) -> str:
         return f"<code>{escape(node.value)}</code>"
-
-    def _emphasis(self, node: Node) -> str:
-        return f"<em>{self._inline(node.children)}</em>"
-
-    def _strong(self, node: Node) -> str:
-        return f"<strong>{self._inline(node.children)}</strong>"
-
-    def _deleted(self, node: Node) -> str:
-        return f"<del>{self._inline(node.children)}</del>"
 
     def _math(self, node: Node) -> str:
         text, display = node.value
@@ -371,10 +359,7 @@ class _Page:
             return f"{file_link(url, path)}{_titled(title)}>{inner}</a>"
         place = ""
         if target.fragment:
-            place = (
-                f' data-fragment="{escape(target.fragment)}"'
-                f' data-anchor="{escape(anchor(target.fragment))}"'
-            )
+            place = f' data-anchor="{escape(anchor(target.fragment))}"'
         return (
             f'<a class="internal" href="#/notes/{found.note_id}" data-note="{found.note_id}"'
             f' data-path="{path}"{place}{_titled(title)}>{inner}</a>'
@@ -440,9 +425,8 @@ class _Page:
         shared.embedded += len(inner)
         title = self._internal(target, escape(shown_of(target._replace(target=source.title))))
         return (
-            f'<div class="embed" data-note="{found.note_id}" data-path="{escape(found.path)}"'
-            f' data-depth="{len(self._shown)}"><div class="embed-title">{title}</div>'
-            f'<div class="embed-content">{inner}</div></div>'
+            f'<div class="embed" data-note="{found.note_id}" data-path="{escape(found.path)}">'
+            f'<div class="embed-title">{title}</div><div class="embed-content">{inner}</div></div>'
         )
 
     # --- HTML of the note itself ------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The last step before HTML leaves: only known elements, attributes and addresses stay.
+"""The last step before HTML leaves: only the HTML of `html.toml` and known addresses stay.
 
 `clean` is applied once, to the whole HTML. `raw` prepares the HTML that a note itself has, so that
 it is shown well; that nothing harmful is left does not depend on it.
@@ -7,8 +7,10 @@ it is shown well; that nothing harmful is left does not depend on it.
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import cache
 from html import escape, unescape
+from importlib.resources import files
 from typing import TYPE_CHECKING, TypeAlias
 
 import nh3
@@ -20,154 +22,14 @@ if TYPE_CHECKING:
 ID_PREFIX = "n-"
 _FILES = re.compile(r"(?:/vaults/[A-Za-z0-9:%._~-]+)?/ui/files/")
 REMOTE_SCHEMES = ("http", "https")
-CLASSES = frozenset(
-    (
-        "audio", "callout", "callout-content", "callout-title", "code", "contains-task-list",
-        "embed", "embed-content", "embed-title", "external", "file", "footnote-back",
-        "footnote-ref", "footnotes", "image", "internal", "math", "missing", "paragraph", "pdf",
-        "remote", "soft", "tag", "task", "unlinked", "unresolved", "video",
-    )
-)  # fmt: skip
-"""The classes that the renderer uses. Those of a note's own HTML are dropped."""
-
-_DATA = (
-    "anchor", "callout", "depth", "display", "fold", "fragment", "host", "language", "line", "note",
-    "path", "tag", "target", "task", "url",
-)  # fmt: skip
-_TAGS = frozenset(
-    [
-        "a",
-        "abbr",
-        "audio",
-        "b",
-        "bdi",
-        "bdo",
-        "blockquote",
-        "br",
-        "caption",
-        "cite",
-        "code",
-        "col",
-        "colgroup",
-        "dd",
-        "del",
-        "details",
-        "dfn",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "figcaption",
-        "figure",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "i",
-        "img",
-        "input",
-        "ins",
-        "kbd",
-        "li",
-        "mark",
-        "ol",
-        "p",
-        "pre",
-        "q",
-        "rp",
-        "rt",
-        "ruby",
-        "s",
-        "samp",
-        "section",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "summary",
-        "sup",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "u",
-        "ul",
-        "var",
-        "video",
-        "wbr",
-    ]
+_HTML = tomllib.loads(files(__package__).joinpath("html.toml").read_text("utf-8"))
+_CLASSES, _ELEMENTS, _DROPPED, _VOID, _UNWRAPPED, _NOT_NESTED = (
+    frozenset(_HTML[name].split())
+    for name in ("classes", "elements", "dropped", "void", "unwrapped", "not_nested")
 )
-_ATTRIBUTES = {
-    "*": {"class", "dir", "id", "lang", "title", *(f"data-{name}" for name in _DATA)},
-    "a": {"href", "target"},
-    "audio": {"controls", "preload", "src"},
-    "bdo": {"dir"},
-    "col": {"span"},
-    "colgroup": {"span"},
-    "details": {"open"},
-    "img": {"alt", "height", "loading", "src", "width"},
-    "input": {"checked"},
-    "li": {"value"},
-    "ol": {"reversed", "start"},
-    "td": {"align", "colspan", "rowspan"},
-    "th": {"align", "colspan", "rowspan", "scope"},
-    "video": {"controls", "height", "preload", "src", "width"},
-}
-# Their content is not for readers, or is read by other rules than HTML.
-_DROPPED = frozenset(
-    [
-        "applet",
-        "base",
-        "embed",
-        "frame",
-        "frameset",
-        "head",
-        "iframe",
-        "link",
-        "math",
-        "meta",
-        "noembed",
-        "noframes",
-        "noscript",
-        "object",
-        "plaintext",
-        "script",
-        "select",
-        "style",
-        "svg",
-        "template",
-        "textarea",
-        "title",
-        "xmp",
-    ]
-)
-# Elements of HTML of which only the text stays. Names that HTML does not know, as in `List<Text>`,
-# are text of the note.
-_UNWRAPPED = frozenset(
-    (
-        "acronym", "address", "area", "article", "aside", "basefont", "bgsound", "big", "blink",
-        "body", "button", "canvas", "center", "data", "datalist", "dialog", "dir", "fieldset",
-        "font", "footer", "form", "header", "hgroup", "html", "label", "legend", "main", "map",
-        "marquee", "menu", "meter", "nav", "nobr", "optgroup", "option", "output", "param",
-        "picture", "progress", "search", "slot", "source", "strike", "time", "track", "tt",
-    )
-)  # fmt: skip
-_VOID = frozenset(("base", "embed", "frame", "link", "meta"))
+_ATTRIBUTES = {name: set(allowed.split()) for name, allowed in _HTML["attributes"].items()}
 MAX_OPEN = 60
 """Elements of a note's own HTML that may be open at once. Each block may open them again."""
-# They have no end, or the next block or row ends them, so they do not pile up.
-_NOT_NESTED = frozenset(
-    (
-        "br", "caption", "col", "colgroup", "hr", "img", "input", "p", "tbody", "td", "tfoot", "th",
-        "thead", "tr", "wbr",
-    )
-)  # fmt: skip
 _ITEMS = {"li": "li", "dd": "dd", "dt": "dd"}  # the next of the same group ends them
 _LISTS = {"ul": "li", "ol": "li", "dl": "dd"}
 
@@ -252,9 +114,7 @@ class Raw:
     def _tag(self, match: re.Match[str], name: str) -> str:
         if name in _UNWRAPPED:
             return ""
-        if name not in _TAGS:
-            return f"&lt;{escape(match[0][1:])}"
-        if not self._fits(name, ends=bool(match[1])):
+        if name not in _ELEMENTS or not self._fits(name, ends=bool(match[1])):
             return f"&lt;{escape(match[0][1:])}"
         shown = self._shown.get(name)
         if shown is None or match[1]:
@@ -287,7 +147,7 @@ class Raw:
 @cache
 def _cleaner() -> nh3.Cleaner:
     return nh3.Cleaner(
-        tags=set(_TAGS),
+        tags=set(_ELEMENTS),
         clean_content_tags=set(_DROPPED - _VOID),
         attributes=_ATTRIBUTES,
         attribute_filter=_attribute,
@@ -301,7 +161,7 @@ def _cleaner() -> nh3.Cleaner:
 def _attribute(tag: str, name: str, value: str) -> str | None:
     """Return the value of an attribute that may stay, or None."""
     if name == "class":
-        kept = [each for each in value.split() if each in CLASSES or each.startswith("language-")]
+        kept = [each for each in value.split() if each in _CLASSES or each.startswith("language-")]
         return " ".join(kept) or None
     if name == "src":  # never anything of another server, nor another route of ours
         return value if _FILES.match(value) else None
