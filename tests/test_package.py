@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 REPOSITORY = "somebody/vault-agent"
-KINDS = {"py", "typed", "json", "sql", "js", "css", "html", "svg", "txt"}
+KINDS = {"py", "typed", "json", "sql", "js", "css", "html", "svg", "txt", "toml", "md"}
 """The kinds of files that the program needs. The sample vault of the demo has others."""
 MOST_BYTES = 2_750_000
 """Of a wheel. Mermaid is a quarter of it."""

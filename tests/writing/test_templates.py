@@ -10,8 +10,7 @@ from tests.writing.authored import OpenedVault, write
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.writing.built_in import BUILT_IN
-from vault_agent.writing.templates import create_from_template, find_template, templates
+from vault_agent.writing.templates import BUILT_IN, create_from_template, find_template, templates
 
 NOW = datetime(2025, 5, 6, 7, 8, tzinfo=UTC)
 

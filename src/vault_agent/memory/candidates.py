@@ -11,7 +11,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.note_types import type_of_folder
 from vault_agent.text.names import is_note
 from vault_agent.text.words import fold_words
-from vault_agent.writing.built_in import is_unfilled
+from vault_agent.writing.templates import is_unfilled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

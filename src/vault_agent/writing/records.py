@@ -22,8 +22,8 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.scan import scan
 from vault_agent.vault.skipped import Skipped
-from vault_agent.writing.built_in import RECORD
 from vault_agent.writing.permission import TRASH
+from vault_agent.writing.templates import RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

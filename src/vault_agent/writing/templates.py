@@ -1,8 +1,12 @@
-"""New notes from templates: those that are built in, and the notes of a folder of the vault."""
+"""New notes from templates: those that are built in, and the notes of a folder of the vault.
+
+The built-in ones are the files of `template_files`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import NotFound
@@ -14,7 +18,6 @@ from vault_agent.vault.naming import note_path
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.scan import scan
 from vault_agent.vault.skipped import Skipped
-from vault_agent.writing.built_in import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +31,27 @@ if TYPE_CHECKING:
 MAX_TEMPLATES = 500
 MAX_BYTES = 1 << 20
 """Of one template. Larger notes are none."""
+
+
+BUILT_IN = {
+    file.name.removesuffix(".md"): file.read_text("utf-8")
+    for file in files(__package__).joinpath("template_files").iterdir()
+}
+"""The texts of the built-in templates by their names."""
+RECORD = BUILT_IN["decision"].partition("# {{title}}\n\n")[2]
+"""The text below the title of a new decision record."""
+# Lines below the headings of a built-in template are to be replaced.
+_UNFILLED = {
+    line.strip()
+    for text in BUILT_IN.values()
+    for line in text.partition("\n---\n")[2].split("\n")
+    if "[" in line and not line.lstrip().startswith("#")
+}
+
+
+def is_unfilled(line: str) -> bool:
+    """Whether a line of a note is one of a built-in template that nobody has filled in."""
+    return line.strip() in _UNFILLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +107,12 @@ def chosen(found: Sequence[Template], name: str) -> Template:
             return each
     if len(ends) == 1:
         return ends[0]
-    raise _unknown([each.name for each in found])
+    names = [each.name for each in found]
+    raise NotFound(
+        "TEMPLATE_NOT_FOUND",
+        f"There is no such template. These are there: {', '.join(names[:20])}.",
+        {"templates": names[:100]},
+    )
 
 
 def find_template(root: VaultRoot, folder: str, name: str, scope: Scope) -> Template:
@@ -94,28 +123,8 @@ def find_template(root: VaultRoot, folder: str, name: str, scope: Scope) -> Temp
     Raises:
         NotFound: `TEMPLATE_NOT_FOUND` with the names of all.
     """
-    paths = {fold(_name(folder, path)): path for path in _paths(root, folder, scope)}
-    wanted = fold(_name(folder, name) if lies_in(fold(name), fold(folder)) else _bare(name))
-    ends = [key for key in paths if key.rpartition("/")[2] == wanted]
-    if wanted not in paths and wanted not in BUILT_IN and len(ends) == 1:
-        wanted = ends[0]
-    if wanted in paths:
-        text = _text(root, paths[wanted])
-        if text is not None:
-            return Template(_name(folder, paths[wanted]), paths[wanted], text)
-    elif wanted in BUILT_IN:
-        return Template(wanted, None, BUILT_IN[wanted])
-    names = sorted({*BUILT_IN, *(_name(folder, path) for path in paths.values())})
-    names.sort(key=fold)
-    raise _unknown(names)
-
-
-def _unknown(names: Sequence[str]) -> NotFound:
-    return NotFound(
-        "TEMPLATE_NOT_FOUND",
-        f"There is no such template. These are there: {', '.join(names[:20])}.",
-        {"templates": list(names[:100])},
-    )
+    inside = lies_in(fold(name), fold(folder))
+    return chosen(templates(root, folder, scope), _name(folder, name) if inside else name)
 
 
 async def create_from_template(
