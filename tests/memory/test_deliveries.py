@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.registered_vaults import indexed
-from tests.support.session_desk import Desk
+from tests.support.session_desk import PATIENT, Desk
 
 from vault_agent.memory.takeover import ASIDE, take_over
 from vault_agent.model.identifiers import identify
@@ -71,7 +71,7 @@ async def test_the_start_names_the_session_only_to_agents_that_can_call_tools(de
     async with desk.app(memory=True) as app:
         assert "session abcdefgh" not in await Talk(desk, app).tell("start", source="startup")
     async with desk.world.app(
-        journal={"enabled": True}, memory={"enabled": True}, mcp={"enabled": True}
+        journal={"enabled": True}, memory=PATIENT, mcp={"enabled": True}
     ) as app:
         text = await Talk(desk, app, "12345678-x").tell("start", source="startup")
         assert "session 12345678" in text

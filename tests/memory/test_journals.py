@@ -155,9 +155,10 @@ async def test_the_agents_own_sections_come_first_and_what_follows_is_added(desk
         await desk.state(app, told)
         assert "hunter2x9" not in desk.note()
         assert "## Goal\nFewer tries." in desk.note()
-        late = desk.event(told, "prompt", NOW + 60, prompt="keepalive must be off by default")
-        await app.sessions.take(late)
-        await app.sessions.take(desk.event(told, "end", NOW + 61))
+        late = time.time() + 60
+        words = "keepalive must be off by default"
+        await app.sessions.take(desk.event(told, "prompt", late, prompt=words))
+        await app.sessions.take(desk.event(told, "end", late + 1))
         await desk.state(app, told)
     assert "## Afterwards" in desk.note()
     assert "keepalive must be off by default" in desk.note()

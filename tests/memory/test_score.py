@@ -12,7 +12,6 @@ from vault_agent.memory.score import (
     Frequencies,
     Scored,
     Signals,
-    choose,
     content_words,
     is_about,
     is_signal,
@@ -150,34 +149,6 @@ def test_a_global_note_counts_a_tenth_less_and_only_by_type():
     found = ranked(shared, own, journal, signals=Signals(words=True))
     assert names(found) == ["own", "shared"]
     assert found[1].score == pytest.approx(0.9 * found[0].score)
-
-
-def test_what_is_only_new_is_not_taken():
-    new, related = note("new"), note("old", found=0.9, updated=TODAY - timedelta(400))
-    chosen, left = choose(ranked(new, related, signals=Signals(words=True)), least=0.35, most=5)
-    assert names(chosen) == ["old"]
-    assert [each.why for each in left] == ["relevance"]
-
-
-def test_journals_do_not_crowd_out_other_notes():
-    journals = [note(f"j{i}", type="journal", found=0.9 - i / 100) for i in range(6)]
-    others = [note(f"n{i}", found=0.8) for i in range(2)]
-    found = ranked(*journals, *others, signals=Signals(words=True))
-    chosen, left = choose(found, least=0.3, most=5)
-    assert names(chosen) == ["j0", "j1", "j2", "n0", "n1"]
-    assert {each.why for each in left} == {"journals"}
-    chosen, _ = choose(ranked(*journals, signals=Signals(words=True)), least=0.3, most=5)
-    assert len(chosen) == 5
-
-
-def test_of_two_notes_with_almost_one_text_the_newer_is_taken():
-    text = " ".join(f"word{i}" for i in range(100))
-    old = note("old", found=0.9, text=text, updated=TODAY - timedelta(3))
-    new = note("new", found=0.8, text=f"{text} end")
-    other = note("other", found=0.75, text="something else entirely, of five words")
-    chosen, left = choose(ranked(old, new, other, signals=Signals(words=True)), least=0.3, most=5)
-    assert names(chosen) == ["new", "other"]
-    assert [(each.scored.candidate.note_id, each.why) for each in left] == [("old", "duplicate")]
 
 
 def test_the_order_depends_on_nothing_but_notes_and_signals():

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from vault_agent.memory.session import Session
 
 NOW = time.time()
+PATIENT = {"enabled": True, "hook_timeout_ms": 10_000}
+"""Memory on a machine that may be busy."""
 TODAY = f"{datetime.now(UTC):%Y-%m-%d}"
 PROMPT = "streaming cost updates in the tracker of the canary"
 
@@ -80,7 +82,7 @@ class Desk:
 
     @asynccontextmanager
     async def app(self, *, memory: bool = False, **journal: Any) -> AsyncIterator[App]:
-        on = {"memory": {"enabled": True}} if memory else {}
+        on = {"memory": PATIENT} if memory else {}
         async with self.world.app(journal={"enabled": True, **journal}, **on) as app:
             self.vault = app.vaults.known.find("project:shop").identity
             async with app.vaults.open("project:shop") as vault:

@@ -92,12 +92,6 @@ class FactIndex:
         """Whether a note with this ID may be recalled."""
         return note_id in self.ids
 
-    def files_of_last_session(self) -> tuple[str, ...]:
-        """Return the files of the newest journal."""
-        journals = [note for note in self.notes.values() if type_of(note) == "journal"]
-        last = max(journals, key=lambda note: (note.updated, note.path), default=None)
-        return () if last is None else last.files[:MAX_FILES]
-
     def candidate(
         self, note_id: str, *, vault: str, found: float | None, from_global: bool
     ) -> Candidate:
@@ -159,17 +153,14 @@ def words_of_branch(branch: str | None) -> str:
     return " ".join(re.split(r"[/_.\s-]+", branch))
 
 
-def part_that_matters(
-    kind: str, chunks: Sequence[StoredChunk], best: int | None
-) -> tuple[str, str]:
-    """Return what a preamble shows of a note, and all its text.
+def part_that_matters(kind: str, chunks: Sequence[StoredChunk], best: int | None) -> str:
+    """Return what a preamble shows of a note.
 
     That is the sections which say what came of a journal, decision, module or bug, the ones of most
     use first: what does not fit is cut at the end. Else it is the chunk at the place `best`, or the
     first one. Lines of a template that nobody has filled in are no text, and neither is the goal of
     a session of which nothing else is known.
     """
-    whole = "\n".join(chunk.text for chunk in chunks)
     wanted = _SECTIONS.get(kind, ())
     parts = []
     for section in wanted:
@@ -185,15 +176,15 @@ def part_that_matters(
                     between = "\n" if text.startswith("- ") else " "
                     parts.append(f"{section.capitalize()}:{between}{text}")
     if parts:
-        return "\n".join(parts), whole
+        return "\n".join(parts)
     ordered = sorted(chunks, key=lambda chunk: chunk.key)
     if kind == "journal":
         ordered = [each for each in ordered if not _GOALS & _headings(each)]
     shown = next((each for each in ordered if best is not None and each.key == best), None)
     for chunk in [shown, *ordered] if shown is not None else ordered:
         if text := _text(chunk):
-            return text, whole
-    return "", whole
+            return text
+    return ""
 
 
 def is_open(text: str) -> bool:

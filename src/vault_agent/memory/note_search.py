@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.memory.facts import Known
-    from vault_agent.memory.recall import Memory
+    from vault_agent.memory.recall import Memory, Part
     from vault_agent.memory.score import Scored
     from vault_agent.model.memory import Address, NoteQuery
     from vault_agent.model.search import Hit
@@ -83,7 +83,7 @@ def _found(
     scored: Scored,
     known: Sequence[Known],
     hit: Hit | None,
-    parts: Mapping[Address, tuple[str, str]],
+    parts: Mapping[Address, Part],
 ) -> FoundNote:
     note = scored.candidate
     index = next(each.notes for each in known if each.name == note.vault)
@@ -97,7 +97,11 @@ def _found(
         type=note.type,
         score=round(scored.score, 4),
         match_type=match_type(scored),
-        snippet=hit.snippet if hit is not None else parts.get(address_of(scored), ("", ""))[0],
+        snippet=hit.snippet if hit is not None else _matters(parts.get(address_of(scored))),
         matches=hit.matches if hit is not None else (),
         created=facts.created,
     )
+
+
+def _matters(part: Part | None) -> str:
+    return part.matters if part is not None else ""

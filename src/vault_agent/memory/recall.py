@@ -6,10 +6,10 @@ Over 300 lines: each step of one recall, from signals to the text.
 from __future__ import annotations
 
 import re
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.memory.candidates import (
@@ -24,6 +24,14 @@ from vault_agent.memory.candidates import (
     words_of_branch,
 )
 from vault_agent.memory.facts import Facts
+from vault_agent.memory.passages import (
+    asks_to_continue,
+    bare,
+    identifiers,
+    names_it,
+    passage_of,
+    same_subject,
+)
 from vault_agent.memory.preamble import Remembered, index_of, preamble
 from vault_agent.memory.score import (
     ASKED,
@@ -31,7 +39,6 @@ from vault_agent.memory.score import (
     LeftOut,
     Scored,
     Signals,
-    choose,
     is_about,
     is_signal,
     needed_share,
@@ -50,7 +57,8 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Coverage, Filters, SearchQuery
 from vault_agent.model.syntax import without_operators
 from vault_agent.store.index import notes as reading
-from vault_agent.system.git import Latest, latest
+from vault_agent.system.cancelling import in_thread
+from vault_agent.system.git import Latest, changed_files, latest
 from vault_agent.text.common_words import common_terms
 from vault_agent.text.names import is_note
 from vault_agent.text.redaction import redact
@@ -83,8 +91,12 @@ _LEAST_RELEVANCE = 0.35
 _HITS = 50
 _GIT_SECONDS = 0.2
 """A repository that is slower than this is not waited for."""
-_MAX_COMMITTED = 15
-"""Files of the last commit. The others are of the last session."""
+_MAX_LOOKED = 2_000
+"""Files of notes whose times are looked at when a session starts."""
+_SEEN = 40
+"""Characters of a passage by which it is known again."""
+_FEW = 2
+"""So few notes have a name that says by itself what a prompt is about."""
 _READ = 30
 """Notes whose texts are compared, of those that pass."""
 _MAX_CHUNKS = 60
@@ -125,6 +137,7 @@ class Memory:
             )
             indexes = [each.notes for each in known]
             worked = await self._last_worked(known[0]) if query.start else Latest()
+            continues = query.bar is not None and asks_to_continue(query.prompt)
             on_branch = worked.branch or query.branch
             branch = words_of_branch(on_branch)
             named = named_files(query.prompt, indexes)
@@ -145,12 +158,18 @@ class Memory:
                 recency_days=RECENCY_DAYS,
             )
             most = query.max_notes if query.max_notes is not None else settings.max_notes
-            chosen, left, shown = await self._choose(known, ranked, chunks, most, query)
+            chosen, left, shown = await self._choose(
+                known, ranked, chunks, most, query, wants_open=query.start or continues
+            )
         root = self._root(vault)
-        folder = _in_project(root) if root is not None and query.scope == EVERYTHING else None
+        folder = str(root) if root is not None and query.scope == EVERYTHING else None
         limit = query.max_tokens if query.max_tokens is not None else MAX_TOKENS
         remembered = [_remembered(each, shown, query.scope) for each in chosen]
         if query.bar is not None:
+            remembered, chosen = _newest_first(remembered, chosen, query.prompt)
+            remembered = [
+                note._replace(changed=await self._changed(note, root)) for note in remembered
+            ]
             made = index_of(remembered, max_tokens=limit, folder=folder)
         else:
             made = preamble(
@@ -182,6 +201,13 @@ class Memory:
             warnings=(*warnings, *more),
         )
 
+    async def _changed(self, note: Remembered, root: Path | None) -> int:
+        """Return how many of a note's files were committed after it was written."""
+        if root is None or note.day is None or note.from_global or not note.files:
+            return 0
+        since = f"{note.day}T23:59:59"
+        return len(await changed_files(root.parent.parent, since, note.files, seconds=_GIT_SECONDS))
+
     def _name(self, vault: OpenVault) -> str:
         """Return what people call a vault. Several may be called so."""
         entry = self._vaults.entry(vault.identity)
@@ -193,13 +219,20 @@ class Memory:
         return entry.root if entry is not None and entry.role is Role.PROJECT else None
 
     async def _last_worked(self, known: Known) -> Latest:
-        """Return the files on which a project was last worked, and its branch."""
+        """Return the files of notes that were changed since the last commit, and the branch.
+
+        Only their times are looked at: git would run the filters of a repository to compare them.
+        """
         root = self._root(known.vault)
-        committed = Latest()
-        if root is not None:
-            committed = await latest(root.parent.parent, seconds=_GIT_SECONDS)
-        files = (*committed.files[:_MAX_COMMITTED], *known.notes.files_of_last_session())
-        return Latest(tuple(dict.fromkeys(files)), committed.branch)
+        if root is None:
+            return Latest()
+        project = root.parent.parent
+        last = await latest(project, seconds=_GIT_SECONDS)
+        if last.committed_at is None:
+            return last
+        named = list(known.notes.files)[:_MAX_LOOKED]
+        changed = await in_thread(_changed_since, project, named, last.committed_at)
+        return last._replace(files=changed)
 
     async def _search(
         self, known: Sequence[Known], query: RecallQuery, branch: str
@@ -210,7 +243,7 @@ class Memory:
         Without a signal there is neither.
         """
         prompt = query.prompt or branch
-        if not is_signal(prompt):
+        if not (is_signal(prompt) or identifiers(prompt)):
             return (), None, None, ()
         text, within = without_operators(prompt)[:1_000], Filters(scope=query.scope)
         asked = SearchQuery(text, Mode.LEXICAL, _HITS, within, coverage=True)
@@ -229,8 +262,13 @@ class Memory:
                 named=not subject.isdisjoint(terms(hit.title)),
             )
         }
+        # One name that few notes have says what a prompt is about, whatever else is in it.
+        named = [hit for hit in lexical.hits if names_it(prompt, f"{hit.title}\n{hit.snippet}")]
+        if len({(hit.vault, hit.note_id) for hit in named}) <= _FEW:
+            about |= {(hit.vault, hit.note_id) for hit in named}
         found = lexical
-        if known[0].vault.embedder is not None and about:
+        # Nobody waits for an embedding at a prompt: what is about it is known by now.
+        if query.bar is None and known[0].vault.embedder is not None and about:
             found = await self._ask(known, SearchQuery(text, None, _HITS, within))
         hits = [hit for hit in found.hits if (hit.vault, hit.note_id) in about]
         share = max((match.share for match in covered.notes.values()), default=0.0)
@@ -251,49 +289,67 @@ class Memory:
         places: dict[Address, int],
         most: int,
         query: RecallQuery,
+        *,
+        wants_open: bool,
     ) -> tuple[list[Scored], list[LeftOut], dict[Address, str]]:
         """Return the notes to remember, the others, and what is shown of the first."""
-        least = _LEAST_RELEVANCE
         by_address = {address_of(each): each for each in ranked}
         pinned = [by_address[each] for each in query.pinned if each in by_address]
-        pinned = [each for each in pinned if address_of(each) not in query.without]
-        blocked, open_ones = [], []
+        left: list[LeftOut] = []
+        others: list[Scored] = []
         for each in ranked:
-            why = _why_not(each, known, query)
-            if why is not None:
-                blocked.append(LeftOut(each, why if each.relevance >= least else "relevance"))
+            near = each.relevance >= _LEAST_RELEVANCE
+            if (why := _why_not(each, known, query)) is not None:
+                left.append(LeftOut(each, why if near else "relevance"))
             elif each not in pinned:
-                open_ones.append(each)
-        latest = _latest_journals(open_ones) if query.start else []
-        passing = [*pinned, *latest, *(each for each in open_ones if each.relevance >= least)]
-        parts = await parts_of(known, passing[:_READ], places)
-        shown = {address: part for address, (part, _) in parts.items()}
-        left_open = [each for each in latest if is_open(shown.get(address_of(each), ""))]
+                others.append(each)
+        pinned = [each for each in pinned if address_of(each) not in query.without]
+        latest = _latest_journals(others) if wants_open else []
+        near_ones = [each for each in others if each.relevance >= _LEAST_RELEVANCE]
+        reading = [*pinned, *latest, *near_ones][:_READ]
+        parts = await parts_of(known, reading, places, query)
         open_ones = [
-            replace(each, relevance=1.0, reasons=(*each.reasons, "open"))
-            if each in left_open
-            else each
-            for each in open_ones
+            replace(each, reasons=(*each.reasons, "open"))
+            for each in latest
+            if not query.start or query.bar is None or is_open(parts[address_of(each)].matters)
         ]
-        with_texts = []
-        for each in open_ones:
-            address, candidate = address_of(each), each.candidate
-            if address not in parts:
-                with_texts.append(each)
-            elif says_something(candidate.title, shown[address]):
-                _, text = parts[address]
-                with_texts.append(replace(each, candidate=replace(candidate, text=text)))
+        first = {address_of(each) for each in (*pinned, *open_ones)}
+        chosen = [*pinned, *open_ones]
+        for each in others:
+            address = address_of(each)
+            if address in first:
+                continue
+            part = parts.get(address)
+            if each.relevance < _LEAST_RELEVANCE:
+                left.append(LeftOut(each, "relevance"))
+            elif part is None or len(chosen) >= most:
+                left.append(LeftOut(each, "limit"))
+            elif not says_something(each.candidate.title, part.matters):
+                left.append(LeftOut(each, "empty"))
             else:
-                blocked.append(LeftOut(each, "empty"))
-        chosen, left = choose(with_texts, least=least, most=max(most - len(pinned), 0))
-        return [*pinned, *chosen], [*left, *blocked], shown
+                chosen.append(each)
+        shown = {
+            address: part.passage if query.bar is not None else part.matters
+            for address, part in parts.items()
+        }
+        return chosen, left, shown
+
+
+class Part(NamedTuple):
+    """What is shown of a note: the passage for a prompt, and the sections that matter."""
+
+    passage: str
+    matters: str
 
 
 async def parts_of(
-    known: Sequence[Known], notes: Sequence[Scored], places: Mapping[Address, int]
-) -> dict[Address, tuple[str, str]]:
-    """Return what is shown of each note, and its text. `places` are the chunks that were found."""
-    parts: dict[Address, tuple[str, str]] = {}
+    known: Sequence[Known],
+    notes: Sequence[Scored],
+    places: Mapping[Address, int],
+    query: RecallQuery | None = None,
+) -> dict[Address, Part]:
+    """Return what is shown of each note. `places` are the chunks that were found."""
+    parts: dict[Address, Part] = {}
     for name, vault, index in known:
         rows = {
             index.ids[each.candidate.note_id]: each.candidate
@@ -305,8 +361,51 @@ async def parts_of(
             address = (name, note.note_id)
             best = places.get(address)
             key = None if best is None else (rowid << CHUNK_BITS) + best
-            parts[address] = part_that_matters(note.type, chunks, key)
+            passage = passage_of(chunks, key, query.prompt) if query is not None else ""
+            matters = part_that_matters(note.type, chunks, key)
+            if query is not None and best is not None and passage[:_SEEN] not in bare(matters):
+                matters = f"{passage}\n{matters}"
+            parts[address] = Part(passage, matters)
     return parts
+
+
+def _newest_first(
+    notes: Sequence[Remembered], chosen: Sequence[Scored], prompt: str
+) -> tuple[list[Remembered], list[Scored]]:
+    """Return notes by their date, the newest first.
+
+    Of two that speak of the same file and the same subject, the older one is a part of the newer.
+    """
+    order = sorted(range(len(notes)), key=lambda place: notes[place].day or "", reverse=True)
+    kept: list[Remembered] = []
+    placed: list[Scored] = []
+    for place in order:
+        note = notes[place]
+        newer = next(
+            (
+                at
+                for at, other in enumerate(kept)
+                if not other.earlier
+                and set(other.files) & set(note.files)
+                and same_subject(prompt, other.text, note.text)
+            ),
+            None,
+        )
+        if newer is None:
+            kept.append(note)
+            placed.append(chosen[place])
+        else:
+            kept[newer] = kept[newer]._replace(earlier=note.text)
+    return kept, placed
+
+
+def _changed_since(project: Path, files: Sequence[str], since: float) -> tuple[str, ...]:
+    changed = []
+    for file in files:
+        with suppress(OSError, ValueError):
+            if (project / file).stat().st_mtime > since:
+                changed.append(file)
+    return tuple(changed)
 
 
 def candidates_of(
@@ -351,11 +450,6 @@ def match_type(scored: Scored) -> str:
     """Return whether a note was found by a file or tag, by words, or by both."""
     both = scored.tag > 0 and scored.semantic > 0
     return "both" if both else "semantic" if scored.semantic > 0 else "tag"
-
-
-def _in_project(root: Path) -> str:
-    """Return the folder of a project's vault, relative to the project: `.vault-agent/vault`."""
-    return f"{root.parent.name}/{root.name}"
 
 
 def _today() -> date:

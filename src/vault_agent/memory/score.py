@@ -6,8 +6,7 @@ shown.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from math import log, log1p, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -17,14 +16,13 @@ from vault_agent.text.common_words import content_words
 from vault_agent.text.words import fold_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
     from datetime import date
 
     from vault_agent.model.search import Match
 
 GLOBAL_TYPES: Final = frozenset({"pattern", "snippet", "decision", "note"})
 GLOBAL_FACTOR: Final = 0.9
-MAX_JOURNALS: Final = 3
 MIN_WORDS: Final = 2
 """Different content words of a prompt that says what it is about. "Continue" does not."""
 MIN_IN_PASSAGE: Final = 2
@@ -44,9 +42,6 @@ _ABOUT = 0.40  # as measured, see `needed_share`
 _SURELY = 1.1
 _FEW_PASSAGES = 30
 _FEW_NOTES = 50  # so few notes do not say whether a file is a rare one
-_SHINGLE = 5
-_SAME_TEXT = 0.8
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +67,6 @@ class Candidate:
     updated: date | None = None
     found: float | None = None
     from_global: bool = False
-    text: str = field(default="", repr=False)  # for near-duplicates
 
 
 class Frequencies(NamedTuple):
@@ -99,9 +93,8 @@ class Scored:
 class LeftOut(NamedTuple):
     """A candidate that was not taken, and why.
 
-    "relevance", "journals", "duplicate", "limit" or "budget"; "empty" for a note that says no more
-    than its title, "session" for the session's own journal, "delivered" or "removed" for what the
-    session has or shall not get.
+    "relevance", "duplicate", "limit" or "budget"; "empty" for a note that says no more than its
+    title, "session" for the session's own journal, "delivered" for what the session has.
     """
 
     scored: Scored
@@ -166,43 +159,6 @@ def rank(
         if not each.from_global or global_types is None or each.type in global_types
     ]
     return sorted(scored, key=lambda each: (-each.score, each.candidate.vault, each.candidate.path))
-
-
-def choose(
-    ranked: Sequence[Scored], *, least: float, most: int
-) -> tuple[list[Scored], list[LeftOut]]:
-    """Return the notes to remember in order, and the others with the reason.
-
-    A note with a relevance under `least` is not taken, however new it is. At most three journals
-    are, while other notes pass. Of notes with almost the same text only the newer one is.
-    """
-    left: list[LeftOut] = []
-    passing: list[Scored] = []
-    for each in ranked:
-        if each.relevance < least:
-            left.append(LeftOut(each, "relevance"))
-        else:
-            passing.append(each)
-    passing = _without_duplicates(passing, left)
-    others = sum(each.candidate.type != "journal" for each in passing)
-    room_for_journals = max(MAX_JOURNALS, most - others)
-    chosen: list[Scored] = []
-    journals = 0
-    for each in passing:
-        is_journal = each.candidate.type == "journal"
-        if len(chosen) == most:
-            left.append(LeftOut(each, "limit"))
-        elif is_journal and journals == room_for_journals:
-            left.append(LeftOut(each, "journals"))
-        else:
-            journals += is_journal
-            chosen.append(each)
-    return chosen, left
-
-
-def is_same_text(first: str, second: str) -> bool:
-    """Whether two texts are almost the same: at least 0.8 of their groups of five words."""
-    return _words(first) == _words(second) or _alike(_shingles(first), _shingles(second))
 
 
 def _with(signals: Signals, weights: RecallWeights) -> RecallWeights:
@@ -294,34 +250,3 @@ def _rarity(having: int, notes: int) -> float:
     """Return the weight of what `having` of `notes` have: 1 for one of many, towards 0 for all."""
     notes = max(notes, _FEW_NOTES)
     return min(log(1 + (notes - having + 0.5) / (having + 0.5)) / log(1 + notes), 1.0)
-
-
-def _without_duplicates(passing: Sequence[Scored], left: list[LeftOut]) -> list[Scored]:
-    shingles = [_shingles(each.candidate.text) for each in passing]
-    with_text = [place for place, each in enumerate(shingles) if each]
-    dropped: set[int] = set()
-    for at, second in enumerate(with_text):
-        for first in with_text[:at]:
-            if dropped & {first, second} or not _alike(shingles[first], shingles[second]):
-                continue
-            dates = [passing[place].candidate.updated for place in (first, second)]
-            older_first = dates[0] is not None and dates[1] is not None and dates[0] < dates[1]
-            dropped.add(first if older_first else second)
-    left += [LeftOut(passing[place], "duplicate") for place in sorted(dropped)]
-    return [each for place, each in enumerate(passing) if place not in dropped]
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(fold_words(text))
-
-
-def _shingles(text: str) -> set[tuple[str, ...]]:
-    words = _words(text)
-    return {tuple(words[place : place + _SHINGLE]) for place in range(len(words) - _SHINGLE + 1)}
-
-
-def _alike(first: set[tuple[str, ...]], second: set[tuple[str, ...]]) -> bool:
-    """Whether the Jaccard index of two sets of shingles is at least 0.8."""
-    if min(len(first), len(second)) < _SAME_TEXT * max(len(first), len(second)):
-        return False  # most pairs end here
-    return len(first & second) >= _SAME_TEXT * len(first | second)

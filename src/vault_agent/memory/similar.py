@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from vault_agent.memory.candidates import type_of
-from vault_agent.memory.score import is_same_text
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Mode
 from vault_agent.model.search import SearchQuery
 from vault_agent.store.index import facts, text
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
+from vault_agent.text.words import fold_words
 from vault_agent.vaults.reads import ask
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ _COMPARED = 30
 _READ = 4_000
 _MAX_QUERY = 1_000
 _WORDS = re.compile(r"[^\W_]+")
+_SHORT = 60
+"""Words of a text whose single words are compared."""
+_SAME = 0.8
 
 
 async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> list[dict[str, str]]:
@@ -59,3 +62,17 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
         return found
 
     return await in_thread(compare)
+
+
+def is_same_text(first: str, second: str) -> bool:
+    """Whether two texts are almost the same, by their groups of words.
+
+    Of short texts single words are compared: one other word changes five groups of five.
+    """
+    one, other = (_WORDS.findall(fold_words(text)) for text in (first, second))
+    size = 1 if min(len(one), len(other)) < _SHORT else 5
+    groups = [
+        {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}
+        for words in (one, other)
+    ]
+    return one == other or len(groups[0] & groups[1]) >= _SAME * len(groups[0] | groups[1]) > 0

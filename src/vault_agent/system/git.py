@@ -101,25 +101,52 @@ async def head_of(folder: Path) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Latest:
-    """What was committed last: the files, relative to the folder, and the branch."""
+class Latest(NamedTuple):
+    """When the last commit was made, in seconds since 1970, and the branch.
+
+    `files` are those on which somebody works.
+    """
 
     files: tuple[str, ...] = ()
     branch: str | None = None
+    committed_at: float | None = None
 
 
 async def latest(folder: Path, *, seconds: float = SECONDS) -> Latest:
-    """Return what the last commit changed in a folder, and which branch is checked out."""
+    """Return when the last commit was made, and which branch is checked out."""
     try:
         async with asyncio.timeout(seconds):
-            changed, branch = await asyncio.gather(
-                _git(folder, *_NAMES, "HEAD"), _git(folder, "symbolic-ref", "--short", "-q", "HEAD")
+            made, branch = await asyncio.gather(
+                _git(folder, "rev-list", "--no-commit-header", "--format=%ct", "-1", "HEAD"),
+                _git(folder, "symbolic-ref", "--short", "-q", "HEAD"),
             )
     except (OSError, TimeoutError):
         return Latest()
-    names = [each.decode("utf-8", "replace") for each in changed.split(b"\0") if each]
-    return Latest(tuple(names), branch.decode("utf-8", "replace").strip() or None)
+    at = made.strip()
+    name = branch.decode("utf-8", "replace").strip() or None
+    return Latest((), name, float(at) if at.isdigit() else None)
+
+
+async def changed_files(
+    folder: Path, since: str, files: Sequence[str], *, seconds: float = SECONDS
+) -> frozenset[str]:
+    """Return which of the files were committed after a moment, ISO 8601."""
+    wanted = (
+        "log",
+        f"--since={since}",
+        "--format=",
+        "--name-only",
+        "-z",
+        "--relative",
+        "--",
+        *files,
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            names = await _git(folder, *wanted, "--", *files)
+    except (OSError, TimeoutError):
+        return frozenset()
+    return frozenset(name.decode("utf-8", "replace") for name in names.split(b"\0") if name)
 
 
 class Work(NamedTuple):
@@ -199,7 +226,6 @@ async def hashes_at(folder: Path, commit: str, paths: Sequence[str]) -> dict[str
 
 _DIFF: Final = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
 _NUMBERS: Final = (*_DIFF, "--numstat")
-_NAMES: Final = (*_DIFF, "--name-only", "--no-commit-id", "--root", "--relative")
 
 
 async def commit_of(folder: Path, name: str) -> str | None:

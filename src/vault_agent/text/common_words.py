@@ -78,8 +78,21 @@ sin son su también una uno y ya ください して する した します し
 から まで ので です ます こと もの よう ため
 """
 
+_UNSPACED = """
+ください してください して下さい します しました しません したい できます できません です でした
+ます ません ました なります なりました ありがとう お願い お願いします この その あの これ それ
+ここ そこ から まで ので のに こと もの よう ため とき ところ について に関して として という
+ている ています いて さい いい 場合 必要 確認 追加 修正 変更 実装 作成 使って 教えて 直して 見て
+調べて もう まだ だけ など 请 一下 这个 那个 什么 怎么 可以 需要 我们 你们 他们 现在 然后 以及
+因为 所以 如果 没有 不要 的话 帮我 看看 添加 修改 检查 使用 一个 这样 应该 还是 已经 时候
+"""
+"""The same of languages without spaces, where each pair of characters counts as a word."""
+
 COMMON: Final = frozenset(
     map(fold_words, f"{_FUNCTION} {_ENGLISH} {_PROGRAMMING} {_OTHERS}".split())
+)
+_PAIRS: Final = frozenset(
+    phrase[at : at + 2] for phrase in _UNSPACED.split() for at in range(len(phrase) - 1)
 )
 _WORD = re.compile(r"[^\W_]+")
 
@@ -95,13 +108,13 @@ def content_words(text: str) -> set[str]:
             found.add(word)
         else:
             found.update(word[place : place + 2] for place in range(len(word) - 1))
-    return {word for word in found if len(word) > 1 and word not in COMMON}
+    return {word for word in found if len(word) > 1 and word not in COMMON and word not in _PAIRS}
 
 
 @cache
 def common_terms() -> frozenset[str]:
     """Return the terms of the common words, as texts are searched by."""
-    return frozenset(terms(" ".join(COMMON)))
+    return frozenset(terms(" ".join((*COMMON, *_UNSPACED.split()))))
 
 
 @cache

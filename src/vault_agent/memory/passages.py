@@ -1,0 +1,165 @@
+"""What in a note answers a prompt: its identifiers, and the passage that says it. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from vault_agent.memory.plain_text import plain
+from vault_agent.memory.preamble import tokens_of
+from vault_agent.text.common_words import content_words
+from vault_agent.text.words import fold_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.store.index.notes import StoredChunk
+
+MAX_TOKENS: Final = 60
+"""Of a passage."""
+_MIN_TOKENS: Final = 25
+"""A shorter passage is followed by the next one."""
+_WORD = re.compile(r"[A-Za-z0-9_][\w./:-]*[A-Za-z0-9_]|[A-Za-z0-9_]")
+_IDENTIFIER = re.compile(r"_|[a-z][A-Z]|(?<=\w)(?:\.|::|/)(?=\w)|[A-Za-z]-?\d|\d[A-Za-z]")
+_NO_IDENTIFIER = re.compile(
+    r"(?:https?:.*|\d+(?:\.\d+)*[a-z%]{0,3}|[eE]\.g|[iI]\.e|and/or|\w/\w)\Z"
+)
+_MARKS = re.compile(r"\*\*|^\s*-\s+|^\s*#{1,6}\s+")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_HEADING = re.compile(r"\s*#{1,6}[ \t]")
+_CODE = re.compile(r"`([^`\n]{2,80})`")
+_CONTINUES: Final = re.compile(
+    r"where (?:did|were|do|are) we|le(?:ave|ft) off|pick(?:ing)? (?:this |it )?up (?:again|where)"
+    r"|^\W*(?:please )?(?:continue|resume|carry on|go on)\b(?! (?:to|until))"
+    r"|before (?:my|the) (?:terminal|laptop|session) (?:died|crashed)|last time\W*$"
+    r"|wo waren wir|womit (?:haben|waren) wir|^\W*(?:bitte )?(?:mach )?weiter\b|weitermachen"
+    r"|où en (?:étions|est)|on en était|^\W*(?:continue|reprends|continúa|sigamos|seguimos)\b"
+    r"|(?:dónde|donde) (?:lo )?(?:dejamos|quedamos)|続きから|の続き|続けて|どこまで|前回|上次|继续",
+    re.IGNORECASE,
+)
+
+
+def identifiers(text: str) -> frozenset[str]:
+    """Return the words of a text that name one thing: `stalled_worker_timeout`, `src/a.py`, `v8`.
+
+    They have a sign, a digit or a capital inside. Folded.
+    """
+    words = {word.strip(".:/-") for word in _WORD.findall(text)}
+    return frozenset(
+        word.lower()
+        for word in words
+        if len(word) > 2 and _IDENTIFIER.search(word) and not _NO_IDENTIFIER.match(word)
+    )
+
+
+def asks_to_continue(prompt: str) -> bool:
+    """Whether a prompt asks for what was left open: "where did we leave off?"."""
+    return len(prompt) < 200 and _CONTINUES.search(prompt) is not None
+
+
+def names_it(prompt: str, text: str) -> bool:
+    """Whether a text has an identifier of a prompt, or has a rare word of it as code."""
+    folded = text.lower()
+    if any(name in folded for name in identifiers(prompt)):
+        return True
+    called = {word for word in content_words(" ".join(_CODE.findall(text))) if len(word) > 3}
+    return not called.isdisjoint(content_words(prompt))
+
+
+def passage_of(chunks: Sequence[StoredChunk], best: int | None, prompt: str) -> str:
+    """Return the passage of a note that has most of a prompt, as one line of plain text.
+
+    An item of a list is a passage with all its lines, so an answer stays beside what it answers to.
+    Without a prompt it is the last item: what was decided last, or is open.
+    """
+    items, lasts = [], set()
+    for chunk in _ordered(chunks, best):
+        items += _items(chunk.text)
+        lasts.add(len(items) - 1)
+    if not items:
+        return ""
+    words = content_words(prompt)
+    names = identifiers(prompt)
+
+    def share(item: str) -> float:
+        found = content_words(item)
+        return len(words & found) + 2.0 * sum(name in item.lower() for name in names)
+
+    shares = [share(item) for item in items]
+    place = shares.index(max(shares)) if max(shares) > 0 else _last_said(chunks, items)
+    text = _fit(items[place])
+    if tokens_of(text) < _MIN_TOKENS and place not in lasts:
+        text = _fit(f"{text} {items[place + 1]}")
+    return text
+
+
+def same_subject(prompt: str, first: str, second: str) -> bool:
+    """Whether two passages are about the same thing that a prompt asks for."""
+    names = [
+        name for name in identifiers(prompt) if name in first.lower() and name in second.lower()
+    ]
+    return (
+        bool(names) or len(content_words(prompt) & content_words(first) & content_words(second)) > 1
+    )
+
+
+def _ordered(chunks: Sequence[StoredChunk], best: int | None) -> list[StoredChunk]:
+    """Return the chunks with the best one first: of equal passages the first one is taken."""
+    return sorted(chunks, key=lambda chunk: (chunk.key != best, chunk.key))
+
+
+def _last_said(chunks: Sequence[StoredChunk], items: Sequence[str]) -> int:
+    """Return the place of what was said or decided last, where no prompt chooses."""
+    for heading in ("open questions", "key decisions", "decision", "outcome"):
+        for chunk in chunks:
+            if any(fold_words(each).strip(" :") == heading for each in chunk.heading_path):
+                said = _items(chunk.text)
+                if said and said[-1] in items:
+                    return items.index(said[-1])
+    return 0
+
+
+def _items(text: str) -> list[str]:
+    """Return the items and paragraphs of a chunk, each as one line without marks."""
+    items: list[list[str]] = []
+    opens = True
+    for line in text.split("\n"):
+        if not line.strip() or _HEADING.match(line):
+            opens = True
+            continue
+        if opens or line.startswith(("- ", "* ")):
+            items.append([])
+        items[-1].append(line)
+        opens = False
+    return [" ".join(bare(line) for line in lines) for lines in items]
+
+
+def bare(line: str) -> str:
+    """Return a line of Markdown as plain text."""
+    return _ESCAPED.sub(r"\1", _MARKS.sub("", plain(line))).strip()
+
+
+def _fit(text: str) -> str:
+    """Return a passage within its tokens. Of a dialogue the person's words are kept whole."""
+    if tokens_of(text) <= MAX_TOKENS:
+        return text
+    before, said, words = text.partition("User: ")
+    if said and before:
+        room = max(MAX_TOKENS - tokens_of(said + words), 0)
+        return _cut(f"{_tail(before, room)}{said}{words}", MAX_TOKENS)
+    return _cut(text, MAX_TOKENS)
+
+
+def _tail(text: str, most: int) -> str:
+    words = text.split(" ")
+    while words and tokens_of("… " + " ".join(words)) > most:
+        words.pop(0)
+    return f"… {' '.join(words)}" if words else ""
+
+
+def _cut(text: str, most: int) -> str:
+    while tokens_of(text) > most:
+        shorter = text[: int(len(text) * 0.9)]
+        border = shorter.rfind(" ")
+        text = f"{shorter[: border if border > 0 else len(shorter)].rstrip(' …')}…"
+    return text
