@@ -10,7 +10,8 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from vault_agent.memory.candidates import frequencies
-from vault_agent.memory.recall import RECENCY_DAYS, address_of, candidates_of, match_type, parts_of
+from vault_agent.memory.parts import address_of, parts_of
+from vault_agent.memory.recall import RECENCY_DAYS, candidates_of, match_type
 from vault_agent.memory.score import Signals, rank
 from vault_agent.model.memory import FoundNote, FoundNotes, RecallWeights
 from vault_agent.model.search import Filters, SearchQuery
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.memory.facts import Known
-    from vault_agent.memory.recall import Memory, Part
+    from vault_agent.memory.parts import Part
+    from vault_agent.memory.recall import Memory
     from vault_agent.memory.score import Scored
     from vault_agent.model.memory import Address, NoteQuery
     from vault_agent.model.search import Hit

@@ -9,7 +9,7 @@ import re
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.memory.candidates import (
@@ -19,17 +19,15 @@ from vault_agent.memory.candidates import (
     is_open,
     named_files,
     named_tags,
-    part_that_matters,
     says_something,
     words_of_branch,
 )
 from vault_agent.memory.facts import Facts
+from vault_agent.memory.parts import address_of, parts_of
 from vault_agent.memory.passages import (
     asks_to_continue,
-    bare,
     identifiers,
     names_it,
-    passage_of,
     same_subject,
 )
 from vault_agent.memory.preamble import Remembered, index_of, preamble
@@ -44,7 +42,7 @@ from vault_agent.memory.score import (
     needed_share,
     rank,
 )
-from vault_agent.model.identifiers import CHUNK_BITS, identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import (
     Recalled,
     RecalledNote,
@@ -56,28 +54,24 @@ from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Coverage, Filters, SearchQuery
 from vault_agent.model.syntax import without_operators
-from vault_agent.store.index import notes as reading
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.git import Latest, changed_files, latest
 from vault_agent.text.common_words import common_terms
-from vault_agent.text.names import is_note
 from vault_agent.text.redaction import redact
 from vault_agent.text.terms import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import date
     from pathlib import Path
 
     from vault_agent.config.memory_sections import MemorySettings
-    from vault_agent.memory.candidates import FactIndex
     from vault_agent.memory.facts import Known
     from vault_agent.model.memory import Address, RecallQuery
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, Hit
     from vault_agent.model.warning import Warning
     from vault_agent.store.index.facts import NoteFacts
-    from vault_agent.store.index.notes import StoredChunk
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.several import Several
     from vault_agent.vaults.vaults import Vaults
@@ -93,13 +87,10 @@ _GIT_SECONDS = 0.2
 """A repository that is slower than this is not waited for."""
 _MAX_LOOKED = 2_000
 """Files of notes whose times are looked at when a session starts."""
-_SEEN = 40
-"""Characters of a passage by which it is known again."""
 _FEW = 2
 """So few notes have a name that says by itself what a prompt is about."""
 _READ = 30
 """Notes whose texts are compared, of those that pass."""
-_MAX_CHUNKS = 60
 _TAGGED = re.compile(r"#\S+")
 _OPEN_JOURNALS = 2
 """The latest journals, which a start names if something is open in them."""
@@ -335,40 +326,6 @@ class Memory:
         return chosen, left, shown
 
 
-class Part(NamedTuple):
-    """What is shown of a note: the passage for a prompt, and the sections that matter."""
-
-    passage: str
-    matters: str
-
-
-async def parts_of(
-    known: Sequence[Known],
-    notes: Sequence[Scored],
-    places: Mapping[Address, int],
-    query: RecallQuery | None = None,
-) -> dict[Address, Part]:
-    """Return what is shown of each note. `places` are the chunks that were found."""
-    parts: dict[Address, Part] = {}
-    for name, vault, index in known:
-        rows = {
-            index.ids[each.candidate.note_id]: each.candidate
-            for each in notes
-            if each.candidate.vault == name
-        }
-        for rowid, chunks in (await chunks_of(vault, index, rows, places)).items():
-            note = rows[rowid]
-            address = (name, note.note_id)
-            best = places.get(address)
-            key = None if best is None else (rowid << CHUNK_BITS) + best
-            passage = passage_of(chunks, key, query.prompt) if query is not None else ""
-            matters = part_that_matters(note.type, chunks, key)
-            if query is not None and best is not None and passage[:_SEEN] not in bare(matters):
-                matters = f"{passage}\n{matters}"
-            parts[address] = Part(passage, matters)
-    return parts
-
-
 def _newest_first(
     notes: Sequence[Remembered], chosen: Sequence[Scored], prompt: str
 ) -> tuple[list[Remembered], list[Scored]]:
@@ -456,11 +413,6 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def address_of(scored: Scored) -> Address:
-    """Return what calls a scored note: its vault and its ID."""
-    return scored.candidate.vault, scored.candidate.note_id
-
-
 def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str | None:
     """Return why a note is not recalled whatever it is about, or None."""
     why = query.without.get(address_of(scored))
@@ -475,33 +427,6 @@ def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str 
         if original in known[0].notes.identifiers or known[0].notes.has(original):
             return "duplicate"
     return None
-
-
-async def chunks_of(
-    vault: OpenVault,
-    index: FactIndex,
-    rows: dict[int, Candidate],
-    places: Mapping[Address, int],
-) -> dict[int, list[StoredChunk]]:
-    """Return the first chunks of some notes; of attachments only those that were found."""
-    attached = {
-        rowid: places.get((note.vault, note.note_id), 0)
-        for rowid, note in rows.items()
-        if not is_note(note.path)
-    }
-    keys = [
-        (rowid << CHUNK_BITS) + place
-        for rowid in rows
-        if rowid not in attached
-        for place in range(min(index.notes[rowid].chunk_count, _MAX_CHUNKS))
-    ]
-    keys += [(rowid << CHUNK_BITS) + place for rowid, place in attached.items()]
-    async with vault.snapshot() as snapshot:
-        found = await snapshot.read(reading.chunks, keys)
-    chunks: dict[int, list[StoredChunk]] = {rowid: [] for rowid in rows}
-    for chunk in sorted(found.values()):
-        chunks[chunk.key >> CHUNK_BITS].append(chunk)
-    return chunks
 
 
 def _remembered(scored: Scored, shown: dict[Address, str], scope: Scope) -> Remembered:
