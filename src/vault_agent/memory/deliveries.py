@@ -223,6 +223,7 @@ class Deliveries:
         asked = RecallQuery(
             prompt=event.prompt or "",
             session_id=session.session_id,
+            cwd=session.cwd,
             pinned=session.pinned,
             without=had,
             explain=True,
@@ -255,6 +256,7 @@ class Deliveries:
             files=tuple(dict.fromkeys(file for each in signals for file in each.files))[:20],
             tags=tuple(dict.fromkeys(tag for each in signals for tag in each.tags)),
             session_id=session.session_id,
+            cwd=session.cwd,
             pinned=tuple(dict.fromkeys((*session.pinned, *changed))),
             without=dict.fromkeys((at for at in had if at not in changed), "delivered"),
             explain=True,

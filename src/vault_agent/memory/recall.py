@@ -9,6 +9,7 @@ import re
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_agent.config.registry import GLOBAL, Role
@@ -63,7 +64,6 @@ from vault_agent.text.terms import terms
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
-    from pathlib import Path
 
     from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.memory.facts import Known
@@ -153,7 +153,7 @@ class Memory:
                 known, ranked, chunks, most, query, wants_open=query.start or continues
             )
         root = self._root(vault)
-        folder = str(root) if root is not None and query.scope == EVERYTHING else None
+        folder = _folder(root, query)
         limit = query.max_tokens if query.max_tokens is not None else MAX_TOKENS
         remembered = [_remembered(each, shown, query.scope) for each in chosen]
         if query.bar is not None:
@@ -407,6 +407,15 @@ def match_type(scored: Scored) -> str:
     """Return whether a note was found by a file or tag, by words, or by both."""
     both = scored.tag > 0 and scored.semantic > 0
     return "both" if both else "semantic" if scored.semantic > 0 else "tag"
+
+
+def _folder(root: Path | None, query: RecallQuery) -> str | None:
+    """Return the folder of a project's vault as its agent finds it, None if it cannot."""
+    if root is None or query.scope != EVERYTHING:
+        return None
+    project = root.parent.parent
+    is_there = query.cwd is None or Path(query.cwd).is_relative_to(project)
+    return root.relative_to(project).as_posix() if is_there else str(root)  # in a worktree
 
 
 def _today() -> date:

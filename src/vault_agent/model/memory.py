@@ -26,7 +26,8 @@ class RecallQuery:
     the notes in `scope`, and the global vault only if it may ask for that too.
 
     With `bar`, nobody has asked: a note comes only if a passage of it has enough of the prompt, the
-    more the higher the bar is, and the text is an index of the notes.
+    more the higher the bar is, and the text is an index of the notes. `cwd` is where the agent
+    works, if that is known: it finds the notes as files from there.
     """
 
     prompt: str = ""
@@ -43,6 +44,7 @@ class RecallQuery:
     without: Mapping[Address, str] = field(default_factory=dict)
     scope: Scope = EVERYTHING
     with_global: bool = True
+    cwd: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
