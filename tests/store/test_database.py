@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.errors import Failed
-from vault_agent.store.database import connect, translated, within
+from vault_agent.store.database import connect, translated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,20 +66,3 @@ def test_a_read_only_database_is_reported_as_denied_permission(tmp_path: Path):
         translated(),
     ):
         connection.execute("CREATE TABLE t (x)")
-
-
-async def test_a_function_reads_within_the_thread_and_the_transaction_of_a_writer(tmp_path: Path):
-    """It relies on private names of aiosqlite."""
-
-    def read(connection: sqlite3.Connection, least: int) -> tuple[list[tuple[int]], int]:
-        rows = connection.execute("SELECT a FROM t WHERE a > ?", (least,)).fetchall()
-        return rows, threading.get_ident()
-
-    connection = await connect(tmp_path / "x.db")
-    await connection.execute_fetchall("CREATE TABLE t (a)")
-    await connection.execute_fetchall("BEGIN")
-    await connection.execute_fetchall("INSERT INTO t VALUES (1), (2)")
-    rows, thread = await within(connection, read, least=1)
-    await connection.close()
-    assert rows == [(2,)]
-    assert thread != threading.get_ident()

@@ -14,7 +14,7 @@ import itertools
 import secrets
 import shutil
 from collections import Counter, deque
-from contextlib import AsyncExitStack, aclosing, suppress
+from contextlib import ExitStack, aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,7 @@ from vault_agent.indexing.task import MAX_NOTE_IDS, Attempt, IndexRun
 from vault_agent.markdown.resolve import names_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
-from vault_agent.store.database import open_bulk, open_writer, translated, within
+from vault_agent.store.database import open_bulk, open_writer, translated
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.writer import FulltextWriter, make_durable
 from vault_agent.store.index import documents
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
     from vault_agent.indexing.task import IndexTask, Report
-    from vault_agent.store.database import AsyncConnection
+    from vault_agent.store.database import Connection
 
     Parse = Callable[[list[FileTask]], Awaitable[list[ParsedFile]]]
 
@@ -124,7 +124,7 @@ class _Target(NamedTuple):
 
     generation: int
     revision: int
-    connection: AsyncConnection
+    connection: Connection
     writer: NoteWriter
     fulltext: FulltextWriter
     folder: Path  # of the full text
@@ -178,14 +178,14 @@ class _Run:
         same = base and base.has_exclusions_of(self._task.fingerprint)
         if base and same and not self._changes.differs and not self._rewrites:
             return self._result(base)
-        async with AsyncExitStack() as stack:
-            async with AsyncExitStack() as database:
-                target = await self._open(database, stack)
-                await target.connection.execute_fetchall("BEGIN IMMEDIATE")
+        with ExitStack() as stack:
+            with translated(), ExitStack() as database:
+                target = self._open(database, stack)
+                target.connection.execute("BEGIN IMMEDIATE")
                 meta = await self._write(target)
                 await in_thread(make_durable, target.folder)
                 check(meta.notes)
-                await target.connection.execute_fetchall("COMMIT")
+                await in_thread(target.connection.execute, "COMMIT")
             if base is None:
                 await in_thread(self._directory.publish, target.generation)
             run = self._result(meta)
@@ -241,7 +241,7 @@ class _Run:
         with suppress(OSError):
             directory.remove_older_fulltext(target.generation, target.revision)
 
-    async def _open(self, database: AsyncExitStack, stack: AsyncExitStack) -> _Target:
+    def _open(self, database: ExitStack, stack: ExitStack) -> _Target:
         """Open the next revision of the current generation, or the first of a new one."""
         directory = self._directory
         if self._base:
@@ -253,36 +253,36 @@ class _Run:
             generation, revision, shared = directory.next_generation(), 1, None
             directory.generation(generation).mkdir(mode=0o700)
             opened = open_bulk(directory.database(generation))
-        connection = await database.enter_async_context(opened)
+        connection = database.enter_context(opened)
         if self._base is None:
-            await create_schema(connection)
+            create_schema(connection)
         folder = directory.fulltext(generation, revision)
         fulltext = FulltextWriter(folder, base=None if self._rewrites else shared)
         stack.callback(fulltext.close)
         has_documents = bool(self._task.attachments)
         if self._base is not None:
-            has_documents = has_documents or await within(connection, documents.exist)
+            has_documents = has_documents or documents.exist(connection)
         writer = NoteWriter(connection, self._base, documents=has_documents)
         return _Target(generation, revision, connection, writer, fulltext, folder)
 
     async def _write(self, target: _Target) -> Meta:
         changes, writer = self._changes, target.writer
         if self._task.attachments:
-            await documents.create_documents(target.connection)
+            documents.create_documents(target.connection)
         await self._forget(target, changes.removed)
         self._gone = _count_notes(changes.removed)
         await self._store_notes(target)
         if self._rewrites:
             await self._rewrite(target)
-        await self._store_left_out(writer)
-        await writer.change_symlinks(changes.new_symlinks, changes.lost_symlinks)
+        self._store_left_out(writer)
+        writer.change_symlinks(changes.new_symlinks, changes.lost_symlinks)
         # The full-text engine commits in other threads while links are resolved here.
         committed = asyncio.create_task(in_thread(target.fulltext.commit))
         try:
-            await self._store_attachments(writer)
-            await self._resolve_links(target)
+            self._store_attachments(writer)
+            await in_thread(self._resolve_links, target)
             if self._base is None:
-                await create_indexes(target.connection)
+                await in_thread(create_indexes, target.connection)
         finally:
             await committed
         totals = writer.totals
@@ -298,7 +298,7 @@ class _Run:
             links=totals.links,
             unresolved_links=totals.unresolved_links,
         )
-        await write_meta(target.connection, meta)
+        write_meta(target.connection, meta)
         return meta
 
     async def _store_notes(self, target: _Target) -> None:
@@ -348,7 +348,7 @@ class _Run:
         await self._forget(target, outdated)
         gone = [file.entry.path for file in stored if file.outcome is Outcome.GONE]
         self._gone += _count_notes(gone)
-        await target.writer.touch(
+        target.writer.touch(
             (known[file.entry.path].rowid, file.entry)
             for file in stored
             if file.outcome is Outcome.SAME
@@ -382,7 +382,8 @@ class _Run:
                 await asyncio.wait(window)
 
     async def _add(self, target: _Target, files: Sequence[ParsedFile]) -> None:
-        await target.writer.add([file.rows for file in files if file.rows is not None])
+        rows = [file.rows for file in files if file.rows is not None]
+        await in_thread(target.writer.add, rows)
         for file in files:
             path = file.entry.path
             if file.text is not None:
@@ -416,36 +417,36 @@ class _Run:
         rowids = [self._known[path].rowid for path in paths]
         self._forgotten.update(rowids)
         names: list[tuple[int, int]] = []
-        known = await within(target.connection, reading.by_rowid, rowids)
+        known = await in_thread(reading.by_rowid, target.connection, rowids)
         for note in known.values():
             self._names_before[note.path] = names_of(note.path, (*note.aliases, *note.keys))
             names += name_rows(note.path, self._names_before[note.path])
-        await target.writer.change_names((), names)
-        await target.writer.remove(rowids)
+        target.writer.change_names((), names)
+        await in_thread(target.writer.remove, rowids)
         if not self._rewrites:
             for rowid in rowids:
                 target.fulltext.remove_note(rowid)
 
-    async def _store_left_out(self, writer: NoteWriter) -> None:
+    def _store_left_out(self, writer: NoteWriter) -> None:
         before, now = self._changes.left_out_before, self._left_out
-        await writer.change_left_out(
+        writer.change_left_out(
             [now[path] for path in sorted(now) if before.get(path) != now[path]],
             [path for path in before if before[path] != now.get(path)],
         )
 
-    async def _store_attachments(self, writer: NoteWriter) -> None:
+    def _store_attachments(self, writer: NoteWriter) -> None:
         added, removed = self._changes.new_attachments, self._changes.lost_attachments
-        await writer.change_attachments(added, removed)
+        writer.change_attachments(added, removed)
         for path in (*added, *removed):
             self._affected |= names_of(path)
-        await writer.change_names(
+        writer.change_names(
             [row for path in added for row in name_rows(path, names_of(path))],
             [row for path in removed for row in name_rows(path, names_of(path))],
         )
 
-    async def _resolve_links(self, target: _Target) -> None:
+    def _resolve_links(self, target: _Target) -> None:
         self._affected.update(*self._names_before.values())  # of removed notes
-        await resolve_links(
+        resolve_links(
             target.connection,
             target.writer,
             self._report,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import within
 from vault_agent.store.index import links as reading_links
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index import places
@@ -19,10 +18,10 @@ from vault_agent.store.index.rows import PARTS, handle_of, name_hash
 from vault_agent.store.index.writer import ResolvedLink
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from vault_agent.indexing.task import Report
-    from vault_agent.store.database import AsyncConnection
+    from vault_agent.store.database import Connection
     from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.rows import Row
     from vault_agent.store.index.writer import NoteWriter
@@ -33,8 +32,8 @@ NOTES_AT_ONCE = 500
 """New notes whose links are resolved together."""
 
 
-async def resolve_links(
-    connection: AsyncConnection,
+def resolve_links(
+    connection: Connection,
     writer: NoteWriter,
     report: Report,
     *,
@@ -46,17 +45,17 @@ async def resolve_links(
     `affected` holds names as `names_of` returns them. None means all links.
     """
     if writer.waiting is not None:
-        resolver = await _resolver(connection)
-        await writer.add_links(*_resolved(resolver, writer.waiting))
+        resolver = _resolver(connection)
+        writer.add_links(*_resolved(resolver, writer.waiting))
         report.phase("store", writer.totals.links, writer.totals.links)
         return
     few = affected is not None and len(affected) <= MANY_NAMES
     names = affected if few else None
-    everything = None if few else await _resolver(connection)
+    everything = None if few else _resolver(connection)
     total = writer.totals.links
     done = 0
-    async for page in _pages(connection, fresh, names):
-        await _resolve(writer, everything or await _resolver(connection, page), page)
+    for page in _pages(connection, fresh, names):
+        _resolve(writer, everything or _resolver(connection, page), page)
         done += len(page)
         report.phase("store", done, total)
     report.phase("store", total, total)
@@ -87,7 +86,7 @@ def name_rows(path: str, names: Iterable[str]) -> list[tuple[int, int]]:
     return [(name_hash(name), handle) for name in names]
 
 
-async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[LinkRow]) -> None:
+def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[LinkRow]) -> None:
     resolved: list[ResolvedLink] = []
     to_attachments: set[int] = set()
     for link in page:
@@ -96,9 +95,9 @@ async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[Li
         resolved.append(ResolvedLink(link, dest, found.ambiguous))
         if dest is not None and not found.is_note:
             to_attachments.add(link.key)
-    changed = await writer.resolve(resolved)
+    changed = writer.resolve(resolved)
     # The previous target of a changed link may have been an attachment too.
-    await writer.count_attachments(
+    writer.count_attachments(
         {
             link.key >> CHUNK_BITS
             for link in changed
@@ -111,9 +110,9 @@ _KIND, _TARGET = (PARTS["link"].split(", ").index(name) for name in ("kind", "ta
 _handle = lru_cache(maxsize=1 << 16)(handle_of)
 
 
-async def _pages(
-    connection: AsyncConnection, fresh: Sequence[int], names: Collection[str] | None
-) -> AsyncIterator[list[LinkRow]]:
+def _pages(
+    connection: Connection, fresh: Sequence[int], names: Collection[str] | None
+) -> Iterator[list[LinkRow]]:
     """Yield the links to resolve: those of new notes and to affected names, or all."""
     if names is None:
         read = reading_links.every
@@ -122,20 +121,16 @@ async def _pages(
         read = partial(reading_links.to_names, lookups=lookups, limit=reading_links.PAGE)
         for start in range(0, len(fresh), NOTES_AT_ONCE):
             part = fresh[start : start + NOTES_AT_ONCE]
-            yield await within(connection, reading_links.of_notes, part)
+            yield reading_links.of_notes(connection, part)
     after = -1
-    while page := await within(connection, read, after=after):
+    while page := read(connection, after=after):
         yield page
         after = page[-1].key
 
 
-async def _resolver(
-    connection: AsyncConnection, page: Sequence[LinkRow] | None = None
-) -> LinkResolver:
+def _resolver(connection: Connection, page: Sequence[LinkRow] | None = None) -> LinkResolver:
     """Return a resolver over all names, or over the names that the links of a page use."""
     if page is None:
-        return LinkResolver(
-            await within(connection, reading.names), await within(connection, reading.attachments)
-        )
+        return LinkResolver(reading.names(connection), reading.attachments(connection))
     lookups = {link.lookup for link in page}
-    return LinkResolver(*await within(connection, places.files_named, lookups))
+    return LinkResolver(*places.files_named(connection, lookups))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
-from functools import partial
+from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import aiosqlite
 import anyio
@@ -19,7 +18,7 @@ from vault_agent.store.failures import damaged, disk_failed, disk_full, not_writ
 from vault_agent.store.mapped import MappedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from vault_agent.errors import VaultAgentError
@@ -28,8 +27,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 Connection = sqlite3.Connection
-AsyncConnection = aiosqlite.Connection
-"""The types of connections for other packages, which import no database."""
+"""The type of connections for other packages, which import no database."""
 
 _READER_CACHE_KIB = 16_384
 """Page cache of a reader. Without memory mapping, the default of 2 MB costs a search 0.5 ms."""
@@ -136,21 +134,6 @@ def check_pages(connection: sqlite3.Connection, *, indexes: bool = False) -> Non
         raise damaged()
 
 
-async def within(
-    connection: AsyncConnection,
-    function: Callable[Concatenate[sqlite3.Connection, _P], _T],
-    *arguments: _P.args,
-    **options: _P.kwargs,
-) -> _T:
-    """Run a function of the plain connection in the connection's own thread.
-
-    So a writer reads what it has not committed yet by the functions that read an index.
-    """
-    plain = connection._conn  # noqa: SLF001 - there is no public way
-    work = partial(function, plain, *arguments, **options)
-    return await connection._execute(work)  # type: ignore[no-any-return, no-untyped-call]  # noqa: SLF001
-
-
 def open_or_renew(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
     """Open a database outside the generations, and create it if it is missing.
 
@@ -166,9 +149,7 @@ def open_or_renew(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> 
 
 
 def _prepared(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
-    )
+    connection = _plain(path)
     try:
         with translated():
             prepare(connection)
@@ -225,8 +206,8 @@ def _translate(error: sqlite3.DatabaseError) -> VaultAgentError | None:
     return disk_failed(_DISK[code]) if code in _DISK else None
 
 
-@asynccontextmanager
-async def open_bulk(path: Path) -> AsyncIterator[aiosqlite.Connection]:
+@contextmanager
+def open_bulk(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a new database that is not read before it is published: no journal, no sync.
 
     After a crash the file is not the current one, so nothing is lost. The database is closed in WAL
@@ -236,7 +217,7 @@ async def open_bulk(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     with translated():
         # Not left to SQLite, which does not report why it cannot create a file.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    async with _connect(path, mode="rw") as connection:
+    with closing(_connect(path, mode="rw")) as connection:
         for pragma in (
             "page_size = 8192",  # measured: 4 % smaller than with 4096
             "journal_mode = OFF",
@@ -244,17 +225,17 @@ async def open_bulk(path: Path) -> AsyncIterator[aiosqlite.Connection]:
             "locking_mode = EXCLUSIVE",
             "cache_size = -65536",
         ):
-            await connection.execute_fetchall(f"PRAGMA {pragma}")
+            connection.execute(f"PRAGMA {pragma}")
         yield connection
-        await connection.execute_fetchall("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA journal_mode = WAL")
 
 
-@asynccontextmanager
-async def open_writer(path: Path) -> AsyncIterator[aiosqlite.Connection]:
+@contextmanager
+def open_writer(path: Path) -> Iterator[sqlite3.Connection]:
     """Open the current database for one incremental run (synced at commit)."""
-    async with _connect(path, mode="rw") as connection:
+    with closing(_connect(path, mode="rw")) as connection:
         for pragma in ("synchronous = FULL", "cache_size = -32768"):
-            await connection.execute_fetchall(f"PRAGMA {pragma}")
+            connection.execute(f"PRAGMA {pragma}")
         yield connection
 
 
@@ -267,15 +248,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the database is missing or damaged.
     """
     with translated():
-        if not path.exists():
-            raise damaged()  # renamed since it is damaged, or removed
-        connection = sqlite3.connect(
-            _uri_of(path, mode="ro"),
-            uri=True,
-            isolation_level=None,
-            timeout=BUSY_SECONDS,
-            check_same_thread=False,
-        )
+        connection = _connect(path, mode="ro")
         try:
             for pragma in _READER_PRAGMAS:  # the last one reads the file
                 connection.execute(f"PRAGMA {pragma}")
@@ -297,13 +270,13 @@ def mapped_files(path: Path) -> MappedFiles:
     return MappedFiles([path.with_name(f"{path.name}-shm")])
 
 
-async def connect(database: Path | str, *, uri: bool = False) -> aiosqlite.Connection:
+async def connect(path: Path) -> aiosqlite.Connection:
     """Return a connection in autocommit mode.
 
     If opening fails or is cancelled, this waits for aiosqlite's thread to end. Otherwise the thread
     could call a closed event loop, and print a traceback on standard error.
     """
-    opening = asyncio.ensure_future(_opened(database, uri=uri))
+    opening = asyncio.ensure_future(_opened(path))
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:
@@ -313,8 +286,8 @@ async def connect(database: Path | str, *, uri: bool = False) -> aiosqlite.Conne
         raise
 
 
-async def _opened(database: Path | str, *, uri: bool) -> aiosqlite.Connection:
-    connection = aiosqlite.connect(database, uri=uri, isolation_level=None, timeout=BUSY_SECONDS)
+async def _opened(path: Path) -> aiosqlite.Connection:
+    connection = aiosqlite.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
     try:
         return await connection
     except sqlite3.Error:
@@ -322,23 +295,16 @@ async def _opened(database: Path | str, *, uri: bool) -> aiosqlite.Connection:
         raise
 
 
-@asynccontextmanager
-async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connection]:
+def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
+    """Open a database in a mode of SQLite, `ro` or `rw`."""
     with translated():
         if not path.exists():
             raise damaged()  # renamed since it is damaged, or removed
-        connection = await connect(_uri_of(path, mode=mode), uri=True)
-    try:
-        yield connection
-    except BaseException:
-        # aiosqlite's thread outlives a cancelled await: interrupt it, or close() waits for it. Only
-        # then, since after an interrupt SQLite closes without a checkpoint.
-        await connection.interrupt()
-        raise
-    finally:
-        await connection.close()
+        return _plain(f"{path.absolute().as_uri()}?mode={mode}", uri=True)
 
 
-def _uri_of(path: Path, *, mode: str) -> str:
-    """Return the URI that opens a database in a mode of SQLite: `ro` or `rw`."""
-    return f"{path.absolute().as_uri()}?mode={mode}"
+def _plain(database: Path | str, *, uri: bool = False) -> sqlite3.Connection:
+    """Return a connection in autocommit mode. Any thread may use it, one at a time."""
+    return sqlite3.connect(
+        database, uri=uri, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
+    )

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    import aiosqlite
-
     from vault_agent.store.index.notes import ChunkText, StoredNote
 
 
-async def create_documents(connection: aiosqlite.Connection) -> None:
+def create_documents(connection: sqlite3.Connection) -> None:
     """Create the table if it is missing."""
-    await connection.execute_fetchall(script("index/documents.sql"))
+    connection.execute(script("index/documents.sql"))
 
 
 def exist(connection: sqlite3.Connection) -> bool:

@@ -12,8 +12,6 @@ from vault_agent.store.failures import damaged
 if TYPE_CHECKING:
     import sqlite3
 
-    import aiosqlite
-
 SCHEMA_VERSION = 8
 """SQLite's `user_version`. An index with another version must be rebuilt."""
 
@@ -38,9 +36,9 @@ class Meta:
         return self.fingerprint == fingerprint
 
 
-async def write_meta(connection: aiosqlite.Connection, meta: Meta) -> None:
+def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
     """Write the metadata in the caller's transaction."""
-    await connection.executemany(
+    connection.executemany(
         "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
         list(asdict(meta).items()),
     )

@@ -15,8 +15,6 @@ from vault_agent.text.names import is_note
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import aiosqlite
-
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.meta import Meta
@@ -44,17 +42,17 @@ class Totals:
     unresolved_links: int = 0
 
 
-async def create_schema(connection: aiosqlite.Connection) -> None:
+def create_schema(connection: sqlite3.Connection) -> None:
     """Create the tables of a new generation."""
-    await connection.executescript(script("index/schema.sql"))
-    await connection.execute_fetchall(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.executescript(script("index/schema.sql"))
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-async def create_indexes(connection: aiosqlite.Connection) -> None:
+def create_indexes(connection: sqlite3.Connection) -> None:
     """Create the SQL indexes, after the bulk load."""
     # Not executescript, which would commit the current transaction.
     for statement in filter(str.strip, script("index/indexes.sql").split(";")):
-        await connection.execute_fetchall(statement)
+        connection.execute(statement)
 
 
 class NoteWriter:
@@ -65,7 +63,7 @@ class NoteWriter:
     """
 
     def __init__(
-        self, connection: aiosqlite.Connection, base: Meta | None, *, documents: bool = False
+        self, connection: sqlite3.Connection, base: Meta | None, *, documents: bool = False
     ) -> None:
         """Take the connection. `documents` says whether there is a table of documents."""
         self._connection = connection
@@ -84,7 +82,7 @@ class NoteWriter:
         self.next_rowid = rowids.stop
         return rowids
 
-    async def add(self, files: Sequence[NoteRows]) -> None:
+    def add(self, files: Sequence[NoteRows]) -> None:
         """Store notes, and documents, under rowids that were reserved for them.
 
         Raises:
@@ -94,42 +92,42 @@ class NoteWriter:
         documents = [rows for rows in files if not is_note(rows.note[_PATH])]
         with translated():
             try:
-                await self._connection.executemany(_INSERT_NOTE, [rows.note for rows in notes])
+                self._connection.executemany(_INSERT_NOTE, [rows.note for rows in notes])
                 if documents:
                     inserted = [_document_of(rows.note) for rows in documents]
-                    await self._connection.executemany(_INSERT_DOCUMENT, inserted)
+                    self._connection.executemany(_INSERT_DOCUMENT, inserted)
             except sqlite3.IntegrityError as error:
                 raise Failed(
                     "ID_COLLISION",
                     "Two notes share one identifier.",
                 ) from error
             names = [name for rows in notes for name in rows.names]
-            await self._connection.executemany(_INSERT_NAME, names)
+            self._connection.executemany(_INSERT_NAME, names)
             for number, insert in enumerate(_INSERTS):
                 if number == _LINK and self.waiting is not None:
                     continue
                 part = [row for rows in files for row in rows.parts[number]]
                 if part:
-                    await self._connection.executemany(insert, part)
+                    self._connection.executemany(insert, part)
         links = sum(len(rows.parts[_LINK]) for rows in notes)
         if self.waiting is not None:
             self.waiting += [(rows.note[_PATH], rows.parts[_LINK]) for rows in notes]
             self._waiting_links += links
             if self._waiting_links > MAX_WAITING:
-                await self._write_unresolved()
+                self._write_unresolved()
         self.totals.notes += len(notes)
         self.totals.chunks += sum(len(rows.parts[_CHUNK]) for rows in files)
         self.totals.links += links
         self.totals.unresolved_links += links  # until they are resolved
 
-    async def _write_unresolved(self) -> None:
+    def _write_unresolved(self) -> None:
         """Write the waiting links, and all later ones, without their destinations."""
         rows = [row for _, links in self.waiting or () for row in links]
         self.waiting = None
         with translated():
-            await self._connection.executemany(_INSERTS[_LINK], rows)
+            self._connection.executemany(_INSERTS[_LINK], rows)
 
-    async def add_links(self, rows: Sequence[Row], attachments: Mapping[int, int]) -> None:
+    def add_links(self, rows: Sequence[Row], attachments: Mapping[int, int]) -> None:
         """Write links of a new generation with their destinations.
 
         Each row ends with the destination's handle and whether the link is ambiguous.
@@ -137,39 +135,36 @@ class NoteWriter:
         """
         self.totals.unresolved_links -= sum(row[-2] is not None for row in rows)
         with translated():
-            await self._connection.executemany(_INSERT_RESOLVED, rows)
-            await self._connection.executemany(
+            self._connection.executemany(_INSERT_RESOLVED, rows)
+            self._connection.executemany(
                 "UPDATE note SET attachment_count = ? WHERE rowid = ?",
                 [(count, rowid) for rowid, count in attachments.items()],
             )
 
-    async def remove(self, rowids: Iterable[int]) -> None:
+    def remove(self, rowids: Iterable[int]) -> None:
         """Remove notes, and documents if there may be any, with all their parts."""
         numbers = [(rowid,) for rowid in rowids]
         ranges = [keys_of(rowid) for (rowid,) in numbers]
         totals = self.totals
-        unresolved = await self._delete("link WHERE key >= ? AND key < ? AND dest IS NULL", ranges)
+        unresolved = self._delete("link WHERE key >= ? AND key < ? AND dest IS NULL", ranges)
         totals.unresolved_links -= unresolved
         totals.links -= unresolved
         deleted = {
-            table: await self._delete(f"{table} WHERE key >= ? AND key < ?", ranges)
-            for table in PARTS
+            table: self._delete(f"{table} WHERE key >= ? AND key < ?", ranges) for table in PARTS
         }
         totals.chunks -= deleted["chunk"]
         totals.links -= deleted["link"]
-        totals.notes -= await self._delete("note WHERE rowid = ?", numbers)
+        totals.notes -= self._delete("note WHERE rowid = ?", numbers)
         if self._documents:
-            await self._delete("document WHERE rowid = ?", numbers)
+            self._delete("document WHERE rowid = ?", numbers)
 
-    async def _delete(self, what: str, rows: Iterable[tuple[object, ...]]) -> int:
+    def _delete(self, what: str, rows: Iterable[tuple[object, ...]]) -> int:
         """Delete rows, once for each of `rows` of parameters, and return how many were deleted."""
         with translated():
-            cursor = await self._connection.executemany(f"DELETE FROM {what}", rows)
-            deleted = max(cursor.rowcount, 0)
-            await cursor.close()
-        return deleted
+            cursor = self._connection.executemany(f"DELETE FROM {what}", rows)
+        return max(cursor.rowcount, 0)
 
-    async def touch(self, files: Iterable[tuple[int, FileEntry]]) -> None:
+    def touch(self, files: Iterable[tuple[int, FileEntry]]) -> None:
         """Update size and times of notes and documents whose content has not changed."""
         times = [
             (entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode, rowid)
@@ -177,54 +172,50 @@ class NoteWriter:
         ]
         with translated():
             for table in ("note", "document") if self._documents else ("note",):
-                await self._connection.executemany(
+                self._connection.executemany(
                     f"UPDATE {table} SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?"
                     " WHERE rowid = ?",
                     times,
                 )
 
-    async def change_names(
+    def change_names(
         self, added: Iterable[tuple[int, int]], removed: Iterable[tuple[int, int]]
     ) -> None:
         """Add and remove names of files, as (hash of the name, handle of the file)."""
-        await self._delete("name WHERE lookup = ? AND handle = ?", removed)
+        self._delete("name WHERE lookup = ? AND handle = ?", removed)
         with translated():
-            await self._connection.executemany(_INSERT_NAME, added)
+            self._connection.executemany(_INSERT_NAME, added)
 
-    async def change_attachments(self, added: Iterable[str], removed: Iterable[str]) -> None:
+    def change_attachments(self, added: Iterable[str], removed: Iterable[str]) -> None:
         """Add and remove attachments."""
-        await self._delete("attachment WHERE handle = ?", [(handle_of(path),) for path in removed])
+        self._delete("attachment WHERE handle = ?", [(handle_of(path),) for path in removed])
         with translated():
-            await self._connection.executemany(
+            self._connection.executemany(
                 "INSERT INTO attachment VALUES (?, ?)",
                 [(handle_of(path), path) for path in added],
             )
 
-    async def change_left_out(
+    def change_left_out(
         self, added: Iterable[tuple[FileEntry, bool]], removed: Iterable[str]
     ) -> None:
         """Add and remove files named like notes that are left out, each with whether it is unread.
 
         `removed` comes first, so a path may be in both.
         """
-        await self._delete("left_out WHERE path = ?", [(path,) for path in removed])
+        self._delete("left_out WHERE path = ?", [(path,) for path in removed])
         with translated():
-            await self._connection.executemany(
+            self._connection.executemany(
                 "INSERT INTO left_out VALUES (?, ?, ?, ?, ?, ?)",
                 [(*entry, unread) for entry, unread in added],
             )
 
-    async def change_symlinks(
-        self, added: Mapping[str, str | None], removed: Iterable[str]
-    ) -> None:
+    def change_symlinks(self, added: Mapping[str, str | None], removed: Iterable[str]) -> None:
         """Add symbolic links with their targets, and remove others."""
-        await self._delete("symlink WHERE path = ?", [(path,) for path in removed])
+        self._delete("symlink WHERE path = ?", [(path,) for path in removed])
         with translated():
-            await self._connection.executemany(
-                "INSERT INTO symlink VALUES (?, ?)", list(added.items())
-            )
+            self._connection.executemany("INSERT INTO symlink VALUES (?, ?)", list(added.items()))
 
-    async def resolve(self, resolved: Iterable[ResolvedLink]) -> list[LinkRow]:
+    def resolve(self, resolved: Iterable[ResolvedLink]) -> list[LinkRow]:
         """Record the destinations of links, and return the links whose destination has changed."""
         changed = [
             (link, dest, ambiguous)
@@ -235,16 +226,16 @@ class NoteWriter:
             (dest is None) - (link.dest is None) for link, dest, _ in changed
         )
         with translated():
-            await self._connection.executemany(
+            self._connection.executemany(
                 "UPDATE link SET dest = ?, ambiguous = ? WHERE key = ?",
                 [(dest, ambiguous, link.key) for link, dest, ambiguous in changed],
             )
         return [link for link, _, _ in changed]
 
-    async def count_attachments(self, rowids: Iterable[int]) -> None:
+    def count_attachments(self, rowids: Iterable[int]) -> None:
         """Recount the attachments that these notes link to."""
         with translated():
-            await self._connection.executemany(
+            self._connection.executemany(
                 _COUNT_ATTACHMENTS,
                 [(*keys_of(rowid), rowid) for rowid in rowids],
             )
