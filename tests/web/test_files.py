@@ -417,3 +417,52 @@ def test_what_is_gone_is_no_longer_among_the_notes_opened_last(desk: Desk):
     page.evaluate("location.hash = '#/notes'")
     expect(page.locator(".start")).to_be_visible()
     expect(page.locator(".start")).not_to_contain_text("Fleeting")
+
+
+def test_a_menu_of_a_note_a_folder_and_a_link(desk: Desk):
+    desk.note("menus/Asked.md", "# Asked\n\nSee [[Lonely]].\n")
+    page = desk.open(f"/notes/{desk.id_of('Asked')}")
+    menu = page.get_by_role("menu", name="What can be done")
+    page.locator(".prose a", has_text="Lonely").click(button="right")
+    expect(menu.get_by_role("menuitem")).to_have_text(
+        ["Open", "Open in a tab", "Copy the link", "Show in the graph", "Rename or move", "Delete"]
+    )
+    menu.get_by_role("menuitem", name="Open in a tab").click()
+    expect(page.locator(".tabstrip a")).to_have_count(2)
+    page.locator(".row").first.click(button="right")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+    page.keyboard.press("f")
+    folder = page.get_by_role("treeitem", name="menus")
+    folder.click(button="right")
+    menu.get_by_role("menuitem", name="Rename or move").click()
+    page.get_by_role("textbox", name="Name").fill("menus of notes")
+    page.get_by_role("button", name="Move", exact=True).click()
+    expect(page.get_by_role("treeitem", name="menus of notes")).to_be_visible()
+    assert desk.read("menus of notes/Asked.md")
+    expect(page.locator(".toast")).to_have_count(0)
+    page.get_by_role("treeitem", name="menus of notes").click(button="right")
+    assert violations(page, RULES) == []
+
+
+def test_text_that_was_not_saved_is_shown_until_it_is_taken_up(desk: Desk):
+    desk.note("Crashed.md", "# Crashed\n\n")
+    page = desk.edit("Crashed")
+    page.route("**/write/note", lambda route: route.abort())
+    page.keyboard.insert_text("never sent")
+    expect(page.locator(".saved")).to_have_text("Not saved, will try again")
+    page.evaluate("location.hash = '#/notes'")
+    unsaved = page.get_by_role("list", name="Text that is not saved")
+    expect(unsaved).to_contain_text("Not saved: Crashed")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("option", name="Crashed").first).to_be_visible()
+    page.keyboard.press("Escape")
+    page.unroute("**/write/note")
+    page.reload()
+    unsaved.get_by_role("link").click()
+    page.get_by_role("button", name="Restore it").click()
+    desk.until("Crashed.md", "never sent")
+    page.evaluate("location.hash = '#/notes'")
+    expect(page.locator(".row").first).to_be_visible()
+    expect(unsaved).to_have_count(0)

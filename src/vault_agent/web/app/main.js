@@ -10,7 +10,7 @@ import { followAddress } from "./state/results.js";
 import { start } from "./state/vault.js";
 import { addEverywhere } from "./views/frame/everywhere.js";
 import { Banner, Gate, Stats, Thumbs, Top } from "./views/frame/frame.js";
-import { overlay } from "./views/frame/overlay.js";
+import { context, overlay } from "./views/frame/overlay.js";
 import { Notes } from "./views/notes/notes.js";
 import { stopped } from "./wire.js";
 import { words } from "./words.js";
@@ -42,6 +42,7 @@ const OVERLAYS = /** @type {Record<string, ReturnType<typeof dialog>>} */ ({
   writes: dialog(() => import("./views/files/writes.js")),
 });
 
+const CONTEXT = () => import("./views/frame/context.js");
 const [SOON, TRIES] = [50, 40]; // ms
 
 /** Another view took what had the focus away: give it to what is shown now. Return a function that stops it. */
@@ -82,6 +83,15 @@ function App() {
     <main class="view" id="view">
       <${Banner} />
       ${view === "notes" ? html`<${Notes} />` : html`<${Later} key=${view} load=${LATER[view]} name="View" />`}
+      ${
+        context.value &&
+        html`<${Later}
+          key=${`${context.value.at.x} ${context.value.at.y}`}
+          load=${CONTEXT}
+          name="Context"
+          given=${context.value}
+        />`
+      }
     </main>
     <${Stats} />
     <${Thumbs} />

@@ -76,6 +76,8 @@ export function identify(path) {
 
 /** The paths of notes that the page has seen, by their IDs. */
 const paths = new Map(/** @type {[string, string][]} */ ([]));
+/** The path of a note, or "" if the page has not seen it. @param {string} id */
+export const pathOf = (id) => paths.get(id) ?? "";
 /** @param {string} id @param {string} path */
 export const knowPath = (id, path) => void paths.set(id, path);
 

@@ -1,5 +1,6 @@
 // Text that is not on disk yet, kept by the browser for this vault until it is.
 
+import { signal } from "../../vendor/preact.js";
 import { vaultId } from "../wire.js";
 
 /**
@@ -61,6 +62,7 @@ const keyOf = (id) => `${vaultId.peek()}/${id}`;
 /** Keep a draft. Resolves to whether that was possible. @param {Draft} draft */
 export async function keepDraft(draft) {
   await run("readwrite", (store) => store.put(draft, keyOf(draft.id)));
+  if (!drafts.peek().some(({ id }) => id === draft.id)) await readDrafts();
   return kept;
 }
 
@@ -72,4 +74,18 @@ export async function draftOf(id) {
 }
 
 /** @param {string} id */
-export const dropDraft = (id) => run("readwrite", (store) => store.delete(keyOf(id)));
+export async function dropDraft(id) {
+  await run("readwrite", (store) => store.delete(keyOf(id)));
+  await readDrafts();
+}
+
+/** The drafts of this vault, the latest first. */
+export const drafts = signal(/** @type {Draft[]} */ ([]));
+
+/** Ask the browser which drafts it keeps. */
+export async function readDrafts() {
+  const all = await run("readonly", (store) => store.getAll(IDBKeyRange.bound(keyOf(""), keyOf("~"))));
+  drafts.value = /** @type {Draft[]} */ (all ?? [])
+    .filter(({ at }) => Date.now() - at <= KEPT)
+    .sort((one, other) => other.at - one.at);
+}

@@ -188,6 +188,8 @@ export function Tree() {
       draggable: hasRight("move") && each.kind !== "rest",
       style: { insetBlockStart: `${at * height.value}px` },
       title: plain(each.path, 300),
+      "data-kind": each.kind === "rest" ? undefined : each.kind,
+      "data-path": each.kind === "rest" ? undefined : each.path,
       onFocus: () => (focused.value = each.key),
       onDragStart: (/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED, each.path),
       onDragOver: (/** @type {DragEvent} */ event) => dragOver(event, into(each)),

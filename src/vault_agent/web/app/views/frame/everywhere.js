@@ -3,12 +3,12 @@
 import { effect } from "../../../vendor/preact.js";
 import { add } from "../../parts/commands.js";
 import { sentence, toast } from "../../parts/say.js";
-import { go } from "../../state/address.js";
+import { go, parsed, pathOf } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
 import { hasMemory, mayWrite } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { words } from "../../words.js";
-import { overlay } from "./overlay.js";
+import { context, overlay } from "./overlay.js";
 
 const THEMES = /** @type {const} */ (["system", "light", "dark"]);
 
@@ -27,8 +27,26 @@ export async function index() {
   }
 }
 
+/** Whether a menu is shown for what was clicked: a note, or a file or folder of the tree. @param {MouseEvent} event */
+function askForMenu(event) {
+  const origin =
+    event.target instanceof Element
+      ? /** @type {HTMLElement | null} */ (event.target.closest("[data-kind][data-path], .row, a[href^='#/notes/']"))
+      : null;
+  if (!origin || event.shiftKey) return; // with Shift it is the browser's
+  const id = origin instanceof HTMLAnchorElement ? parsed(origin.hash).note : "";
+  const kind = /** @type {"note"} */ (origin.dataset.kind ?? "note");
+  if (kind === "note" && !id) return;
+  event.preventDefault();
+  const box = origin.getBoundingClientRect();
+  const byKeys = !event.clientX && !event.clientY;
+  const at = byKeys ? box : new DOMRect(event.clientX, event.clientY, 0, 0);
+  context.value = { kind, id, path: origin.dataset.path ?? pathOf(id), at, origin };
+}
+
 /** Add the commands of every view. Those of a view come later, and stand before them. */
 export function addEverywhere() {
+  addEventListener("contextmenu", askForMenu);
   add([
     { id: "notes", name: words.commands.notes, icon: "notes", run: () => go({ view: "notes" }) },
     { id: "graph", name: words.commands.graph, icon: "graph", keys: ["Mod+g"], run: () => go({ view: "graph" }) },

@@ -16,6 +16,11 @@ export const overlay = signal(
     null
   ),
 );
+/**
+ * What a menu was asked for, and where. Files and folders have no ID.
+ * @typedef {{ kind: "note" | "folder" | "file", id: string, path: string, at: DOMRect, origin: HTMLElement }} Context
+ */
+export const context = signal(/** @type {Context | null} */ (null));
 let typed = "";
 let entered = false;
 export const closeOverlay = () => {

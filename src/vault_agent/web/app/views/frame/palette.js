@@ -7,6 +7,7 @@ import { announce } from "../../parts/say.js";
 import { Icon, Shape } from "../../parts/sign.js";
 import { hitsOf, Marked, plain } from "../../parts/text.js";
 import { go } from "../../state/address.js";
+import { drafts } from "../../state/drafts.js";
 import { recent, starred } from "../../state/settings.js";
 import { mayWrite, typed } from "../../state/vault.js";
 import { ask, newestOnly } from "../../wire.js";
@@ -133,6 +134,15 @@ export function Overlay({ only, pick }) {
     if (pick) return [];
     const others = recent.value.filter(({ id }) => !starred.value.some((each) => each.id === id));
     return [
+      ...drafts.value.map(({ id, title, path }) => ({
+        id: `draft-${id}`,
+        icon: "clock",
+        name: plain(title, 160),
+        detail: plain(path, 160),
+        ranges: [],
+        group: later.unsaved.title,
+        run: () => go({ view: "notes", note: id, edit: "1" }),
+      })),
       ...kept(starred.value.slice(0, MOST), later.start.starred),
       ...kept(others.slice(0, only ? MOST : 6), later.palette.recent),
     ];

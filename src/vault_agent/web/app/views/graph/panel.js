@@ -224,5 +224,7 @@ function Days({ span: [first, last], filter, onFilter }) {
       onChange=${(/** @type {Typed} */ { target }) =>
         onFilter({ [end]: target.value ? Date.parse(target.value) / DAY : none })}
     />`;
-  return html`<div class="days">${field("first", t.firstDay, -Infinity)} – ${field("last", t.lastDay, Infinity)}</div>`;
+  return html`<div class="days">
+    ${field("first", t.firstDay, -Infinity)} – ${field("last", t.lastDay, Infinity)}
+  </div>`;
 }

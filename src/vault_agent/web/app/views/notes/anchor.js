@@ -28,7 +28,10 @@ export function stayAt(scroller, scroll) {
   return end;
 }
 
-/** Open what hides an element: folded headings and closed callouts. @param {HTMLElement} scroller @param {Element} target */
+/**
+ * Open what hides an element: folded headings and closed callouts.
+ * @param {HTMLElement} scroller @param {Element} target
+ */
 export function uncover(scroller, target) {
   if (target.closest(".folded"))
     for (const fold of scroller.querySelectorAll(".fold[aria-expanded='false']"))

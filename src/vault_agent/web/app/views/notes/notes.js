@@ -16,6 +16,7 @@ import { Find } from "./find.js";
 import { List } from "./list.js";
 
 const READ = () => import("./read.js");
+const UNSAVED = () => import("./unsaved.js");
 const EDGE = () => import("../../parts/edge.js");
 const TABS = () => import("./tabs.js");
 const AFTER = 1500; // ms after the list
@@ -75,6 +76,7 @@ export function Notes() {
     <section class="list" aria-label=${words.notes.title}>
       <h1 class="visually-hidden">${words.notes.title}</h1>
       <${Find} />
+      ${mayWrite.value && begun.value && html`<${Later} load=${UNSAVED} name="Unsaved" />`}
       ${
         counted.value &&
         (tree

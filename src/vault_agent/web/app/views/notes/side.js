@@ -38,13 +38,16 @@ export function Side({ read, box, drawer }) {
       <${Icon} name="x" />
     </button>
     ${isNote(read) && html`<${Mini} read=${read} />`}
-    ${read.outline.some(({ text }) => text.trim() !== read.title.trim()) && html`<${Outline} read=${read} box=${box} />`}
+    ${hasParts(read) && html`<${Outline} read=${read} box=${box} />`}
     ${
       properties.length > 0 &&
       html`<section><h2>${later.note.properties}</h2><${Properties} list=${properties} /></section>`
     }
   </aside>`;
 }
+
+/** Whether there is another heading than the title. @param {import("../../state/note.js").Note} read */
+const hasParts = ({ outline, title }) => outline.some(({ text }) => text.trim() !== title.trim());
 
 const LINE = 96; // px below the top of the reading pane: what is above is read
 const END = 2; // px from the end of the text

@@ -1,0 +1,93 @@
+// The menu of a note, a file or a folder, where it was asked for.
+
+import { html } from "../../../vendor/preact.js";
+import { Menu } from "../../parts/menu.js";
+import { copy } from "../../parts/say.js";
+import { Icon } from "../../parts/sign.js";
+import { address, go, written } from "../../state/address.js";
+import { hasRight } from "../../state/vault.js";
+import { openBeside } from "../../state/tabs.js";
+import { later } from "../../later.js";
+import { context, overlay } from "./overlay.js";
+
+const t = later.context;
+
+/** @typedef {{ name: string, icon: string, run: () => void, hidden?: boolean }} Entry */
+
+/** @param {import("./overlay.js").Context} asked @returns {Entry[]} */
+function entriesOf({ kind, id, path }) {
+  const changes = [
+    {
+      name: t.rename,
+      icon: "edit",
+      run: () => (overlay.value = { name: "move", path }),
+      hidden: !path || !hasRight("move"),
+    },
+    {
+      name: t.delete,
+      icon: "x",
+      run: () => (overlay.value = { name: "delete", path }),
+      hidden: !path || kind === "folder" || !hasRight("delete"),
+    },
+  ];
+  if (kind === "folder")
+    return [
+      {
+        name: t.newNote,
+        icon: "plus",
+        run: () => (overlay.value = { name: "create", title: `${path}/` }),
+        hidden: !hasRight("create"),
+      },
+      {
+        name: t.newFolder,
+        icon: "folder",
+        run: () => (overlay.value = { name: "folder", folder: path }),
+        hidden: !hasRight("create"),
+      },
+      { name: t.list, icon: "list", run: () => go({ view: "notes", path: [path], q: "" }) },
+      ...changes,
+    ];
+  if (kind === "file")
+    return [{ name: t.show, icon: "eye", run: () => (overlay.value = { name: "file", path }) }, ...changes];
+  const link = written({ view: "notes", note: id, vault: address.peek().vault });
+  return [
+    { name: t.open, icon: "notes", run: () => go({ view: "notes", note: id }) },
+    {
+      name: t.beside,
+      icon: "columns",
+      run: () => void openBeside(Object.assign(document.createElement("a"), { href: link })),
+    },
+    { name: t.copy, icon: "link", run: () => void copy(new URL(link, location.href).href) },
+    { name: t.graph, icon: "graph", run: () => go({ view: "graph", near: id }) },
+    ...changes,
+  ];
+}
+
+/** @param {import("./overlay.js").Context} asked */
+export function Context(asked) {
+  const { at, origin } = asked;
+  const close = () => (context.value = null);
+  const anchor = {
+    getBoundingClientRect: () => at,
+    contains: () => false,
+    focus: () => origin.focus(),
+  };
+  return html`<${Menu} anchor=${anchor} label=${t.label} onClose=${close}>
+    ${entriesOf(asked)
+      .filter(({ hidden }) => !hidden)
+      .map(
+        ({ name, icon, run }) => html`<button
+          class="entry"
+          role="menuitem"
+          key=${name}
+          onClick=${() => {
+            close();
+            run();
+          }}
+        >
+          <${Icon} name=${icon} />
+          ${name}
+        </button>`,
+      )}
+  <//>`;
+}

@@ -1,0 +1,32 @@
+// Text that was not saved, above the list until it is taken up or dropped.
+
+import { html, useEffect } from "../../../vendor/preact.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, changed } from "../../state/address.js";
+import { drafts, dropDraft, readDrafts } from "../../state/drafts.js";
+import { later } from "../../later.js";
+import { vaultId } from "../../wire.js";
+import { fullDate, words } from "../../words.js";
+
+const SHOWN = 3;
+
+export function Unsaved() {
+  useEffect(() => void readDrafts(), [vaultId.value]);
+  const { note, edit } = address.value;
+  const others = drafts.value.filter(({ id }) => !(edit && id === note)); // its editor says it
+  if (!others.length) return null;
+  return html`<ul class="unsaved" aria-label=${later.unsaved.title}>
+    ${others.slice(0, SHOWN).map(
+      ({ id, title, at }) => html`<li key=${id}>
+        <a href=${changed({ note: id, at: "", edit: "1" })} title=${fullDate(new Date(at).toISOString())}>
+          <${Icon} name="clock" small />
+          <span class="cut">${later.unsaved.of(plain(title, 80) || words.untitled)}</span>
+        </a>
+        <button class="icon" aria-label=${later.unsaved.drop(title)} onClick=${() => void dropDraft(id)}>
+          <${Icon} name="x" small />
+        </button>
+      </li>`,
+    )}
+  </ul>`;
+}
