@@ -10,7 +10,7 @@ import codecs
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeVar
 
 from vault_agent.errors import Conflict, Failed, InvalidRequest
 
@@ -18,14 +18,15 @@ from .document import Document
 from .frontmatter import has_prose_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+_T = TypeVar("_T")
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-@dataclass(frozen=True, slots=True)
-class Splice:
+class Splice(NamedTuple):
     """Replace the bytes [start, end) of a note by `text`."""
 
     start: int
@@ -89,25 +90,33 @@ class Text:
         Raises:
             Failed: `EDIT_NOT_PROVEN` if the spliced bytes are not the changed text.
         """
-        found = []
-        pieces: list[str] = []
+        changes = [each for each in changes if self.text[each.start : each.end] != each.text]
+        splices = []
         done, byte = 0, self.origin
         for start, end, text in changes:
-            if self.text[start:end] == text:
-                continue
             if not done <= start <= end <= len(self.text):
                 raise not_proven("The spans overlap.")
-            between = self.text[done:start]
-            first = byte + len(between.encode())
+            first = byte + len(self.text[done:start].encode())
             byte = first + len(self.text[start:end].encode())
-            found.append(Splice(first, byte, text.encode()))
-            pieces += between, text
+            splices.append(Splice(first, byte, text.encode()))
             done = end
-        pieces.append(self.text[done:])
-        after = spliced(self.note, found)
-        if after != self.note[: self.origin] + "".join(pieces).encode():
+        after = self.note[: self.origin] + spliced(self.text, changes).encode()
+        if spliced(self.note, splices) != after:
             raise not_proven("The spans of bytes are not those of the text.")
-        return tuple(found)
+        return tuple(splices)
+
+    def proven(
+        self, changes: Sequence[Change], read: Callable[[Text], _T], expected: _T, what: str
+    ) -> tuple[Splice, ...]:
+        """Return changes as splices, after which `read` finds what is expected in the text.
+
+        Raises:
+            Failed: `EDIT_NOT_PROVEN` with `what` would be wrong.
+        """
+        splices = self.splices(changes)
+        if read(self.after(splices)) != expected:
+            raise not_proven(what)
+        return splices
 
 
 def not_proven(what: str) -> Failed:
@@ -135,21 +144,21 @@ def insertable(content: str) -> None:
         raise InvalidRequest("INVALID_REQUEST", "The text contains half of a character.") from None
 
 
-def spliced(note: bytes, splices: Sequence[Splice]) -> bytes:
-    """Return the note after the splices.
+def spliced(content: AnyStr, splices: Iterable[tuple[int, int, AnyStr]]) -> AnyStr:
+    """Return the bytes of a note after splices, or a text after changes.
 
     Raises:
-        ValueError: if they are not sorted, overlap, or are not within the note.
+        ValueError: if they are not sorted, overlap, or are not within the content.
     """
-    pieces: list[bytes] = []
+    pieces: list[AnyStr] = []
     done = 0
-    for splice in splices:
-        if not done <= splice.start <= splice.end <= len(note):
+    for start, end, text in splices:
+        if not done <= start <= end <= len(content):
             raise ValueError("splices must be sorted and must not overlap")
-        pieces += note[done : splice.start], splice.text
-        done = splice.end
-    pieces.append(note[done:])
-    return b"".join(pieces)
+        pieces += content[done:start], text
+        done = end
+    pieces.append(content[done:])
+    return content[:0].join(pieces)
 
 
 def editable(note: bytes) -> Text:

@@ -1,7 +1,4 @@
-"""Edits of one section or block. No byte outside of it is touched.
-
-Over 300 lines: the actions on sections and on blocks are alike and read side by side.
-"""
+"""Edits of one section or block. No byte outside of it is touched."""
 
 from __future__ import annotations
 
@@ -85,19 +82,7 @@ def edit_section(
         InvalidRequest: `INVALID_REQUEST` for text that a note or heading cannot contain.
         NotFound: `HEADING_NOT_FOUND`, `BLOCK_NOT_FOUND`.
     """
-    options = {"create_if_missing": create_if_missing, "deep": deep}
-    return _edit(editable(note), address, action, content, **options)[0]
-
-
-def _edit(
-    text: Text,
-    address: Address,
-    action: Action,
-    content: str,
-    *,
-    create_if_missing: bool = False,
-    deep: bool = False,
-) -> tuple[SectionEdit, Text]:
+    text = editable(note)
     found = text.document
     own = text.own(content)
     if address.block_id:
@@ -105,7 +90,7 @@ def _edit(
         splices = text.splices(_in_block(text, block, action, own))
         after = text.after(splices)
         hash_before = section_hash(text.text, block)
-        return SectionEdit(splices, hash_before, _block_hash(after, block)), after
+        return SectionEdit(splices, hash_before, _block_hash(after, block))
     try:
         section = find_section(found, address)
     except NotFound:
@@ -126,7 +111,7 @@ def _edit(
     if action == "renameHeading":
         _prove_renamed(text, after, section)
     hash_after = section_hash(after.text, now) if now else None
-    return SectionEdit(splices, section_hash(text.text, section), hash_after), after
+    return SectionEdit(splices, section_hash(text.text, section), hash_after)
 
 
 def _in_section(
@@ -272,7 +257,7 @@ def _prove_renamed(before: Text, after: Text, section: Section) -> None:
             raise _no_heading_text()
 
 
-def _created(text: Text, path: tuple[str, ...], content: str) -> tuple[SectionEdit, Text]:
+def _created(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
     """Make a heading with content, at the end of its parent's section or of the note."""
     found = text.document
     name = without_marks(path[-1])
@@ -303,7 +288,7 @@ def _created(text: Text, path: tuple[str, ...], content: str) -> tuple[SectionEd
     ):
         raise _no_heading_text()
     hash_after = section_hash(after.text, sections[made])
-    return SectionEdit(splices, None, hash_after, created=True), after
+    return SectionEdit(splices, None, hash_after, created=True)
 
 
 def _level(found: Document) -> int:

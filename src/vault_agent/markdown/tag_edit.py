@@ -10,7 +10,7 @@ from vault_agent.text.names import fold
 
 from . import tags
 from .document import Document
-from .edit import Change, before, editable, insertable, not_proven
+from .edit import Change, before, editable, insertable
 from .yaml.edit import Head, changed_keys
 
 if TYPE_CHECKING:
@@ -169,10 +169,11 @@ def _proven(text: Text, changes: list[Change], expected: list[str]) -> tuple[Spl
     Raises:
         Failed: `EDIT_NOT_PROVEN`.
     """
-    splices = text.splices(changes)
-    if [tag.name for tag in text.after(splices).document.tags] != expected:
-        raise not_proven("Other tags of the text would change.")
-    return splices
+
+    def names(after: Text) -> list[str]:
+        return [tag.name for tag in after.document.tags]
+
+    return text.proven(changes, names, expected, "Other tags of the text would change.")
 
 
 def _removal(text: str, body: int, start: int, end: int) -> Change:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, NotFound
 
-from .document import Document
-from .edit import Change, editable, not_proven
+from .edit import Change, editable, spliced
 from .recurrence import SUPPORTED, next_day, parse_rule
 from .task_fields import placed_fields, task_fields, written
 from .task_line import AUTO, form_of
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from .edit import Splice, Text
     from .task_fields import Field, Placed
-    from .tasks import PlacedTask
+    from .tasks import PlacedTask, TaskLine
 
 _OPEN, _DONE, _CANCELLED = " ", "x", "-"
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -30,7 +29,7 @@ _INDENT = re.compile(
     r"(?:(?:[ \t]*+>)*+[ \t]*+(?:\r\n?|\n))*+(?:[ \t]*+>)*+(?P<indent>[ \t]*+)[^ \t\r\n]"
 )
 # A line of text continues the item above it without any indentation.
-_BELONGS = re.compile(
+_LAZY_CONTINUATION = re.compile(
     r"(?:[ \t]*+>)*+[ \t]*+(?!(?:[-*+]|\d{1,9}[.)]|#{1,6})(?:[ \t\r\n]|\Z))[^ \t\r\n]"
 )
 _DATES = ("due", "scheduled", "start")
@@ -97,28 +96,35 @@ def set_status(
         becomes = Status.DONE if was is Status.OPEN else Status.OPEN
     if was is becomes:
         return TaskEdit((), task.line)
-    if becomes is Status.DONE and _is_to_be_deleted(placed):
-        return _deleted(text, tasks, task, placed, today)
-    form = form_of(placed, form)
-    changes = _status_changes(rest, placed, becomes, str(today), form)
-    symbol = {Status.DONE: _DONE, Status.CANCELLED: _CANCELLED}.get(becomes, _OPEN)
-    above = ""
-    if becomes is Status.DONE:
-        above = _occurrence(text.text, task, placed, today)
-    inserted = above + (text.line_end() or "\n") if above else ""
-    at = place.rest
-    splices = text.splices(
-        [
-            Change(place.start, place.start, inserted),
+    is_done = becomes is Status.DONE
+    above = _occurrence(text.text, task, placed, today) if is_done else ""
+    new = [above] if above else []
+    line: int | None = task.line
+    if is_done and _is_to_be_deleted(placed):
+        changes = [_deletion(text.text, place, above)]
+        line = task.line if above else None
+    else:
+        symbol = {Status.DONE: _DONE, Status.CANCELLED: _CANCELLED}.get(becomes, _OPEN)
+        form = form_of(placed, form)
+        fields = _status_changes(rest, placed, becomes, str(today), form)
+        new.append(text.text[place.start : place.box] + f"[{symbol}]{spliced(rest, fields)}")
+        ending = text.line_end() or "\n"
+        changes = [
+            Change(place.start, place.start, above and above + ending),
             Change(place.symbol, place.symbol + 1, symbol),
-            *(Change(at + start, at + end, new) for start, end, new in changes),
+            *(Change(place.rest + start, place.rest + end, value) for start, end, value in fields),
         ]
-    )
-    line = text.text[place.start : place.box] + f"[{symbol}]{_changed(rest, changes)}"
-    become = [above, line] if above else [line]
-    _prove(text.text, tasks, task, Change(place.start, place.end, inserted + line), become)
-    number = task.line + bool(above)
-    return TaskEdit(splices, number, becomes is Status.DONE, _waits_for(placed))
+        line = task.line + bool(above)
+    at = tasks.index(task)
+    lines = _lines(text)
+    expected = [*lines[:at], *new, *lines[at + 1 :]]
+    splices = text.proven(changes, _lines, expected, "The note would have other tasks.")
+    return TaskEdit(splices, line, is_done, _waits_for(placed))
+
+
+def _lines(text: Text) -> list[str]:
+    """Return the lines of the tasks of a text."""
+    return [text.text[task.place.start : task.place.end] for task in text.document.tasks]
 
 
 def _is_to_be_deleted(placed: Placed) -> bool:
@@ -131,25 +137,18 @@ def _waits_for(placed: Placed) -> tuple[str, ...]:
     return tuple(each.strip() for each in depends_on.value.split(",")) if depends_on else ()
 
 
-def _deleted(
-    text: Text, tasks: Sequence[PlacedTask], task: PlacedTask, placed: Placed, today: date
-) -> TaskEdit:
-    """Return the edit that removes a completed task, or puts its next occurrence in its place."""
-    place = task.place
-    following = _occurrence(text.text, task, placed, today)
-    change = Change(place.start, place.end, following)
-    if not following:
-        line_end = _LINE_END.match(text.text, place.end)
-        end = line_end.end() if line_end else place.end
-        if _BELONGS.match(text.text, end) or _indent_below(text.text, end) > place.indent:
-            raise Conflict(
-                "TASK_HAS_CHILDREN",
-                "The task is to be deleted when it is done, and the lines below belong to it.",
-            )
-        change = Change(place.start, end, "")
-    _prove(text.text, tasks, task, change, [following] if following else [])
-    line = task.line if following else None
-    return TaskEdit(text.splices([change]), line, True, _waits_for(placed))
+def _deletion(text: str, place: TaskLine, following: str) -> Change:
+    """Return the change that removes a completed task, or puts its next occurrence in its place."""
+    if following:
+        return Change(place.start, place.end, following)
+    line_end = _LINE_END.match(text, place.end)
+    end = line_end.end() if line_end else place.end
+    if _LAZY_CONTINUATION.match(text, end) or _indent_below(text, end) > place.indent:
+        raise Conflict(
+            "TASK_HAS_CHILDREN",
+            "The task is to be deleted when it is done, and the lines below belong to it.",
+        )
+    return Change(place.start, end, "")
 
 
 def _indent_below(text: str, start: int) -> int:
@@ -198,11 +197,9 @@ def _status(symbol: str) -> Status:
     return Status.CANCELLED if symbol == _CANCELLED else Status.OPEN
 
 
-_Changes = list[tuple[int, int, str]]
-"""Changes of a task's text after the box: ranges and what replaces them, in order."""
-
-
-def _status_changes(rest: str, placed: Placed, becomes: Status, today: str, form: str) -> _Changes:
+def _status_changes(
+    rest: str, placed: Placed, becomes: Status, today: str, form: str
+) -> list[Change]:
     date_name = {Status.DONE: "done", Status.CANCELLED: "cancelled"}.get(becomes)
     changes = [
         _without(rest, field)
@@ -214,11 +211,11 @@ def _status_changes(rest: str, placed: Placed, becomes: Status, today: str, form
         if present is not None:
             changes.append(_valued(present, today))
         else:
-            changes.append((placed.end, placed.end, written(date_name, today, form)))
+            changes.append(Change(placed.end, placed.end, written(date_name, today, form)))
     return sorted(changes)
 
 
-def _without(rest: str, field: Field) -> tuple[int, int, str]:
+def _without(rest: str, field: Field) -> Change:
     """Return the change that takes a field away, with the spaces before it.
 
     They stay if text follows at once: they are all that keeps it from what is before.
@@ -226,20 +223,11 @@ def _without(rest: str, field: Field) -> tuple[int, int, str]:
     start = field.start
     if field.end == len(rest) or rest[field.end] in " \t":
         start = len(rest[:start].rstrip(" \t"))
-    return start, field.end, ""
+    return Change(start, field.end, "")
 
 
-def _valued(field: Field, value: str) -> tuple[int, int, str]:
-    return field.value_start, field.value_start + len(field.value), value
-
-
-def _changed(rest: str, changes: _Changes) -> str:
-    pieces = []
-    done = 0
-    for start, end, new in changes:
-        pieces += [rest[done:start], new]
-        done = end
-    return "".join([*pieces, rest[done:]])
+def _valued(field: Field, value: str) -> Change:
+    return Change(field.value_start, field.value_start + len(field.value), value)
 
 
 def _occurrence(text: str, task: PlacedTask, placed: Placed, today: date) -> str:
@@ -263,8 +251,8 @@ def _occurrence(text: str, task: PlacedTask, placed: Placed, today: date) -> str
     if (created := placed.of("created")) is not None:
         changes.append(_valued(created, str(today)))
     # A block ID names one block, so that of the task is not repeated.
-    changes.append((placed.end, len(rest.rstrip(" \t")), ""))
-    return f"{text[place.start : place.box]}[{_OPEN}]{_changed(rest, sorted(changes))}"
+    changes.append(Change(placed.end, len(rest.rstrip(" \t")), ""))
+    return f"{text[place.start : place.box]}[{_OPEN}]{spliced(rest, sorted(changes))}"
 
 
 def _day(field: Field) -> date:
@@ -285,17 +273,3 @@ def _unsupported(what: str) -> Conflict:
     return Conflict(
         "RECURRENCE_UNSUPPORTED", f"{what} Nothing was changed. Supported: {SUPPORTED}."
     )
-
-
-def _prove(
-    text: str, tasks: Sequence[PlacedTask], task: PlacedTask, change: Change, become: Sequence[str]
-) -> None:
-    """Check that the note has the same tasks after a change, and `become` for the one of it."""
-    changed = text[: change.start] + change.text + text[change.end :]
-    expected: list[str] = []
-    for each in tasks:
-        line = text[each.place.start : each.place.end]
-        expected += become if each is task else [line]
-    found = [changed[each.place.start : each.place.end] for each in Document(changed).tasks]
-    if found != expected:
-        raise not_proven("The note would have other tasks.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .document import Document
+from .edit import spliced
 from .links import is_elsewhere, place_in_vault, wikilinks
 
 if TYPE_CHECKING:
@@ -45,12 +46,7 @@ def whole_links(body: str) -> list[WholeLink]:
 
 def replaced(body: str, instead: Callable[[WholeLink], str]) -> str:
     """Return a body with what `instead` returns in place of each link."""
-    pieces: list[str] = []
-    done = 0
-    for link in whole_links(body):
-        pieces += body[done : link.start], instead(link)
-        done = link.end
-    return "".join(pieces) + body[done:]
+    return spliced(body, ((link.start, link.end, instead(link)) for link in whole_links(body)))
 
 
 def _of_wikilink(link: Written, place: tuple[int, int]) -> WholeLink:
