@@ -102,8 +102,8 @@ async def test_endless_work_on_notes_holds_up_no_other_write_and_ends_with_its_c
 
 async def test_work_beyond_its_allowance_is_refused(vault: Vault):
     vault.put("Large.md", LARGE)
-    vault.writing._allowance = Allowance(cpu_seconds=0.2)
-    async with vault.writing._allowance:
+    vault.writing.allowance = Allowance(cpu_seconds=0.2)
+    async with vault.writing.allowance:
         with pytest.raises(TooLarge) as refused:
             await vault.writing.edit("Large.md", write(), Costly(spin, lambda *_: Planned(())))
     assert refused.value.code == "NOTE_TOO_LARGE"

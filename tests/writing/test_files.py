@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from tests.support.clocks import PATIENCE
 from tests.support.systems import posix
 from tests.writing import opened
 from tests.writing.filed import SOONER, Vault
@@ -163,6 +165,33 @@ async def test_an_attachment_that_is_read_only_is_not_deleted(vault: Vault):
     (vault.root / "p.mp4").chmod(0o444)
     with pytest.raises(Forbidden, match="FILE_READ_ONLY"):
         await vault.delete("p.mp4")
+
+
+@pytest.mark.fault(
+    "Writing",
+    "others write while a move is planned",
+    "they do not wait, and the move is planned once more with their links",
+)
+async def test_a_write_while_a_move_is_planned_is_planned_with(vault: Vault):
+    put(vault, Old="", A="[[Old]]", B="")
+    loop = asyncio.get_running_loop()
+    plans: list[int] = []
+
+    def write_link(done: int, _: int) -> None:
+        if done == 0 and not plans:
+            asyncio.run_coroutine_threadsafe(vault.append("B.md", "[[Old]]"), loop).result()
+        plans.append(done)
+
+    write = opened.write("move", Right.MOVE, key="once", request=b"move")
+    control = MoveControl(on_plan=write_link)
+    async with asyncio.timeout(PATIENCE):
+        moved = await vault.files.move("Old.md", "New", write, control=control)
+    after = {"New.md": b"", "A.md": b"[[New]]", "B.md": b"[[New]]"}
+    assert vault.tree() == after
+    assert plans == [0, 1, 0, 1, 2]
+    again = await vault.files.move("Old.md", "New", write)
+    assert (again.replayed, again.write_id) == (True, moved.write_id)
+    assert vault.tree() == after
 
 
 @pytest.mark.fault(

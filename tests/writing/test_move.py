@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.index_runs import Vault
@@ -18,7 +19,7 @@ from vault_agent.markdown.edit import spliced
 from vault_agent.store.current import CurrentIndex
 from vault_agent.system.allowance import SMALL_BYTES, Allowance
 from vault_agent.vault.root import VaultRoot
-from vault_agent.writing.costly import NotReady, Results
+from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.move import MoveRequest, plan_move
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned
 
@@ -57,7 +58,7 @@ async def planned(tmp_path: Path, files: dict[str, str], path: str, to: str, **o
     for name, text in files.items():
         vault.write(name, text)
     async with indexed(vault) as (snapshot, root):
-        return plan_move(snapshot, root, asked(path, to, **options), Results())
+        return plan_move(snapshot, root, asked(path, to, **options), NoteWork())
 
 
 def texts(transaction: Transaction) -> dict[str, str]:
@@ -185,15 +186,15 @@ async def test_the_number_of_links_is_limited(tmp_path: Path, monkeypatch):
         vault.write(name, text)
     async with indexed(vault) as (snapshot, root):
         with pytest.raises(NeedsJob):
-            plan_move(snapshot, root, asked("Old.md", "New", at_once=50), Results())
-        plan = plan_move(snapshot, root, asked("Old.md", "New"), Results())
+            plan_move(snapshot, root, asked("Old.md", "New", at_once=50), NoteWork())
+        plan = plan_move(snapshot, root, asked("Old.md", "New"), NoteWork())
         assert texts(plan) == {"Many.md": "[[New]] " * 11}
     vault.write("More.md", "[[Old]] " * 10)
     async with indexed(vault) as (snapshot, root):
         with pytest.raises(TooLarge, match="MOVE_TOO_LARGE") as refused:
-            plan_move(snapshot, root, asked("Old.md", "New"), Results())
+            plan_move(snapshot, root, asked("Old.md", "New"), NoteWork())
         assert refused.value.details == {"links": 21, "limit": 20}
-        plan = plan_move(snapshot, root, asked("Old.md", "New", rewrite_links=False), Results())
+        plan = plan_move(snapshot, root, asked("Old.md", "New", rewrite_links=False), NoteWork())
         assert moves(plan) == [("Old.md", "New.md")]
 
 
@@ -319,7 +320,19 @@ async def test_a_note_that_is_not_utf_8_refuses_the_move(tmp_path: Path):
     vault.write("B.md", b"\xff [[Old]]")
     async with indexed(vault) as (snapshot, root):
         with pytest.raises(Conflict, match="ENCODING_NOT_WRITABLE"):
-            plan_move(snapshot, root, asked("Old.md", "New"), Results())
+            plan_move(snapshot, root, asked("Old.md", "New"), NoteWork())
+
+
+class Counting(Allowance):
+    """Notes the sizes of what is worked on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+
+    async def run(self, size: int, *work: Any, **more: Any) -> Any:
+        self.sizes.append(size)
+        return await super().run(size, *work, **more)
 
 
 @pytest.mark.fault(
@@ -327,21 +340,15 @@ async def test_a_note_that_is_not_utf_8_refuses_the_move(tmp_path: Path):
     "a move changes links of large notes, which anyone may have written",
     "the notes are parsed in other processes, and others write meanwhile",
 )
-async def test_large_notes_are_parsed_before_the_move_is_planned(tmp_path: Path):
+async def test_large_notes_of_a_move_are_parsed_in_other_processes(tmp_path: Path):
     vault = Vault(tmp_path)
     vault.write("Old.md")
     for name in ("A.md", "B.md", "C.md"):
         vault.write(name, "[[Old]]" + "\n" * SMALL_BYTES)
-    async with indexed(vault) as (snapshot, root), Allowance() as allowance:
-        results, waits = Results(allowance), []
-        while True:
-            try:
-                plan = plan_move(snapshot, root, asked("Old.md", "New"), results)
-                break
-            except NotReady as needed:
-                waits.append(len(needed.missing))
-                await needed.make()
-    assert waits == [3, 3]  # the notes, then the proofs
+    async with indexed(vault) as (snapshot, root), Counting() as allowance:
+        work = NoteWork(allowance)
+        plan = await asyncio.to_thread(plan_move, snapshot, root, asked("Old.md", "New"), work)
+    assert len(allowance.sizes) == 6  # the notes, then the proofs
     assert len([change for change in plan.changes if isinstance(change, Edit)]) == 3
 
 
@@ -352,7 +359,7 @@ async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
     vault.write("a/Y.md")
     vault.write("B.md", "[[Old]]")
     async with indexed(vault) as (snapshot, root):
-        plan = plan_move(snapshot, root, asked("a/Old.md", "New"), Results())
+        plan = plan_move(snapshot, root, asked("a/Old.md", "New"), NoteWork())
         edits = {change.path: change for change in plan.changes if isinstance(change, Edit)}
 
         def anew(path: str, note: bytes) -> bytes:
@@ -383,7 +390,7 @@ async def test_random_moves_in_vaults_of_all_languages(tmp_path: Path, seed: int
         for _ in range(40):
             move = random_moves.next()
             try:
-                plan = plan_move(snapshot, root, asked(move.path, move.to), Results())
+                plan = plan_move(snapshot, root, asked(move.path, move.to), NoteWork())
             except Conflict as refused:
                 # A name like `[c] x` below a folder of ours: only what no link can say.
                 assert refused.code == "LINK_NOT_EXPRESSIBLE"  # noqa: PT017

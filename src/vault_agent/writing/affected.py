@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.notes import Link
     from vault_agent.store.index.relinking import LinkFrom, LinkReader
-    from vault_agent.writing.costly import Results
+    from vault_agent.writing.costly import NoteWork
     from vault_agent.writing.relinking import NoteLinks, Rewritten
 
 
@@ -174,22 +174,23 @@ def _begins_to_lead(row: LinkFrom, names: Names) -> bool:
     return names.resolve(names.place(source), link.target, link.kind).path is not None
 
 
-def rewrite(notes: Mapping[str, bytes], known: Known, results: Results) -> dict[str, Rewritten]:
+def rewrite(notes: Mapping[str, bytes], known: Known, work: NoteWork) -> dict[str, Rewritten]:
     """Rewrite the links of notes as they are on the disk, by their paths before the change.
 
     See `relinking.rewritten`.
 
     Raises:
-        NotReady: if large notes must be parsed first.
+        TooLarge: `NOTE_TOO_LARGE`.
         Conflict: `LINK_NOT_EXPRESSIBLE`, `ENCODING_NOT_WRITABLE`.
     """
     tasks = [(partial(note_links, path=source), note) for source, note in notes.items()]
-    parsed = dict(zip(notes, results.all(tasks), strict=True))
+    parsed = dict(zip(notes, work.all(tasks), strict=True))
 
     def parse(note: bytes, path: str) -> NoteLinks:
-        return results.of(partial(note_links, path=path), note)
+        return work.all([(partial(note_links, path=path), note)])[0]
 
     names = known.read_for({source: note.links for source, note in parsed.items()})
-    return results.for_each(
-        lambda source: rewritten(notes[source], source, names, parsed[source], parse), notes
-    )
+    return {
+        source: rewritten(note, source, names, parsed[source], parse)
+        for source, note in notes.items()
+    }

@@ -6,6 +6,7 @@ of them, so a move first brings it up to date.
 
 from __future__ import annotations
 
+import asyncio
 import posixpath
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -21,15 +22,16 @@ from vault_agent.errors import (
 from vault_agent.model.writing import OWNER
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.relinking import LinkReader
-from vault_agent.system.cancelling import in_thread
+from vault_agent.system.cancelling import ended, in_thread
 from vault_agent.text.names import is_note
 from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import links_taken
 from vault_agent.writing.canvases import links_to_parts
+from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.move import MoveRequest, check_scope, notice_of_links, plan_move
 from vault_agent.writing.placing import folder_exists, place_for_file, place_for_folder
 from vault_agent.writing.sections import rename_heading
-from vault_agent.writing.transaction import MakeFolder, Transaction
+from vault_agent.writing.transaction import MakeFolder, Overtaken, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
     from vault_agent.store.index.relinking import LinkFrom
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.write import Writing
-
-    Plan = Callable[[Snapshot, VaultRoot], Transaction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +131,28 @@ class Files:
 
         # The plan compares the hash, because a folder has none.
         own = replace(write, expected_hash=None, hash_required=False)
-        results = self.writing.results()
-        return await self._transact(
-            own, lambda snapshot, root: plan_move(snapshot, root, asked, results)
-        )
+        for attempt in range(1, _ATTEMPTS + 1):
+            since = await self.writing.last_write(own)
+            ahead = since is not None and attempt < _ATTEMPTS
+            try:
+                return await self._move(own, asked, since if ahead else None)
+            except (SnapshotOutdated, Overtaken):
+                continue
+        raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
+
+    async def _move(self, write: Write, asked: MoveRequest, since: int | None) -> Written:
+        """Plan a move and carry it out. Without `since` it is planned while nobody else writes."""
+        work = NoteWork() if since is None else NoteWork(self.writing.allowance)
+        async with self.index.snapshot(up_to_date=True) as snapshot:
+
+            def plan() -> Transaction:
+                with self.open_root() as root:
+                    return plan_move(snapshot, root, asked, work)
+
+            if since is None:
+                return await self.writing.transact(write, plan)
+            planned = await _planned(plan, work)
+            return await self.writing.transact(write, lambda: planned, since)
 
     async def rename_heading(self, path: str, write: Write, address: Address, text: str) -> Written:
         """Give a heading another text, and name the links that no longer lead to it.
@@ -243,20 +261,6 @@ class Files:
         """Return which paths a reply to a caller may depend on: an agent's, what it may write."""
         return lambda path: caller.is_owner or self.may_write(caller, path)
 
-    async def _transact(self, write: Write, plan: Plan) -> Written:
-        for _ in range(_ATTEMPTS):
-            async with self.index.snapshot(up_to_date=True) as snapshot:
-
-                def planned(snapshot: Snapshot = snapshot) -> Transaction:
-                    with self.open_root() as root:
-                        return plan(snapshot, root)
-
-                try:
-                    return await self.writing.transact(write, planned)
-                except SnapshotOutdated:
-                    continue
-        raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
-
     async def _of_index(self, read: Callable[[LinkReader], _T]) -> _T | None:
         """Return what `read` finds in the index as it is, or None if there is no index."""
 
@@ -273,6 +277,17 @@ class Files:
             except IndexUnavailable:
                 return None
         return None
+
+
+async def _planned(plan: Callable[[], Transaction], work: NoteWork) -> Transaction:
+    """Make a plan in a thread. If the caller is cancelled, its work on large notes ends."""
+    planning = asyncio.ensure_future(asyncio.to_thread(plan))
+    try:
+        return await asyncio.shield(planning)
+    except asyncio.CancelledError:
+        work.stop()
+        await ended(planning)
+        raise
 
 
 def _check_hash(current: str, write: Write) -> None:

@@ -21,7 +21,7 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
 from vault_agent.writing.canvases import bases_with_names, rewritten_canvas, rewritten_canvases
-from vault_agent.writing.costly import Results
+from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.disk import hash_file
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
@@ -78,12 +78,11 @@ class MoveRequest:
 
 
 def plan_move(
-    snapshot: Snapshot, root: VaultRoot, asked: MoveRequest, results: Results
+    snapshot: Snapshot, root: VaultRoot, asked: MoveRequest, work: NoteWork
 ) -> Transaction:
     """Return the changes of a move. Nothing to do is a transaction without changes.
 
     Raises:
-        NotReady: if large notes must be parsed first.
         NeedsJob: if the move must be a job.
         MoveStopped: if it was stopped.
         NotFound: `NOTE_NOT_FOUND`.
@@ -91,7 +90,7 @@ def plan_move(
         Forbidden: `PATH_OUTSIDE_VAULT`, `WRITE_OUTSIDE_SCOPE`, `LINKS_OUTSIDE_SCOPE`.
         Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`, `LINK_NOT_EXPRESSIBLE`,
             `ENCODING_NOT_WRITABLE`.
-        TooLarge: `MOVE_TOO_LARGE`.
+        TooLarge: `MOVE_TOO_LARGE`, `NOTE_TOO_LARGE`.
         SnapshotOutdated: if the index has a later revision than the snapshot.
     """
     path = validate(asked.path)
@@ -107,6 +106,8 @@ def plan_move(
         files = [file.path for file in reader.files_at(path)]
         change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
         found, known = affected(reader, change)
+        if asked.rewrite_links:
+            _check(found, asked, len(found.notes))  # before any file is read
         canvases = rewritten_canvases(root, reader, known)
         writable = [each for each in canvases if _may_rewrite(each, change, asked)]
         stale = [each.path for each in canvases if each not in writable or not each.is_complete]
@@ -118,7 +119,7 @@ def plan_move(
         edits: list[Change] = []
         if asked.rewrite_links:
             _check(found, asked, len(found.notes) + len(writable))
-            edits = _edits(snapshot, known, _read_notes(root, found, asked), results)
+            edits = _edits(snapshot, known, _read_notes(root, found, asked), work)
             edits += [_canvas_edit(each, change) for each in writable]
         else:
             warnings += _broken(found, asked)
@@ -241,7 +242,7 @@ def _read_notes(root: VaultRoot, found: Affected, asked: MoveRequest) -> dict[st
 
 
 def _edits(
-    snapshot: Snapshot, known: Known, notes: Mapping[str, bytes], results: Results
+    snapshot: Snapshot, known: Known, notes: Mapping[str, bytes], work: NoteWork
 ) -> list[Change]:
     change = known.change
     return [
@@ -252,7 +253,7 @@ def _edits(
             plan=_again(snapshot, source, change),
             links=len(done.splices),
         )
-        for source, done in rewrite(notes, known, results).items()
+        for source, done in rewrite(notes, known, work).items()
         if done.splices
     ]
 
@@ -273,7 +274,7 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     def plan(note: bytes) -> Planned:
         with snapshot.connection() as connection:
             known = Known(LinkReader(connection), change)
-            return Planned(rewrite({source: note}, known, Results())[source].splices)
+            return Planned(rewrite({source: note}, known, NoteWork())[source].splices)
 
     return plan
 

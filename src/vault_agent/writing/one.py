@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import Write, Written
     from vault_agent.store.writes.record import FileChange
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.costly import Results
     from vault_agent.writing.transaction import Plan
 
 
@@ -56,8 +55,22 @@ class OneFile:
             real = self._journal.real(root, write, path)
             return self._journal.disk.find(root, real, edits=True).data
 
-    def edit(self, path: str, write: Write, plan: Plan, results: Results) -> Written:
-        """Edit a note. Raises `NotReady`, `Changed` or `Disturbed` if it is worth another try."""
+    def read_to_plan(self, path: str, write: Write, more_than: int) -> bytes | None:
+        """Return the bytes of a note if there are `more_than` some, else None.
+
+        None also if the write is done already under its key. Raises as `edit`.
+        """
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return None
+            real = self._journal.real(root, write, path)
+            status = root.status(real)
+            if status is None or status.st_size <= more_than:
+                return None
+            return self._journal.find(root, real, write, edits=True).data
+
+    def edit(self, path: str, write: Write, plan: Plan) -> Written:
+        """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
         with self._journal.opened(write) as (root, replayed):
             if replayed is not None:
                 return replayed
@@ -67,13 +80,9 @@ class OneFile:
             before = self._journal.find(root, real, write, edits=True).data
             if all(mark.search(before) for mark in _MARKS):
                 raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
-            planned_here = results.planned(plan)
             if self._journal.limits.dates and not write.by_itself:
-                now = datetime.now(UTC)
-                whole = write.right is Right.OVERWRITE
-                planned_here = dating(planned_here, now, whole=whole)
-                plan = dating(plan, now, whole=whole)
-            made = planned_here(before)
+                plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
+            made = plan(before)
             planned = made if isinstance(made, Planned) else Planned(made)
             after = spliced(before, planned.splices)
             said: dict[str, Any] = {"section_hash": planned.section_hash, "line": planned.line}

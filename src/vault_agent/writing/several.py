@@ -35,6 +35,7 @@ from vault_agent.writing.transaction import (
     MakeFolder,
     Move,
     NeedsJob,
+    Overtaken,
     Remove,
     RemoveFolder,
     Transaction,
@@ -63,11 +64,18 @@ class Several:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    def transact(self, write: Write, plan: Callable[[], Transaction]) -> Written:
+    def last_write(self, write: Write) -> int | None:
+        """Return the number of the last write. See `Writing.last_write`."""
+        with self._journal.opened(write) as (_, replayed):
+            return None if replayed is not None else self._journal.log.last_seq()
+
+    def transact(self, write: Write, plan: Callable[[], Transaction], since: int | None) -> Written:
         """Change several files. See `Writing.transact`."""
         with self._journal.opened(write) as (root, replayed):
             if replayed is not None:
                 return replayed
+            if since is not None and since != self._journal.log.last_seq():
+                raise Overtaken
             transaction = plan()
             changes = [self._logged_change(root, write, each) for each in transaction.changes]
             _check_hash(write, changes)

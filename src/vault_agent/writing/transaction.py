@@ -16,6 +16,10 @@ class NeedsJob(Exception):
     """The write changes more files than may be changed at once. Nothing was changed."""
 
 
+class Overtaken(Exception):
+    """Another write was carried out after the plan was begun. Nothing was changed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
     """An edit, and what the reply says about it."""

@@ -11,13 +11,14 @@ import time
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
 
-from vault_agent.errors import Busy, Conflict, VaultAgentError
+from vault_agent.errors import Busy, Conflict, NotFound, VaultAgentError
 from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import Right, WriteHealth
+from vault_agent.system.allowance import SMALL_BYTES
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads
@@ -25,7 +26,7 @@ from vault_agent.text.names import fold
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import Changed
 from vault_agent.writing.away import Away
-from vault_agent.writing.costly import NotReady, Results
+from vault_agent.writing.costly import Costly
 from vault_agent.writing.failures import coded_error
 from vault_agent.writing.finish import now_ms
 from vault_agent.writing.journal import Disturbed
@@ -50,12 +51,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 _T = TypeVar("_T")
 
-
-class Follow(Protocol):
-    """Brings the index up to date for paths, and waits for it."""
-
-    async def __call__(self, paths: Sequence[str], wait_ms: int) -> IndexState:
-        """Return the revision that has the paths, or `PENDING` after `wait_ms`."""
+Follow: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
+"""Indexes paths. Returns the revision that has them, or `PENDING` after some milliseconds."""
 
 
 class Writing:
@@ -74,7 +71,7 @@ class Writing:
         self._journal = journal
         self._times = journal.limits.times
         self._follow = follow
-        self._allowance = allowance
+        self.allowance = allowance
         self._on_written = on_written
         self._on_crash = on_crash
         self._one = OneFile(journal)
@@ -93,12 +90,7 @@ class Writing:
     # --- writing --------------------------------------------------------------------------------
 
     async def read(self, path: str, write: Write) -> bytes:
-        """Return the bytes of a file that `write` may change, for a plan of several files.
-
-        Raises:
-            Forbidden: `WRITE_NOT_ALLOWED`, `WRITE_OUTSIDE_SCOPE`.
-            NotFound: `NOTE_NOT_FOUND`.
-        """
+        """Return the bytes of a file that `write` may change. Raises as `edit`."""
         await self._require_ready()
         return await self._tried(lambda: self._one.read(path, write), retries=True)
 
@@ -119,7 +111,14 @@ class Writing:
             Unavailable: `WRITE_UNSUPPORTED_HERE`.
             Failed: `DISK_FULL`, `WRITE_NOT_VERIFIED`.
         """
-        step = partial(self._one.edit, path, write, plan, self.results())
+        if isinstance(plan, Costly):  # on a large note its work is done before the lock is held
+            await self._require_ready()
+            read = partial(self._one.read_to_plan, path, write, SMALL_BYTES)
+            note = None
+            with suppress(NotFound):  # it may be away for a moment
+                note = await self._tried(read, retries=True)
+            plan = plan if note is None else await plan.done_for(note, self.allowance)
+        step = partial(self._one.edit, path, write, plan)
         return await self._carried_out(write, step, path, retries=write.retries)
 
     async def create(self, path: str, write: Write, content: bytes) -> Written:
@@ -137,7 +136,6 @@ class Writing:
 
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
-        results = self.results()
 
         def step() -> Written:
             try:
@@ -146,7 +144,7 @@ class Writing:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
                 there = error.details.get("path", path)
-            return self._one.edit(there, write, plan, results)
+            return self._one.edit(there, write, plan)
 
         return await self._carried_out(write, step, path, retries=write.retries)
 
@@ -156,18 +154,33 @@ class Writing:
             write, lambda: self._one.remove(path, write, permanent=permanent), path
         )
 
-    async def transact(self, write: Write, plan: Callable[[], Transaction]) -> Written:
+    async def last_write(self, write: Write) -> int | None:
+        """Return the number of the last write, for a plan that is made before `transact`.
+
+        None if `write` is done already under its key.
+
+        Raises:
+            VaultAgentError: if the caller may not write, or nobody may.
+        """
+        await self._require_ready()
+        return await self._threads.run(self._several.last_write, write)
+
+    async def transact(
+        self, write: Write, plan: Callable[[], Transaction], since: int | None = None
+    ) -> Written:
         """Change several files. All changes are logged, then carried out, and always finished.
 
-        `plan` runs in a thread, while no other write runs. It reads what it needs itself.
+        `plan` runs in a thread, while no other write runs. It reads what it needs itself. If it is
+        made before, `since` is the number of the last write that it takes into account.
         `write.expected_hash` is compared with the first change that has bytes before. A change that
         somebody else's save makes impossible is left out, with the warning `RECOVERY_CONFLICT`; if
         it is the first one, nothing is done.
 
         Raises:
+            Overtaken: if another write came after `since`.
             VaultAgentError: what `plan` raises, and as `edit`.
         """
-        return await self._carried_out(write, lambda: self._several.transact(write, plan))
+        return await self._carried_out(write, lambda: self._several.transact(write, plan, since))
 
     async def undo(
         self,
@@ -192,10 +205,6 @@ class Writing:
         write = replace(write, operation=UNDO)
         undo = partial(self._several.undo, copy_beside=copy_beside, at_once=at_once)
         return await self._carried_out(write, lambda: undo(write_id, write))
-
-    def results(self) -> Results:
-        """Return a place for the results of costly work for one write."""
-        return Results(self._allowance)
 
     def may_write(self, caller: Writer, path: str) -> bool:
         """Whether a caller may change the note at a path, by its folder alone."""
@@ -431,17 +440,9 @@ class Writing:
         *,
         retries: bool = False,
     ) -> Written:
-        """Carry out a write of one path or of several, and return its reply.
-
-        No lock is held while costly work is done, so others write meanwhile.
-        """
-        while True:
-            try:
-                async with self._held(write, path):
-                    following = await self._done(write, step, retries=retries)
-                break
-            except NotReady as needed:
-                await needed.make()
+        """Carry out a write of one path or of several, and return its reply."""
+        async with self._held(write, path):
+            following = await self._done(write, step, retries=retries)
         return await asyncio.shield(following)
 
     async def _done(

@@ -203,6 +203,11 @@ class WriteLog:
         """Return a write by its ID."""
         return self._one("id = ?", write_id)
 
+    def last_seq(self) -> int:
+        """Return the number of the last write, 0 if there is none."""
+        with self._reading() as connection:
+            return int(connection.execute("SELECT max(seq) FROM write").fetchone()[0] or 0)
+
     def last(self) -> Logged | None:
         """Return the last write of anyone that is done and is no undo."""
         return self._one(_LAST)
