@@ -34,34 +34,28 @@ PAIRS = 400
 SEED = 1
 SIGNALS = ("words", "meaning", "neighbours", "folder")
 _TABLE = """
-SELECT source.path, target.path, link.start_byte, link.end_byte
+SELECT source.path, target.path, link.line, link.col
 FROM link JOIN note AS source ON source.rowid = link.key >> 20
 JOIN note AS target ON target.handle = link.dest
 WHERE source.path != target.path ORDER BY link.key
 """
-_WIKI_START, _WIKI_END = re.compile(rb"!?\[\[\Z"), re.compile(rb"[^\]\n]*\]\]")
-_LINK_START, _LINK_END = re.compile(rb"!?\[[^\[\]\n]*\]\(<?\Z"), re.compile(rb"[^)\n]*\)")
+_WRITTEN = re.compile(r"!?\[\[[^\]\n]*\]\]|!?\[[^\[\]\n]*\]\([^)\n]*\)")
 
 
 class Link(NamedTuple):
-    """A resolved link, and the bytes of its target in its note."""
+    """A resolved link, and the place in its note of its first character, from 1."""
 
     source: str
     target: str
-    start: int | None
-    end: int | None
+    line: int
+    column: int
 
 
-def whole(text: bytes, link: Link) -> tuple[int, int] | None:
-    """Return the bytes of a link with its words, or None if it is written in another way."""
-    if link.start is None or link.end is None:
-        return None
-    before = text[max(0, link.start - 500) : link.start]
-    for opening, end in ((_WIKI_START, _WIKI_END), (_LINK_START, _LINK_END)):
-        first, last = opening.search(before), end.match(text, link.end)
-        if first and last:
-            return link.start - len(first[0]), last.end()
-    return None
+def whole(text: str, link: Link) -> tuple[int, int] | None:
+    """Return the range of a link with its words, or None if it is written in another way."""
+    lines = text.split("\n")[: link.line - 1]
+    match = _WRITTEN.match(text, sum(map(len, lines)) + len(lines) + link.column - 1)
+    return match.span() if match else None
 
 
 def choose(vault: Path, links: list[Link]) -> list[tuple[str, str]]:
@@ -78,7 +72,7 @@ def choose(vault: Path, links: list[Link]) -> list[tuple[str, str]]:
         pair = frozenset((source, target))
         if pair in pairs:
             continue
-        if all(whole((vault / each.source).read_bytes(), each) for each in between[pair]):
+        if all(whole((vault / each.source).read_bytes().decode(), each) for each in between[pair]):
             pairs[pair] = (source, target)
         if len(pairs) == min(PAIRS, len(between) // 3):
             break
@@ -93,11 +87,11 @@ def remove(vault: Path, links: list[Link], pairs: Iterable[tuple[str, str]]) -> 
         if frozenset(link[:2]) in chosen:
             cut[link.source].append(link)
     for path, those in cut.items():
-        text = (vault / path).read_bytes()
+        text = (vault / path).read_bytes().decode()
         spans = {span for link in those if (span := whole(text, link))}
         for start, end in sorted(spans, reverse=True):
             text = text[:start] + text[end:]
-        (vault / path).write_bytes(text)
+        (vault / path).write_bytes(text.encode())
 
 
 def read_links(server: Server) -> list[Link]:

@@ -133,6 +133,11 @@ async def cancel_every_wait(vault: Vault, *, rebuild: bool) -> int:
         at += 1
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "a job is cancelled at any await",
+    "no lock stays held",
+)
 @pytest.mark.parametrize("rebuild", [False, True])
 async def test_a_cancelled_run_releases_its_lock_and_keeps_the_index(tmp_path: Path, rebuild: bool):
     assert await cancel_every_wait(Vault(tmp_path), rebuild=rebuild) > 10

@@ -12,7 +12,7 @@ from vault_agent.store.failures import damaged
 if TYPE_CHECKING:
     import sqlite3
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """SQLite's `user_version`. An index with another version must be rebuilt."""
 
 

@@ -31,12 +31,12 @@ _MAX_DATE_CHARS = 100
 
 PARTS = {
     "chunk": "key, heading_path, start_line, end_line, text",
-    "link": "key, lookup, kind, target, fragment, text, line, col, start_byte, end_byte, chunk",
-    "external_link": "key, url, host, text, line, col, start_byte, end_byte, chunk",
+    "link": "key, lookup, kind, target, fragment, text, line, col, chunk",
+    "external_link": "key, url, text, line, col",
     "anchor": "key, level, name, line",
     "tag": "key, name, written",
-    "property": "key, name, type, value, listed, line",
-    "task": "key, symbol, text, indent, line, start_byte, end_byte, chunk",
+    "property": "key, name, type, value",
+    "task": "key, symbol, text, line, chunk",
 }
 """The tables of a note's parts, with the columns that are filled when the note is read."""
 
@@ -92,20 +92,18 @@ def to_rows(
         ],
         _link_rows(base, note.links, lookup_of),
         [
-            (key, url, host, text, line, column, *(span or _NO_SPAN), chunk)
-            for key, (url, host, text, line, column, span, chunk) in enumerate(
-                note.external_links, base
-            )
+            (key, link.url, link.text, link.line, link.column)
+            for key, link in enumerate(note.external_links, base)
         ],
         [(key, *anchor) for key, anchor in enumerate(note.anchors, base)],
         [(key, fold(tag), tag) for key, tag in enumerate(note.tags, base)],
         [
-            (key, name, kind.value, value, int(listed), line)
-            for key, (name, kind, value, listed, line) in enumerate(note.properties, base)
+            (key, name, kind.value, value)
+            for key, (name, kind, value, _, _) in enumerate(note.properties, base)
         ],
         [
-            (key, symbol, text, indent, line, *(span or _NO_SPAN), chunk)
-            for key, (symbol, text, indent, line, span, chunk) in enumerate(note.tasks, base)
+            (key, task.symbol, task.text, task.line, task.chunk)
+            for key, task in enumerate(note.tasks, base)
         ],
     )
     shown = public if len(public) > len("{}") else None
@@ -126,20 +124,14 @@ def to_rows(
     return NoteRows(row, [(name_hash(name), handle) for name in names], parts)
 
 
-_NO_SPAN = (None, None)
-
-
 def _link_rows(base: int, links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[Row]:
     lookups: dict[str, int] = {}  # a note often has several links to one target
     rows: list[Row] = []
-    for key, (kind, target, fragment, text, line, column, span, chunk) in enumerate(links, base):
+    for key, (kind, target, fragment, text, line, column, _, chunk) in enumerate(links, base):
         lookup = lookups.get(target)
         if lookup is None:
             lookup = lookups[target] = name_hash(lookup_of(target))
-        start, end = span or _NO_SPAN
-        rows.append(
-            (key, lookup, kind.value, target, fragment, text, line, column, start, end, chunk)
-        )
+        rows.append((key, lookup, kind.value, target, fragment, text, line, column, chunk))
     return rows
 
 

@@ -49,9 +49,7 @@ CREATE TABLE chunk (
 ) STRICT;
 
 -- A link as written, and the file it leads to. `lookup` is a hash of the name in its target: a run
--- resolves only links to changed names again. `start_byte` and `end_byte` are the range of the
--- target in the file, without its fragment. They are NULL if the file is not plain UTF-8, or if the
--- file spells the target differently (escapes).
+-- resolves only links to changed names again.
 CREATE TABLE link (
     key        INTEGER PRIMARY KEY,
     lookup     INTEGER NOT NULL,
@@ -61,8 +59,6 @@ CREATE TABLE link (
     text       TEXT,
     line       INTEGER NOT NULL,
     col        INTEGER NOT NULL,       -- from 1, in characters
-    start_byte INTEGER,
-    end_byte   INTEGER,
     chunk      INTEGER,                -- index of the chunk it stands in; NULL in frontmatter
     dest       INTEGER,                -- handle of a note or attachment; NULL: unresolved
     ambiguous  INTEGER NOT NULL DEFAULT 0
@@ -72,13 +68,9 @@ CREATE TABLE link (
 CREATE TABLE external_link (
     key        INTEGER PRIMARY KEY,
     url        TEXT NOT NULL,
-    host       TEXT NOT NULL,
     text       TEXT,
     line       INTEGER NOT NULL,
-    col        INTEGER NOT NULL,
-    start_byte INTEGER,                -- of the whole address in the file
-    end_byte   INTEGER,
-    chunk      INTEGER
+    col        INTEGER NOT NULL
 ) STRICT;
 
 -- A heading (level 1 to 6) or a block (level 0) that a link's fragment can name. `name` is folded.
@@ -101,20 +93,15 @@ CREATE TABLE property (
     key    INTEGER PRIMARY KEY,
     name   TEXT NOT NULL,              -- lower case; nested names joined by dots
     type   TEXT NOT NULL,              -- text, number, date, boolean, empty
-    value  TEXT NOT NULL,
-    listed INTEGER NOT NULL,           -- 1 if the value is in a list
-    line   INTEGER NOT NULL
+    value  TEXT NOT NULL
 ) STRICT;
 
--- A list item with a check box. `text` is as written; the bytes are the range of the whole line.
+-- A list item with a check box. `text` is as written.
 CREATE TABLE task (
     key        INTEGER PRIMARY KEY,
     symbol     TEXT NOT NULL,          -- a space if the task is open
     text       TEXT NOT NULL,
-    indent     INTEGER NOT NULL,
     line       INTEGER NOT NULL,
-    start_byte INTEGER,
-    end_byte   INTEGER,
     chunk      INTEGER
 ) STRICT;
 
