@@ -154,6 +154,11 @@ def test_text_around_a_value_in_frontmatter_stays():
     assert yaml.safe_load(text.split("---\n")[1]) == {"a": "it's x\ny", "b": "On 2025-01-05"}
 
 
+def test_a_text_block_in_frontmatter_gets_no_quotation_marks():
+    text = filled("---\na: |\n  On {{title}}\n  end\nb: {c: {{var:v}}}\n---\n", "x: y", v="p, q")
+    assert yaml.safe_load(text.split("---\n")[1]) == {"a": "On x: y\nend\n", "b": {"c": "p, q"}}
+
+
 def test_a_comment_in_frontmatter_stays_one_line():
     text = filled("---\n# for {{title}}\na: 1 # {{title}}\n---\n", "x\ny: 2")
     assert text == "---\n# for x y: 2\na: 1 # x y: 2\n---\n"

@@ -7,7 +7,9 @@ Obsidian's own templates. `{{var:name}}` is a value that is given. Anything else
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from yaml import ScalarNode, SequenceNode
 
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.text.placeholders import has_command
@@ -15,10 +17,11 @@ from vault_agent.text.placeholders import has_command
 from . import frontmatter
 from .edit import insertable
 from .yaml.edit import read_keys
-from .yaml.write import DOUBLE, within, written
+from .yaml.read import Unreadable, compose
+from .yaml.write import written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
 DATE_FORMAT, TIME_FORMAT = "YYYY-MM-DD", "HH:mm"
@@ -28,14 +31,9 @@ _PLACE = re.compile(
     r"\{\{(?:(?P<title>title)|(?P<now>date|time)(?::(?P<format>[^{}\r\n]*))?"
     r"|var:(?P<name>[^{}\r\n]{1,200}))\}\}"
 )
-_GIVEN = re.compile(r"\{\{(?:title|var:[^{}\r\n]{1,200})\}\}")
-# A line of frontmatter: what is before the value, and the value without a comment behind it.
-_LINE = re.compile(
-    r"""(?P<before>[ \t]*(?:-[ ]+)*(?:(?:[^\s#:"'{}\[\]][^\r\n:]*|"[^"\r\n]*"|'[^'\r\n]*'):[ \t]+)?)
-    (?P<value>"[^"\r\n]*"|'[^'\r\n]*'|[^\r\n]*?)(?P<after>[ \t]*(?:[ \t]\#[^\r\n]*)?)$""",
-    re.MULTILINE | re.VERBOSE,
-)
-_QUOTED_OR_ITEM = re.compile(r"""\"[^"]*\"|'[^']*'|(?:\{\{[^{}]*\}\}|[^\[\]{},:"'])+""")
+# It stands for a place while the frontmatter is read: braces would be a mapping of YAML.
+_MARK = "\ue000"
+_MARKED = re.compile(f"{_MARK}([0-9]{1, 6}){_MARK}")
 
 _KNOWN = re.compile(r"\{\{(id|project|session|agent)\}\}")
 
@@ -140,50 +138,47 @@ def formatted(now: datetime, form: str) -> str:
 
 
 def _filled_head(head: str, filled: Callable[[re.Match[str]], str]) -> str:
-    """Fill frontmatter line by line, and write values that are given as YAML."""
+    """Fill frontmatter. A value with a title or a variable is written as YAML, quoted if needed."""
+    places = list(_PLACE.finditer(head))
+    given = {number for number, place in enumerate(places) if not place["now"]}
+    numbers = iter(range(len(places)))
+    marked = _PLACE.sub(lambda _: f"{_MARK}{next(numbers)}{_MARK}", head)
 
-    def item(text: str, *, flow: bool) -> str:
-        """Fill one scalar."""
-        if _PLACE.search(text) is None:
-            return text
-        content = text.strip()
-        around = text.partition(content)
-        quote = content[0] if content[0] in "\"'" and content[-1] == content[0] else None
-        if quote is not None:
-            # What is between the places is quoted already.
-            return around[0] + _in_quotes(content, quote, filled) + around[2]
-        new = _PLACE.sub(filled, content)
-        if _GIVEN.search(content) is not None:
-            new = written(new, flow=flow)
-        return around[0] + new + around[2]
+    def text_of(match: re.Match[str]) -> str:
+        number = int(match[1])
+        return filled(places[number]) if number < len(places) else match[0]
 
-    def one_line(match: re.Match[str]) -> str:
-        return " ".join(filled(match).split())
+    def one_line(text: str) -> str:
+        return _MARKED.sub(lambda match: " ".join(text_of(match).split()), text)
 
-    def line(match: re.Match[str]) -> str:
-        value = match["value"]
-        if not value or _PLACE.search(match[0]) is None:
-            return match[0]
-        if match[0].lstrip(" \t").startswith("#"):
-            return _PLACE.sub(one_line, match[0])
-        if value[0] == "[" or (value[0] == "{" and _PLACE.match(value) is None):
-            value = _QUOTED_OR_ITEM.sub(lambda each: item(each[0], flow=True), value)
-        else:
-            value = item(value, flow=False)
-        before, after = (_PLACE.sub(one_line, match[part]) for part in ("before", "after"))
-        return before + value + after
-
-    return _LINE.sub(line, head)
+    bounds = frontmatter.bounds(marked)
+    start = bounds.block or 0
+    try:
+        root = compose(marked[start : bounds.fence or 0])
+    except Unreadable:
+        root = None  # that is its author's
+    pieces: list[str] = []
+    done = 0
+    for scalar, flow in _scalars(root):
+        first, last = start + scalar.start_mark.index, start + scalar.end_mark.index
+        own = {int(number) for number in _MARKED.findall(marked[first:last])}
+        if scalar.style in ("|", ">") or not own & given:
+            continue
+        quote = scalar.style if scalar.style in ("'", '"') else None
+        value = _MARKED.sub(text_of, scalar.value)
+        pieces += one_line(marked[done:first]), written(value, quote=quote, flow=flow)
+        done = last
+    return "".join(pieces) + one_line(marked[done:])
 
 
-def _in_quotes(content: str, quote: str, filled: Callable[[re.Match[str]], str]) -> str:
-    """Fill a scalar in quotation marks."""
-    values = [filled(match) for match in _PLACE.finditer(content)]
-    if quote == "'" and any(written(each, quote=quote)[0] != quote for each in values):
-        # Single quotes can't escape: such a value needs double ones, and the text between does too.
-        plain = within(content[1:-1].replace("''", "'"), DOUBLE)
-        content, quote = f'"{plain}"', DOUBLE
-    return _PLACE.sub(lambda match: written(filled(match), quote=quote)[1:-1], content)
+def _scalars(node: Any, *, flow: bool = False) -> Iterator[tuple[Any, bool]]:
+    """Yield the scalars that are values, in order, and whether each is in brackets or braces."""
+    if isinstance(node, ScalarNode):
+        yield node, flow
+    elif node is not None:
+        items = node.value if isinstance(node, SequenceNode) else [each for _, each in node.value]
+        for item in items:
+            yield from _scalars(item, flow=flow or bool(node.flow_style))
 
 
 def _check_keys(template: str, head: str) -> None:
