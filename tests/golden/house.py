@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -15,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.clocks import PATIENCE
-from tests.support.program import PROGRAM, Program
+from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.model.identifiers import content_hash, identify
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "golden"
@@ -194,19 +194,8 @@ class House(Program):
         self, *words: str, at: Path | None = None, given: str = ""
     ) -> subprocess.CompletedProcess[str]:
         """Run a command."""
-        environment = {**self.environment, "VAULT_AGENT_PROJECT": str(at or "")}
-        if at is None:
-            del environment["VAULT_AGENT_PROJECT"]
-        return subprocess.run(
-            [*PROGRAM, *words],
-            check=False,
-            cwd=at or self.home,
-            env=environment,
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
+        project = {"VAULT_AGENT_PROJECT": str(at)} if at else {}
+        return self.run(*words, at=at or self.home, stdin=given, **project)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

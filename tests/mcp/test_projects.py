@@ -46,17 +46,8 @@ class Here(Agent):
         self.write("Bread.md", "# Bread\n\nStreamed output of an oven.\n")
         self.identity = vault_identity(root)
 
-    def in_shop(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [*PROGRAM, *arguments],
-            cwd=self.shop,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            **options,
-        )
+    def in_shop(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        done = self.run(*arguments, at=self.shop)
         assert done.returncode == 0, done.stderr
         return done
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.program import PROGRAM, Program
+from tests.support.program import Program
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -48,15 +48,7 @@ class Projects:
         self.shared = program.home / ".vault-agent/vault"
 
     def run(self, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*PROGRAM, *arguments],
-            cwd=folder,
-            env=self.program.environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        return self.program.run(*arguments, at=folder)
 
     def index(self, vault: str) -> None:
         done = eventually(  # its first use may have begun a job

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import urllib.request
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.support.program import PROGRAM, Program
+from tests.support.program import Program
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -56,16 +56,7 @@ class World:
             assert ended.returncode == 0, ended.stderr
 
     def run(self, *arguments: str, at: Path | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*PROGRAM, *arguments],
-            cwd=at or self.shop,
-            env=self.program.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        return self.program.run(*arguments, at=at or self.shop)
 
     def done(self, *arguments: str) -> str:
         ended = self.run(*arguments)

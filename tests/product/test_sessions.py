@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.clocks import PATIENCE
-from tests.support.program import PROGRAM, Program
+from tests.support.program import Program
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -60,29 +60,16 @@ class Work:
         self.transcript = program.home / ".claude" / "projects" / "shop" / f"{SESSION}.jsonl"
 
     def run(self, *arguments: str, at: Path | None = None) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [*PROGRAM, *arguments],
-            cwd=at or self.shop,
-            env=self.program.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        done = self.program.run(*arguments, at=at or self.shop)
         assert done.returncode == 0, done.stderr
         return done
 
     def indexed(self, project: Path) -> None:
         """Wait until the vault of a project has an index."""
-        asked = [*PROGRAM, "index", "--vault", f"project:{project.name}"]
-
-        def done() -> bool:  # its first use may have begun a job
-            environment = self.program.environment
-            call = subprocess.run(asked, env=environment, capture_output=True, check=False)
-            return call.returncode == 0
-
-        eventually(done)
+        eventually(  # its first use may have begun a job
+            lambda: self.program.run("index", "--vault", f"project:{project.name}"),
+            lambda ended: ended.returncode == 0,
+        )
 
     def git(self, *arguments: str) -> str:
         person = ("-c", "user.name=A", "-c", "user.email=a@example.org")

@@ -6,13 +6,14 @@ import io
 import os
 import sys
 import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, chdir, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 
 class Ended(NamedTuple):
@@ -23,8 +24,13 @@ class Ended(NamedTuple):
     err: str
 
 
-def run_here(arguments: tuple[str, ...], variables: Mapping[str, str], stdin: str) -> Ended:
-    """Run one command line with its own environment and standard streams.
+def run_here(
+    arguments: tuple[str, ...],
+    variables: Mapping[str, str],
+    stdin: str = "",
+    at: Path | None = None,
+) -> Ended:
+    """Run one command line with its own environment, standard streams and working folder.
 
     Call it in a thread without an event loop: the command runs its own. Only one may run at a time,
     because streams and environment are those of the process.
@@ -33,7 +39,7 @@ def run_here(arguments: tuple[str, ...], variables: Mapping[str, str], stdin: st
         given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
         given.write(stdin.encode())
         given.seek(0)
-        with _environment(variables), _streams(given, out, err):
+        with chdir(at or "."), _environment(variables), _streams(given, out, err):
             try:
                 code = run(list(arguments))
             except SystemExit as end:  # what a shell asks to complete a word ends so

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAM = (sys.executable, "-m", "vault_agent")
-SERVING = frozenset(
+APART = frozenset(
     (
         "serve",
         "demo",
@@ -35,9 +35,11 @@ SERVING = frozenset(
         "disconnect",
         "enable",
         "disable",
+        "hook",
+        "open",
     )
 )
-"""What starts or ends servers or agents, and so runs in a process of its own."""
+"""What starts or ends servers or agents, ends its process, or sets what signals do in it."""
 START_SECONDS = 20.0
 JOB_SECONDS = 120.0
 
@@ -184,21 +186,27 @@ class Program:
         self.private.examine("the server's standard output", out)
         self.private.examine("the server's log", self.log.read_bytes())
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a command and wait for its end: in this process, unless it serves."""
-        if not SERVING.isdisjoint(arguments):
-            return self.run_apart(*arguments)
+    def run(
+        self, *arguments: str, at: Path | None = None, stdin: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command in the folder `at`: in this process, unless it needs its own."""
+        if not APART.isdisjoint(arguments):
+            return self.run_apart(*arguments, at=at, stdin=stdin, **variables)
+        environment = {**self.environment, **variables}
         with ThreadPoolExecutor(1) as thread:  # it has an event loop of its own
-            code, out, err = thread.submit(run_here, arguments, self.environment, "").result()
-        return self._examined(subprocess.CompletedProcess(arguments, code, out, err))
+            ended = thread.submit(run_here, arguments, environment, stdin, at).result()
+        return self._examined(subprocess.CompletedProcess(arguments, *ended))
 
-    def run_apart(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run_apart(
+        self, *arguments: str, at: Path | None = None, stdin: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command in a process of its own and wait for its end."""
         ended = subprocess.run(
             [*PROGRAM, *arguments],
             check=False,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
+            cwd=at,
+            env={**self.environment, **variables},
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=JOB_SECONDS,

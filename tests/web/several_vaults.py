@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
 from tests.support.clocks import PATIENCE
-from tests.support.program import PROGRAM, Program, Reply
+from tests.support.program import Program, Reply
 from tests.web.vault import write_vault
 
 if TYPE_CHECKING:
@@ -62,14 +61,7 @@ class SeveralVaultsServer(Program):
         """Make and register the vaults, and start the server."""
         folder = self.home / "shop"
         folder.mkdir()
-        made = subprocess.run(
-            [*PROGRAM, "init", "--yes"],
-            cwd=folder,
-            env={**self.environment, "VAULT_AGENT_PROJECT": str(folder)},
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        made = self.run("init", "--yes", at=folder)
         assert made.returncode == 0, made.stderr
         for place, notes in ((self.project, PROJECT), (self.shared, GLOBAL)):
             for path, text in notes.items():
