@@ -303,7 +303,7 @@ async def serving(
     variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_SERVER_API_KEY": KEY}
     keys = {}
     for name in agents:
-        command = [PROGRAM, "agents", "add", name, "--folder", "."]
+        command = [PROGRAM, "agent", "add", name, "--folder", "."]
         made = await asyncio.to_thread(
             subprocess.run,
             command,

@@ -199,7 +199,7 @@ CODES: Final[dict[str, Code]] = {
         4,
         Remedy("Run `vault-agent jobs` to list the jobs.", "GET /jobs lists the jobs."),
     ),
-    "AGENT_NOT_FOUND": Code("NotFound", None, 4, "Run `vault-agent agents list` to list them."),
+    "AGENT_NOT_FOUND": Code("NotFound", None, 4, "Run `vault-agent agent list` to list them."),
     "AGENT_FOLDER_NOT_FOUND": Code(
         "Misconfigured", 503, 2, "Make the folder, or correct `folder` in the config file."
     ),

@@ -587,6 +587,6 @@ async def test_the_script_for_completion_is_an_envelope_with_json(run: Run):
 
 
 async def test_the_names_of_agents_are_completed(run: Run):
-    for line in ("vault-agent agent connect cl", "vault-agent mcp install cl"):
-        shown = await run(COMP_WORDS=line, COMP_CWORD="3", _VAULT_AGENT_COMPLETE="bash_complete")
-        assert "plain,claude-code" in shown.out.splitlines()
+    words = {"COMP_WORDS": "vault-agent agent connect cl", "COMP_CWORD": "3"}
+    shown = await run(**words, _VAULT_AGENT_COMPLETE="bash_complete")
+    assert "plain,claude-code" in shown.out.splitlines()

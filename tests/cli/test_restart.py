@@ -329,11 +329,11 @@ async def test_a_running_server_follows_what_it_can(run_apart: Run, notes: Path,
     await asyncio.sleep(1.5)
     assert 'data-math="false"' in await asyncio.to_thread(shown_page, running["endpoint"])
     path.write_text(text)
-    added = await run_apart("agents", "add", "claude", "--folder", ".")
+    added = await run_apart("agent", "add", "claude", "--folder", ".")
     assert added.code == 0
     assert "--restart" not in added.err
     assert "agents" not in (await run_apart("status")).out
-    removed = await run_apart("agents", "remove", "claude")
+    removed = await run_apart("agent", "remove", "claude")
     assert "--restart" not in removed.err
 
 

@@ -53,7 +53,6 @@ async def test_options_are_enough_without_a_terminal(home: Path, run_apart: Run)
     assert "/ui/" in done.out
     assert "Stock.md" in (await run_apart("search", "bones")).out
     assert "watch, mcp, web on" in (await run_apart("status")).out
-    assert (await run_apart("mcp", "check")).code == 0
     assert (await run_apart("doctor")).code == 0
     again = orjson.loads((await run_apart("--json", "setup", "--no-web", "--no-watch")).out)["data"]
     assert again["page"] is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,10 @@ def home(environment: dict[str, str]) -> Path:
     """Return a home in which two agents have settings of their own."""
     folder = Path(environment["HOME"])
     for path, text in (
-        (".cursor/mcp.json", '{\n  "mcpServers": {"other": {"command": "x"}}\n}\n'),
+        (
+            ".cursor/mcp.json",
+            json.dumps({"mcpServers": {"other": {"command": "x"}}}, indent=2) + "\n",
+        ),
         (".claude/settings.json", '{\n  "theme": "dark"\n}\n'),
     ):
         (folder / path).parent.mkdir()
@@ -37,15 +41,15 @@ def home(environment: dict[str, str]) -> Path:
     return folder
 
 
-async def test_all_that_was_set_up_is_removed_and_the_rest_keeps_its_bytes(
+async def test_all_that_was_set_up_is_removed_and_the_rest_stays(
     home: Path, run_apart: Run, notes: Path
 ):
     before = files(home)
     await started(run_apart, "--background")
     assert (await run_apart("enable", "memory")).code == 0
     assert (await run_apart("enable", "mcp")).code == 0
-    assert (await run_apart("mcp", "install", "cursor")).code == 0
-    assert (await run_apart("hooks", "install", "claude-code")).code == 0
+    assert (await run_apart("agent", "connect", "cursor")).code == 0
+    assert "The hooks are in " in (await run_apart("agent", "connect", "claude-code")).out
     [index] = {file.parent for file in home.rglob("jobs.db")}
     for kept in ("writes/before/aa", "vectors/1.rows"):
         (index / kept).parent.mkdir(parents=True, exist_ok=True)
@@ -86,18 +90,3 @@ async def test_files_of_others_in_the_data_folder_stay(
     await started(run_apart, "--background")
     assert (await run_apart("uninstall", "--yes")).code == 0
     assert [path.name for path in shared.iterdir()] == ["mine.txt"]
-
-
-async def test_hooks_of_a_known_project_are_removed(
-    home: Path, run_apart: Run, notes: Path, tmp_path: Path
-):
-    project = tmp_path / "shop"
-    project.mkdir()
-    at = {"VAULT_AGENT_PROJECT": str(project)}
-    assert (await run_apart("init", "--yes", **at)).code == 0
-    assert (await run_apart("hooks", "install", "gemini", "--project", **at)).code == 0
-    settings = project / ".gemini" / "settings.json"
-    assert "vault-agent" in settings.read_text()
-    assert (await run_apart("uninstall", "--yes")).code == 0
-    assert not settings.exists()
-    assert (project / ".vault-agent" / "vault").is_dir()

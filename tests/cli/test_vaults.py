@@ -106,15 +106,12 @@ async def test_init_names_the_hooks_of_agents_and_changes_their_settings_only_if
     ended = await run("init", "--yes")
     assert "vault-agent agent connect claude-code" in ended.err
     assert settings.read_text() == "{}"
-    assert (await run("hooks", "install", "claude-code")).code == 0
+    assert "The hooks are in " in (await run("agent", "connect", "claude-code")).out
     assert "claude-code" not in (await run("init", "--yes")).err
-    listed = await run("hooks", "status", "claude-code", "--json")
-    states = [each["state"] for each in orjson.loads(listed.out)["data"]["hooks"]]
-    assert states == ["installed", "missing"]
-    assert (await run("hooks", "remove", "claude-code")).code == 0
-    assert settings.read_text() == "{}"
-    assert (await run("hooks", "install", "gemini", "--project")).code == 0
-    assert (project / ".gemini" / "settings.json").is_file()
+    listed = orjson.loads((await run("agent", "list", "--json")).out)["data"]["clients"]
+    assert {each["name"]: each["hooks"] for each in listed}["claude-code"] == "installed"
+    assert (await run("agent", "disconnect", "claude-code")).code == 0
+    assert not settings.exists()
 
 
 async def test_init_without_consent_turns_nothing_on(run: Run, project: Path):

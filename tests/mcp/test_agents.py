@@ -72,7 +72,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
     made.variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_SERVER_API_KEY": KEY}
     config.write_text("# mine\n[server]\nlog_level = 'debug'\n")
     added = made.run(
-        "agents",
+        "agent",
         "add",
         "desk",
         "--folder",
@@ -272,27 +272,27 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     (tmp_path / "notes" / "desk").mkdir(parents=True)
     root = str(tmp_path / "notes")
     program.variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_VAULT_ROOT": root}
-    missing = program.run("agents", "add", "claude", "--folder", "no such")
+    missing = program.run("agent", "add", "claude", "--folder", "no such")
     assert missing.returncode == 2
     assert missing.stderr.startswith("AGENT_FOLDER_NOT_FOUND: ")
-    key = program.run("agents", "add", "claude", "--folder", "desk").stdout.strip()
+    key = program.run("agent", "add", "claude", "--folder", "desk").stdout.strip()
     assert len(key) >= 32
     assert key not in config.read_text()
-    assert program.run("agents", "list").stdout == "claude  desk\n"
-    assert program.run("agents", "add", "claude", "--folder", ".").returncode == 2
-    digest = tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"]
-    assert program.run("agents", "rotate", "claude").stdout.strip() not in ("", key)
-    assert tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"] != digest
-    assert program.run("agents", "remove", "claude").returncode == 0
-    assert config.read_text().rstrip() == "# mine\n[server]\nport = 9000  # chosen"
-    assert program.run("agents", "remove", "claude").returncode == 4
     assert (
-        program.run("agents", "add", "co", "--folder", ".", "--toolset", "co-cli").returncode == 0
+        "claude          an agent with a key     sees desk\n" in program.run("agent", "list").stdout
     )
-    assert program.run("agents", "list").stdout == "co  the whole vault; tools of co-cli\n"
-    [listed] = json.loads(program.run("agents", "list", "--json").stdout)["data"]["agents"]
+    assert program.run("agent", "add", "claude", "--folder", ".").returncode == 2
+    digest = tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"]
+    assert program.run("agent", "rotate", "claude").stdout.strip() not in ("", key)
+    assert tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"] != digest
+    assert program.run("agent", "remove", "claude").returncode == 0
+    assert config.read_text().rstrip() == "# mine\n[server]\nport = 9000  # chosen"
+    assert program.run("agent", "remove", "claude").returncode == 4
+    assert program.run("agent", "add", "co", "--folder", ".", "--toolset", "co-cli").returncode == 0
+    assert "sees the whole vault; tools of co-cli\n" in program.run("agent", "list").stdout
+    [listed] = json.loads(program.run("agent", "list", "--json").stdout)["data"]["agents"]
     assert (listed["name"], listed["toolset"]) == ("co", "co-cli")
-    assert program.run("agents", "add", "y", "--folder", ".", "--toolset", "none").returncode == 2
+    assert program.run("agent", "add", "y", "--folder", ".", "--toolset", "none").returncode == 2
     for arguments in (
         ["Not a name"],
         ["x", "--folder", "../up"],
@@ -300,7 +300,7 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
         ["x", "--folder", ""],
         ["x", "--folder", ".", "--deny", "C:/x"],
     ):
-        assert program.run("agents", "add", *arguments).returncode == 2
+        assert program.run("agent", "add", *arguments).returncode == 2
     program.close()
 
 

@@ -1,4 +1,4 @@
-"""`agent connect` and `mcp install` turn on what they need, and what they did can be undone."""
+"""`agent connect` turns on what it needs, and what it did can be undone."""
 
 from __future__ import annotations
 
@@ -36,24 +36,15 @@ def home(tmp_path: Path) -> Iterator[Agent]:
 
 def test_the_way_to_an_agent_ends_in_a_check_that_passes(home):
     assert home.run("serve", "--background").returncode == 0
-    asked = home.run("mcp", "install", "cursor")
+    asked = home.run("agent", "connect", "cursor")
     assert asked.returncode == 0
     assert "vault-agent enable mcp" in asked.stderr
-    done = home.run("mcp", "install", "cursor", "--yes")
+    done = home.run("agent", "connect", "cursor", "--yes")
     assert done.returncode == 0, done.stderr
     assert "knows vault-agent already" in done.stdout
     assert "Agents may search and read the vault by MCP." in done.stdout
     assert "The server was restarted" in done.stdout
-    checked = home.run("mcp", "check")
-    assert checked.returncode == 0, checked.stderr
-
-
-def test_with_json_the_installation_is_an_envelope(home):
-    done = json.loads(home.run("--json", "mcp", "install", "cursor").stdout)["data"]
-    assert done["client"] == "cursor"
-    assert not done["switchedOn"]
-    shown = json.loads(home.run("--json", "mcp", "install", "zed", "--print").stdout)["data"]
-    assert "context_servers" in json.loads(shown["done"])
+    assert "its first search works" in done.stdout
 
 
 def test_an_agent_is_connected_to_a_server_on_another_computer(home, tmp_path):
@@ -92,7 +83,7 @@ def test_an_agent_is_connected_in_one_step_and_disconnected(home):
     done = home.run("agent", "connect", "cursor", "--yes")
     assert done.returncode == 0, done.stderr
     assert "its first search works" in done.stdout
-    rows = json.loads(home.run("--json", "agent", "list").stdout)["data"]["agents"]
+    rows = json.loads(home.run("--json", "agent", "list").stdout)["data"]["clients"]
     assert {row["name"]: row["entry"] for row in rows}["cursor"] == "installed"
     assert [row["name"] for row in rows] == list(CLIENTS)
     assert home.run("agent", "disconnect", "cursor").returncode == 0
@@ -128,7 +119,7 @@ def test_without_consent_nothing_is_turned_on(home):
 @pytest.mark.parametrize("name", [name for name, each in CLIENTS.items() if each.program])
 def test_what_to_type_without_the_program_of_a_client_is_a_line_of_its_own(home, name):
     home.variables["PATH"] = "/nowhere"
-    done = home.run("mcp", "install", name)
+    done = home.run("agent", "connect", name)
     assert done.returncode == 2
     assert "\\x0a" not in done.stderr
     line = done.stderr.splitlines()[-1]
@@ -160,7 +151,7 @@ def test_an_agent_whose_program_is_missing_gets_its_hooks(home):
     ],
 )
 def test_an_entry_is_recognized_where_the_client_keeps_it(home, name, place, text):
-    printed = home.run("mcp", "install", name, "--print").stdout
+    printed = home.run("agent", "connect", name, "--print").stdout
     command, *args = printed.split(" vault-agent ")[1].removeprefix("-- ").split()
     file = home.home / place
     file.parent.mkdir(exist_ok=True)
@@ -169,7 +160,7 @@ def test_an_entry_is_recognized_where_the_client_keeps_it(home, name, place, tex
     file.write_text(text)
 
     def state() -> str:
-        rows = json.loads(home.run("--json", "agent", "list").stdout)["data"]["agents"]
+        rows = json.loads(home.run("--json", "agent", "list").stdout)["data"]["clients"]
         return {row["name"]: row["entry"] for row in rows}[name]
 
     assert state() == "installed"

@@ -1,4 +1,4 @@
-"""`vault-agent mcp install` and `check`: one entry is added, the rest keeps its bytes."""
+"""`vault-agent agent connect`: one entry is added to a client's settings, the rest stays."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from tests.mcp.conftest import Agent
 
-from vault_agent.cli import jsonc, yaml_members
+from vault_agent.cli.client_files import NotChanged, change_settings, read_settings
 from vault_agent.cli.clients import ALIASES, CLIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ENTRY = {"command": "/bin/vault-agent", "args": ["mcp"]}
 COMMENTED = """\
 // mine
 {
@@ -28,14 +28,9 @@ COMMENTED = """\
   "url": "http://x", // a comment, with a comma
 }
 """
-FILES = [
-    "{}",
-    "{ }\n",
-    '{\n  "mcpServers": {}\n}\n',
-    '{"mcpServers": {"other": {"command": "x"}}, "theme": "dark"}',
-    COMMENTED,
-    '{\r\n\t"theme": "dark"\r\n}\r\n',
-]
+
+
+ORIGINAL = '{"mcpServers": {"other": {"command": "x"}}, "theme": "dark"}\n'
 
 
 @pytest.fixture
@@ -45,95 +40,68 @@ def home(tmp_path: Path) -> Iterator[Agent]:
     made.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.json", COMMENTED, {"mcpServers": {"other": {"a": [1, {"b": "}"}]}}, "url": "http://x"}),
+        ("a.json", "", {}),
+        ("a.yaml", "# mine\nextensions:\n  a: {b: 1}\n", {"extensions": {"a": {"b": 1}}}),
+        ("a.toml", "[a]\nb = 1\n", {"a": {"b": 1}}),
+    ],
+)
+def test_settings_are_read_as_their_programs_write_them(tmp_path: Path, name, text, expected):
+    path = tmp_path / name
+    path.write_text(text)
+    assert read_settings(path) == expected
+
+
 @pytest.mark.fault(
     "Agents",
-    "a client's configuration has comments, is a link, or is not JSON",
-    "the other bytes are kept; what is not JSON is left alone, and the entry to add is printed",
+    "a client's configuration has comments, is YAML, is a link, or is not JSON",
+    "a link is followed; what is not plain JSON is left alone, and the entry to add is printed",
 )
-@pytest.mark.parametrize("text", FILES)
-def test_a_member_is_added_and_removed_and_the_rest_keeps_its_bytes(text):
-    added = jsonc.with_member(text, "mcpServers", "vault-agent", ENTRY)
-    before, after = jsonc.loads(text), jsonc.loads(added)
-    assert after["mcpServers"].pop("vault-agent") == ENTRY
-    assert {"mcpServers": {}, **before} == {"mcpServers": {}, **after}
-    # What was there before is there still, in one or two pieces.
-    position = next(at for at in range(len(text)) if not added.startswith(text[: at + 1]))
-    assert added.endswith(text[position:].lstrip())
-    removed = jsonc.without_member(added, "mcpServers", "vault-agent")
-    assert {"mcpServers": {}, **jsonc.loads(removed)} == {"mcpServers": {}, **before}
-    again = jsonc.with_member(added, "mcpServers", "vault-agent", {"command": "y"})
-    assert jsonc.loads(again)["mcpServers"]["vault-agent"] == {"command": "y"}
-
-
-@pytest.mark.parametrize("text", ["[]", "{", '{"a": }', '{"a" 1}', "nothing", '{"mcpServers": []}'])
-def test_what_is_not_an_object_is_refused(text):
-    with pytest.raises(jsonc.NotJson):
-        jsonc.with_member(text, "mcpServers", "vault-agent", ENTRY)
-
-
-YAML_FILES = [
-    "",
-    "GOOSE_MODEL: m",
-    "# mine\nGOOSE_MODEL: m  # the best\n",
-    "extensions:\n",
-    "extensions: {}  # none\nlast: 1\n",
-    "extensions:\n    memory:\n        enabled: true # yes\n\n# the rest\nlast: [1, {a: 2}]\n",
-    "a: |\n  extensions:\n    x: 1\nextensions:\n  developer: {type: builtin}\n",
-    'extensions:\r\n  memory:\r\n    args:\r\n    - "a"\r\n    - b\r\n',
-    "---\nextensions:\n  z: &z\n    text: >-\n      long\n\n      text\n  y: *z\n...\n",
-]
-
-
-@pytest.mark.parametrize("text", YAML_FILES)
-def test_a_member_of_a_yaml_file_is_added_and_removed_and_the_rest_keeps_its_bytes(text):
-    added = yaml_members.with_member(text, "extensions", "vault-agent", ENTRY)
-    before, after = yaml_members.loads(text) or {}, yaml_members.loads(added)
-    assert after["extensions"].pop("vault-agent") == ENTRY
-    assert {**before, "extensions": before.get("extensions") or {}} == after
-    lines = added.splitlines(keepends=True)
-    kept = [line for line in text.splitlines(keepends=True) if "{}" not in line]
-    assert all(line in lines or f"{line}\n" in lines for line in kept)
-    assert ("\r\n" in text) == ("\r\n" in added)
-    removed = yaml_members.without_member(added, "extensions", "vault-agent")
-    assert (yaml_members.loads(removed) or {}) == {n: v for n, v in before.items() if v != {}} or (
-        "extensions" not in before or not before["extensions"]
-    )
-    if before.get("extensions"):
-        assert removed == text
-    again = yaml_members.with_member(added, "extensions", "vault-agent", {"cmd": "y"})
-    assert yaml_members.loads(again)["extensions"]["vault-agent"] == {"cmd": "y"}
-
-
 @pytest.mark.parametrize(
-    "text", ["- a\n", "{a: 1}\n", "extensions: {a: {b: 1}}\n", "a: [\n", "a: !x 1\n", "? a\n: b\n"]
+    "text",
+    [COMMENTED, "[]", "{", '{"a": }', "nothing", '{"x": 1e400}', '"x"', "[" * 100_000, "\ufeff{}"],
 )
-def test_yaml_in_another_form_is_refused(text):
-    with pytest.raises(yaml_members.NotYaml):
-        yaml_members.with_member(text, "extensions", "vault-agent", ENTRY)
+def test_what_is_not_plain_json_is_never_written(tmp_path: Path, text):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(NotChanged):
+        change_settings(path, lambda settings: settings.update(a=1, b=2))
+    assert [each.name for each in tmp_path.iterdir()] == ["a.json"]
+    assert path.read_text() == text
 
 
-def test_goose_gets_an_entry_and_every_byte_comes_back(home):
+def test_the_text_before_the_first_change_stays_beside_the_file(tmp_path: Path):
+    path = tmp_path / "a.json"
+    path.write_text('{ "a": 1 }')
+    assert change_settings(path, lambda settings: settings.update(b="é"))
+    assert not change_settings(path, lambda settings: settings.update(b="é"))
+    assert change_settings(path, lambda settings: settings.update(b=3))
+    assert path.read_text() == '{\n  "a": 1,\n  "b": 3\n}\n'
+    assert (tmp_path / "a.json.bak").read_text() == '{ "a": 1 }'
+
+
+def test_lines_to_paste_are_given_where_the_file_is_yaml(home):
     file = home.home / ".config" / "goose" / "config.yaml"
     file.parent.mkdir(parents=True)
     text = "# mine\nGOOSE_MODEL: m\nextensions:\n  memory:\n    enabled: true\n"
     file.write_text(text)
-    assert home.run("mcp", "install", "goose").returncode == 0
-    entry = yaml_members.loads(file.read_text())["extensions"]["vault-agent"]
+    told = home.run("agent", "connect", "goose")
+    assert told.returncode == 2
+    assert file.read_text() == text
+    printed = yaml.safe_load(home.run("agent", "connect", "goose", "--print").stdout)
+    entry = printed["extensions"]["vault-agent"]
     assert (entry["type"], entry["enabled"], entry["args"][-1]) == ("stdio", True, "mcp")
     assert Path(entry["cmd"]).is_absolute()
-    assert file.with_name("config.yaml.bak").read_text() == text
-    assert "knows vault-agent already" in home.run("mcp", "install", "goose").stdout
-    assert home.run("mcp", "install", "goose", "--uninstall").returncode == 0
-    assert file.read_text() == text
-    file.write_text("extensions: [\n")
-    refused = home.run("mcp", "install", "goose")
-    assert refused.returncode == 2
-    assert "is not valid YAML" in refused.stderr
-    assert "    type: stdio" in refused.stderr
+    assert "    type: stdio" in told.stderr
+    file.write_text(yaml.safe_dump({"extensions": printed["extensions"]}))
+    assert "knows vault-agent already" in home.run("agent", "connect", "goose").stdout
 
 
 def test_a_client_that_only_a_person_can_set_up_gets_text_to_paste(home):
-    told = home.run("mcp", "install", "jetbrains")
+    told = home.run("agent", "connect", "jetbrains")
     assert told.returncode == 2
     assert "Settings | Tools | AI Assistant" in told.stderr
     assert '"vault-agent": {' in told.stderr
@@ -143,30 +111,30 @@ def test_a_client_that_only_a_person_can_set_up_gets_text_to_paste(home):
 def test_a_file_gets_one_entry_and_the_original_is_kept_once(home):
     file = home.home / ".cursor" / "mcp.json"
     file.parent.mkdir()
-    file.write_text(COMMENTED)
-    done = home.run("mcp", "install", "cursor")
+    file.write_text(ORIGINAL)
+    done = home.run("agent", "connect", "cursor")
     assert done.returncode == 0, done.stderr
-    added = jsonc.loads(file.read_text())["mcpServers"]
+    added = json.loads(file.read_text())["mcpServers"]
     assert set(added) == {"other", "vault-agent"}
     assert added["vault-agent"]["args"][-1] == "mcp"
     assert Path(added["vault-agent"]["command"]).is_absolute()
-    assert file.with_name("mcp.json.bak").read_text() == COMMENTED
-    again = home.run("mcp", "install", "cursor")
+    assert file.with_name("mcp.json.bak").read_text() == ORIGINAL
+    again = home.run("agent", "connect", "cursor")
     assert again.returncode == 0
-    assert again.stdout == "Cursor knows vault-agent already.\n"
-    again = home.run("mcp", "install", "cursor", "--agent", "claude")
+    assert "Cursor knows vault-agent already.\n" in again.stdout
+    again = home.run("agent", "connect", "cursor", "--agent", "claude")
     assert again.returncode == 2
     assert again.stderr.startswith("CLIENT_CONFIG_INVALID: ")
-    assert home.run("mcp", "install", "cursor", "--agent", "claude", "--force").returncode == 0
-    added = jsonc.loads(file.read_text())["mcpServers"]
+    assert home.run("agent", "connect", "cursor", "--agent", "claude", "--force").returncode == 0
+    added = json.loads(file.read_text())["mcpServers"]
     assert added["vault-agent"]["args"][-2:] == ["--agent", "claude"]
-    assert home.run("mcp", "install", "cursor", "--uninstall").returncode == 0
-    assert file.read_text() == COMMENTED
-    assert file.with_name("mcp.json.bak").read_text() == COMMENTED
+    assert home.run("agent", "disconnect", "cursor").returncode == 0
+    assert json.loads(file.read_text()) == json.loads(ORIGINAL)
+    assert file.with_name("mcp.json.bak").read_text() == ORIGINAL
 
 
 def test_a_missing_file_is_made(home):
-    assert home.run("mcp", "install", "zed").returncode == 0
+    assert home.run("agent", "connect", "zed").returncode == 0
     file = home.home / ".config" / "zed" / "settings.json"
     entry = json.loads(file.read_text())["context_servers"]["vault-agent"]
     assert set(entry) == {"command", "args", "env"}
@@ -177,7 +145,7 @@ def test_a_file_that_is_not_json_is_left_alone_and_the_entry_shown(home, content
     file = home.home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.write_bytes(content)
-    done = home.run("mcp", "install", "cursor")
+    done = home.run("agent", "connect", "cursor")
     assert done.returncode == 2
     assert '"vault-agent": {' in done.stderr
     assert file.read_bytes() == content
@@ -192,7 +160,7 @@ def test_a_link_is_followed_and_stays_a_link(home):
     file = home.home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.symlink_to(real)
-    assert home.run("mcp", "install", "cursor").returncode == 0
+    assert home.run("agent", "connect", "cursor").returncode == 0
     assert file.is_symlink()
     assert "vault-agent" in real.read_text()
 
@@ -204,38 +172,25 @@ def test_a_client_with_a_command_of_its_own_is_called(home, tmp_path):
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/called\n')
     program.chmod(0o755)
     home.variables["PATH"] = f"{program.parent}:{os.environ['PATH']}"
-    assert home.run("mcp", "install", "claude-code").returncode == 0
+    assert home.run("agent", "connect", "claude-code").returncode == 0
     called = (tmp_path / "called").read_text().split("\n")
     assert called[:6] == ["mcp", "add", "-s", "user", "vault-agent", "--"]
     assert called[-2] == "mcp"
     program.write_text("#!/bin/sh\nexit 1\n")
-    done = home.run("mcp", "install", "claude-code")
+    done = home.run("agent", "connect", "claude-code")
     assert done.returncode == 2
     assert "claude mcp add -s user vault-agent -- " in done.stderr
 
 
 def test_each_client_has_an_entry_to_print(home):
     for name in CLIENTS:
-        done = home.run("mcp", "install", name, "--print")
+        done = home.run("agent", "connect", name, "--print")
         assert done.returncode == 0
         assert "vault-agent" in done.stdout
     assert set(ALIASES.values()) <= CLIENTS.keys()
     assert not ALIASES.keys() & CLIENTS.keys()
-    named = [home.run("mcp", "install", name, "--print") for name in ("gemini-cli", "gemini")]
+    named = [home.run("agent", "connect", name, "--print") for name in ("gemini-cli", "gemini")]
     assert named[0].stdout == named[1].stdout != ""
-    listed = home.run("mcp", "install").stdout
+    listed = home.run("agent", "list").stdout
     assert [line.split()[0] for line in listed.splitlines()] == list(CLIENTS)
-    assert home.run("mcp", "install", "nothing").returncode == 2
-
-
-def test_the_check_shows_the_tools_and_a_search(agent):
-    done = agent.run("mcp", "check")
-    assert done.returncode == 0, done.stderr
-    assert "  vault_search\n  vault_read\n" in done.stdout
-    assert "Long.md" in done.stdout
-    shown = json.loads(agent.run("mcp", "check", "--json").stdout)["data"]
-    assert shown["tools"][0] == "vault_search"
-    assert shown["tokens"] <= 1200
-    failed = agent.run("mcp", "check", "--endpoint", "http://127.0.0.1:1")
-    assert failed.returncode == 1
-    assert failed.stderr.startswith("MCP_FAILED: SERVER_UNAVAILABLE: ")
+    assert home.run("agent", "connect", "nothing").returncode == 2

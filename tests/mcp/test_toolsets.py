@@ -168,15 +168,6 @@ def test_empty_text_for_an_optional_argument_is_as_left_out(seeds):
     assert seeds.failing_as("own", "vault_search", query="").startswith("INVALID_QUERY: ")
 
 
-@pytest.mark.parametrize(("agent", "searched"), [("", 1), ("iso", 1), ("third", 0)])
-def test_check_shows_any_toolset(seeds, agent, searched):
-    made = seeds.run("mcp", "check", *(["--agent", agent] if agent else []))
-    assert made.returncode == 0, made.stderr
-    assert made.stdout.count("A search for `note`:") == searched
-    tools = [tool["name"] for tool in seeds.ask(agent, "tools/list")["tools"]]
-    assert all(f"  {name}\n" in made.stdout for name in tools)
-
-
 def test_values_that_are_too_long_are_refused_by_every_tool(seeds):
     long = "x" * 900
     for agent, tool, arguments in (

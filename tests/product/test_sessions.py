@@ -194,7 +194,7 @@ def work(tmp_path: Path) -> Iterator[Work]:
     (made.other / ".git").mkdir()
     made.run("init", "--yes")
     made.run("init", "--yes", at=made.other)
-    made.run("hooks", "install", "claude-code")
+    made.run("agent", "connect", "claude-code")
     (made.vault / "modules").mkdir()
     (made.vault / "modules" / "cost.md").write_text(MODULE)
     yield made

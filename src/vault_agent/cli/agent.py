@@ -1,24 +1,33 @@
-"""`vault-agent agent`: connects the programs that agents run in."""
+"""`vault-agent agent`: connects the programs that agents run in, and gives agents rights."""
 
 from __future__ import annotations
+
+from typing import get_args
 
 import asyncclick as click
 
 from vault_agent.cli import exits
+from vault_agent.cli.applying import still_changed
 from vault_agent.cli.clients import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Command, Group, Invocation
+from vault_agent.cli.servers import restart_command, server_here
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
+from vault_agent.config.keys import Toolset
+from vault_agent.config.layers import config_path
+from vault_agent.errors import Misconfigured
 
 
 @click.group("agent", cls=Group)
 def command() -> None:
-    """Connect Claude Code, Cursor and others to your notes."""
+    """Connect Claude Code, Cursor and others to your notes, and say what agents may see."""
 
 
 @command.command("connect", cls=Command)
 @click.argument("name", required=False, callback=client_name, shell_complete=complete_client)
 @click.option("--url", metavar="URL", help="The server, if it runs on another computer.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
+@click.option("--agent", metavar="AGENT", help="Connect it as this agent of the config file.")
+@click.option("--print", "only_print", is_flag=True, help="Print what to type or to paste.")
 @click.option("--force", is_flag=True, help="Replace an entry that exists.")
 @click.option("--no-hooks", is_flag=True, help="Leave out the hooks for memory.")
 @click.pass_obj
@@ -28,6 +37,8 @@ async def connect(
     *,
     url: str | None,
     yes: bool,
+    agent: str | None,
+    only_print: bool,
     force: bool,
     no_hooks: bool,
 ) -> int:
@@ -40,15 +51,20 @@ async def connect(
     \b
     vault-agent agent connect claude-code
     vault-agent agent connect cursor --url http://nas.example:1065
+    vault-agent agent connect zed --print
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    from vault_agent.cli import connecting
+    from vault_agent.cli import connecting, entries
     from vault_agent.cli.features import FEATURES, tell_applied
 
     if name is None:
         raise click.UsageError(_which())
     if url is not None:
         invocation.endpoint = url
-    done, code = connecting.connect(invocation, name, force=force, hooks=not no_hooks)
+    if only_print:
+        command = connecting.entry_command(invocation, agent)
+        say(clean(entries.snippet(CLIENTS[name], command), lines=True))
+        return exits.SUCCESS
+    done, code = connecting.connect(invocation, name, agent=agent, force=force, hooks=not no_hooks)
     if not invocation.json:
         for line in done:
             say(clean(line))
@@ -62,7 +78,7 @@ async def connect(
     if applied is not None and not invocation.json:
         say(FEATURES["mcp"].now)
         tell_applied(applied._replace(endpoint=applied.endpoint or ""))
-    found = None if off else connecting.check(invocation)
+    found = None if off else connecting.check(invocation, agent)
     if invocation.json:
         tools = None if found is None else found.tools
         envelope({"agent": name, "done": done, "switchedOn": applied is not None, "tools": tools})
@@ -101,12 +117,24 @@ async def disconnect(invocation: Invocation, name: str) -> None:
 @command.command("list", cls=Command)
 @click.pass_obj
 async def list_(invocation: Invocation) -> None:
-    """Show the agents, and which of them are connected."""
+    """Show the programs, which of them are connected, and the agents with keys of their own."""
     from vault_agent.cli.connecting import known_agents
+    from vault_agent.config import build_config
 
     rows = known_agents(invocation)
+    agents = build_config(invocation.layers()).agents
     if invocation.json:
-        envelope({"agents": [row._asdict() for row in rows]})
+        own = [
+            {
+                "name": name,
+                "folder": agent.folder,
+                "deny": agent.deny,
+                "write": agent.write,
+                "toolset": agent.toolset,
+            }
+            for name, agent in agents.items()
+        ]
+        envelope({"clients": [row._asdict() for row in rows], "agents": own})
         return
     for row in rows:
         state = {"installed": "connected", "other": "has an entry with another command"}.get(
@@ -116,3 +144,101 @@ async def list_(invocation: Invocation) -> None:
             state = "not found here"
         hooks = f", hooks {row.hooks}" if row.hooks not in (None, "missing") else ""
         say(f"{row.name:<16}{row.title:<22}  {state}{hooks}")
+    for name, agent in agents.items():
+        denied = f" without {', '.join(map(clean, agent.deny))}" if agent.deny else ""
+        writes = f"; writes: {', '.join(agent.write)}" if agent.write else ""
+        tools = f"; tools of {agent.toolset}" if agent.toolset is not None else ""
+        sees = clean(agent.folder) or "the whole vault"
+        say(f"{clean(name):<16}{'an agent with a key':<22}  sees {sees}{denied}{writes}{tools}")
+
+
+@command.command("add", cls=Command)
+@click.argument("name")
+@click.option(
+    "--folder",
+    metavar="FOLDER",
+    required=True,
+    help="The folder that it sees; . is the whole vault.",
+)
+@click.option("--deny", metavar="FOLDER", multiple=True, help="A folder that it never sees.")
+@click.option(
+    "--write",
+    metavar="RIGHTS",
+    default="",
+    help="What it may write, such as create,append. More: edit, overwrite, move, delete,"
+    " permanent. Default: nothing. Never more than write.allow, and only in write.folders.",
+)
+@click.option(
+    "--toolset",
+    type=click.Choice(get_args(Toolset)),
+    help="Its tools: those of another server, with their names. Default: mcp.toolset.",
+)
+@click.pass_obj
+async def add(
+    invocation: Invocation,
+    name: str,
+    *,
+    folder: str,
+    deny: tuple[str, ...],
+    write: str,
+    toolset: str | None,
+) -> None:
+    """Add an agent and print its key, once.
+
+    The folder of an agent that may create notes is made at its first write.
+    """
+    from vault_agent.config import build_config
+    from vault_agent.config.edit_agents import add_agent
+
+    config = build_config(invocation.layers())
+    root = config.vault.root
+    rights = tuple(right for each in write.split(",") if (right := each.strip()))
+    if root is not None and root.is_dir() and not (root / folder).is_dir() and not rights:
+        raise Misconfigured(
+            "AGENT_FOLDER_NOT_FOUND", "The vault has no such folder. The agent was not added."
+        )
+    path = config_path(invocation.config)
+    _show_key(invocation, name, add_agent(path, name, folder, deny, rights, toolset=toolset))
+    if rights and not config.write.enabled:
+        tell("Writing is off: `vault-agent enable write` turns it on.")
+
+
+@command.command("rotate", cls=Command)
+@click.argument("name")
+@click.pass_obj
+async def rotate(invocation: Invocation, name: str) -> None:
+    """Give an agent a new key and print it, once."""
+    from vault_agent.config.edit_agents import rotate_key
+
+    _show_key(invocation, name, rotate_key(config_path(invocation.config), name))
+
+
+@command.command("remove", cls=Command)
+@click.argument("name")
+@click.pass_obj
+async def remove(invocation: Invocation, name: str) -> None:
+    """Remove an agent."""
+    from vault_agent.config.edit_agents import remove_agent
+
+    remove_agent(config_path(invocation.config), name)
+    if invocation.json:
+        envelope({"removed": name})
+    else:
+        say(f"The agent {clean(name)} is removed.")
+        _tell_if_unknown(invocation)
+
+
+def _show_key(invocation: Invocation, name: str, key: str) -> None:
+    if invocation.json:
+        envelope({"name": name, "key": key, "path": f"/mcp/{name}"})
+        return
+    say(key)
+    tell(f"This key opens /mcp/{clean(name)} and nothing else. It is shown only now.")
+    _tell_if_unknown(invocation)
+
+
+def _tell_if_unknown(invocation: Invocation) -> None:
+    """Say how a running server gets the change, if it does not follow by itself."""
+    server = server_here(invocation.layers())
+    if server is not None and "agents" in still_changed(invocation, server, ["agents"]):
+        tell(f"To apply it to the running server: {restart_command(invocation.config)}")

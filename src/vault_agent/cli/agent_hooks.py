@@ -1,6 +1,6 @@
 """Our hooks in the agents whose sessions are remembered.
 
-Most have a JSON file with hooks by event, whose other bytes are kept. opencode gets a plugin.
+Most have a JSON file with hooks by event. opencode gets a plugin.
 """
 
 from __future__ import annotations
@@ -10,22 +10,21 @@ import shlex
 import subprocess
 import sys
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
-from vault_agent.cli import foreign, jsonc
+from vault_agent.cli import client_files
 from vault_agent.cli.clients import CLIENTS, Hooks
-from vault_agent.cli.jsonc_items import with_item, without_item
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from vault_agent.cli.client_files import Settings
 
 State = Literal["installed", "outdated", "missing"]
 
 _SECTION = "hooks"
-_NOT_HOOKS = (jsonc.NotJson, AttributeError, TypeError)
-_MARK = "vault-agent hooks install opencode"
+_MARK = "vault-agent agent connect opencode"
 
 
 def hook_command(name: str, program: list[str], config: Path | None) -> list[str]:
@@ -41,16 +40,27 @@ def install(name: str, path: Path, command: list[str]) -> bool:
         Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be read or written. It is
             unchanged then.
     """
-    agent = _hooks_of(name)
+    hooks = _hooks_of(name)
+
+    def add(settings: Settings) -> None:
+        groups_of = _groups_of(settings)
+        present = _ours(groups_of, name)
+        for event, more in hooks.events:
+            entry = _entry(hooks, _joined(command), more)
+            if present.get(event) != [entry]:
+                _take_out(groups_of, name, event)
+                groups_of[event] = [{"hooks": [entry]}, *groups_of.get(event, [])]
+        settings[_SECTION] = groups_of
+
     try:
-        if agent.events:
-            return foreign.put_in(path, _hooks(name, _joined(command)))
-        text, plugin = foreign.read(path), _plugin_text(command)
+        if hooks.events:
+            return client_files.change_settings(path, add)
+        text, plugin = client_files.read_text(path), _plugin_text(command)
         if text and _MARK not in text:
             raise _unchanged(name, path, "is another plugin")
         if text != plugin:
-            foreign.write(path, plugin)
-    except foreign.NotEdited as error:
+            client_files.write_text(path, plugin, before="")
+    except client_files.NotChanged as error:
         raise _unchanged(name, path, error.why) from None
     return text != plugin
 
@@ -61,46 +71,24 @@ def remove(name: str, path: Path) -> bool:
     Raises:
         Misconfigured: as `install`.
     """
-    agent = _hooks_of(name)
+    hooks = _hooks_of(name)
+
+    def take_out(settings: Settings) -> None:
+        groups_of = _groups_of(settings)
+        for event in _ours(groups_of, name):
+            _take_out(groups_of, name, event)
+        if not groups_of:
+            settings.pop(_SECTION, None)
+
     try:
-        if agent.events:
-            text = foreign.read(path)
-            return foreign.take_out(path, _hooks(name, _called(text, name)))
+        if hooks.events:
+            return client_files.change_settings(path, take_out)
         if not _is_ours(path):
             return False
-        foreign.write(path, "")
-    except foreign.NotEdited as error:
+        client_files.write_text(path, "", before="")
+    except client_files.NotChanged as error:
         raise _unchanged(name, path, error.why) from None
-    except _NOT_HOOKS:
-        raise _unchanged(name, path, "is not valid JSON") from None
     return True
-
-
-def _hooks(name: str, joined: str) -> foreign.Ours:
-    """Return our hooks for an agent, which call the command `joined`."""
-    agent = _hooks_of(name)
-
-    def add(text: str) -> str:
-        for event, more in reversed(agent.events):  # each goes before the others
-            entry = _entry(agent, joined, more)
-            ours = list(_ours(text, name, event))
-            if [each.entry for each in ours] == [entry]:
-                continue
-            text = with_item(_without(text, name, event), _SECTION, event, {"hooks": [entry]})
-        return text
-
-    def take_out(text: str) -> str:
-        for event in _events(text):
-            text = _without(text, name, event)
-        return text
-
-    return foreign.Ours(add, take_out)
-
-
-def _called(text: str, name: str) -> str:
-    """Return the command of ours that a file has, "" if it has none."""
-    found = (each.entry["command"] for event in _events(text) for each in _ours(text, name, event))
-    return str(next(found, ""))
 
 
 def state(name: str, path: Path, command: list[str]) -> State:
@@ -109,31 +97,66 @@ def state(name: str, path: Path, command: list[str]) -> State:
     Raises:
         Misconfigured: `CLIENT_CONFIG_INVALID` if the file cannot be read.
     """
-    agent = _hooks_of(name)
-    try:
-        text = foreign.read(path)
-    except foreign.NotEdited as error:
-        raise _unchanged(name, path, error.why) from None
-    if not agent.events:
+    hooks = _hooks_of(name)
+    if not hooks.events:
         if not _is_ours(path):
             return "missing"
-        return "installed" if text == _plugin_text(command) else "outdated"
+        is_same = client_files.read_text(path) == _plugin_text(command)
+        return "installed" if is_same else "outdated"
     try:
-        found = {
-            event: [each.entry for each in _ours(text, name, event)] for event in _events(text)
-        }
-    except _NOT_HOOKS:
-        raise _unchanged(name, path, "is not valid JSON") from None
-    found = {event: entries for event, entries in found.items() if entries}
-    wanted = {event: [_entry(agent, _joined(command), more)] for event, more in agent.events}
-    return "installed" if found == wanted else "outdated" if found else "missing"
+        present = _ours(_groups_of(client_files.read_settings(path)), name)
+    except client_files.NotChanged as error:
+        raise _unchanged(name, path, error.why) from None
+    wanted = {event: [_entry(hooks, _joined(command), more)] for event, more in hooks.events}
+    return "installed" if present == wanted else "outdated" if present else "missing"
 
 
-class _Ours(NamedTuple):
-    group: int
-    place: int
-    entry: dict[str, Any]
-    alone: bool  # whether the group has no other entry
+def _groups_of(settings: Settings) -> dict[str, list[Settings]]:
+    """Return the groups of hooks in an agent's settings, by event.
+
+    Raises:
+        NotChanged: if they are written in another form.
+    """
+    groups_of: dict[str, list[Settings]] = settings.get(_SECTION, {})
+    lists = list(groups_of.values()) if isinstance(groups_of, dict) else [None]
+    if not all(isinstance(groups, list) and all(map(_is_group, groups)) for groups in lists):
+        raise client_files.NotChanged("has hooks in another form than expected")
+    return groups_of
+
+
+def _is_group(group: object) -> bool:
+    if not isinstance(group, dict):
+        return False
+    entries = group.get("hooks", [])
+    return isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
+
+
+def _ours(groups_of: dict[str, list[Settings]], name: str) -> dict[str, list[Settings]]:
+    """Return our entries for an agent, by event."""
+    ours = {
+        event: [
+            entry
+            for group in groups
+            for entry in group.get("hooks", [])
+            if _calls_us(entry.get("command"), name)
+        ]
+        for event, groups in groups_of.items()
+    }
+    return {event: entries for event, entries in ours.items() if entries}
+
+
+def _take_out(groups_of: dict[str, list[Settings]], name: str, event: str) -> None:
+    """Take our entries out of those for an event, and what is empty then."""
+    kept = []
+    for group in groups_of.pop(event, []):
+        entries = group.get("hooks", [])
+        others = [entry for entry in entries if not _calls_us(entry.get("command"), name)]
+        if len(others) == len(entries):
+            kept.append(group)
+        elif others:
+            kept.append({**group, "hooks": others})
+    if kept:
+        groups_of[event] = kept
 
 
 def _joined(command: list[str]) -> str:
@@ -144,36 +167,13 @@ def _entry(agent: Hooks, joined: str, more: dict[str, Any]) -> dict[str, Any]:
     return {"type": "command", "command": joined, **dict(agent.entry), **more}
 
 
-def _events(text: str) -> list[str]:
-    """Return the events that a file has hooks for."""
-    known = jsonc.loads(text) if text.strip() else {}
-    section = known.get(_SECTION, {})
-    return [event for event, groups in section.items() if isinstance(groups, list)]
-
-
-def _ours(text: str, name: str, event: str) -> Iterator[_Ours]:
-    """Yield our entries for an event of an agent."""
-    known = jsonc.loads(text) if text.strip() else {}
-    for group, each in enumerate(known.get(_SECTION, {}).get(event, [])):
-        entries = each.get("hooks", []) if isinstance(each, dict) else []
-        for place, entry in enumerate(entries):
-            command = entry.get("command") if isinstance(entry, dict) else None
-            if isinstance(command, str) and _calls_us(command, name):
-                yield _Ours(group, place, entry, len(entries) == 1)
-
-
-def _calls_us(command: str, name: str) -> bool:
+def _calls_us(command: object, name: str) -> bool:
+    """Whether a hook's command is ours for an agent, wherever this program was then."""
+    if not isinstance(command, str):
+        return False
     words = command.replace('"', " ").replace("'", " ").split()
-    ours = any("vault-agent" in word or "vault_agent" in word for word in words)
-    return ours and f" memory hook --agent {name}" in " ".join(words)
-
-
-def _without(text: str, name: str, event: str) -> str:
-    """Return the text without our entries for an event."""
-    while found := next(iter(_ours(text, name, event)), None):
-        path = (found.group,) if found.alone else (found.group, "hooks", found.place)
-        text = without_item(text, _SECTION, event, path)
-    return text
+    is_ours = any("vault-agent" in word or "vault_agent" in word for word in words)
+    return is_ours and f" memory hook --agent {name}" in " ".join(words)
 
 
 def _plugin_text(command: list[str]) -> str:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import asyncclick as click
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from asyncclick.shell_completion import CompletionItem
 
 NAME = "vault-agent"
-Scope = Literal["user", "project"]
-"""Whether hooks are for all projects of a user, or for one."""
 _SECONDS = 10
 """The time that an agent gives our hook, which takes far less. Without it, some give too little."""
 _MILLISECONDS = 10_000
@@ -28,7 +26,6 @@ class Hooks(NamedTuple):
 
     Args:
         user: its file for all projects.
-        project: its file in a project's folder.
         events: its events that we want, with what is added to the entry of each. Without any, the
             file is a plugin of ours.
         entry: what each entry has besides `type` and `command`.
@@ -36,14 +33,9 @@ class Hooks(NamedTuple):
     """
 
     user: Callable[[], Path]
-    project: tuple[str, ...]
     events: tuple[tuple[str, dict[str, Any]], ...] = ()
     entry: tuple[tuple[str, Any], ...] = (("timeout", _SECONDS),)
     advice: str = "They take effect in new sessions."
-
-    def file(self, scope: Scope, folder: Path) -> Path:
-        """Return the file of a scope. `folder` is the project's."""
-        return self.user() if scope == "user" else folder.joinpath(*self.project)
 
 
 class Client(NamedTuple):
@@ -143,7 +135,6 @@ CLIENTS: dict[str, Client] = {
         kept=lambda: _folder_named("CLAUDE_CONFIG_DIR") / ".claude.json",
         hooks=Hooks(
             lambda: _folder_named("CLAUDE_CONFIG_DIR", ".claude") / "settings.json",
-            (".claude", "settings.local.json"),
             (
                 *_events("SessionStart", "UserPromptSubmit", "PostCompact"),
                 ("Stop", {"async": True}),
@@ -162,7 +153,6 @@ CLIENTS: dict[str, Client] = {
         kept=lambda: _folder_named("CODEX_HOME", ".codex") / "config.toml",
         hooks=Hooks(
             lambda: _folder_named("CODEX_HOME", ".codex") / "hooks.json",
-            (".codex", "hooks.json"),
             _events("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"),
             advice="Codex runs them only after you have trusted them: type /hooks there.",
         ),
@@ -190,7 +180,6 @@ CLIENTS: dict[str, Client] = {
         kept=_home(".gemini", "settings.json"),
         hooks=Hooks(
             _home(".gemini", "settings.json"),
-            (".gemini", "settings.json"),
             _events("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"),
             entry=(("name", NAME), ("timeout", _MILLISECONDS)),
         ),
@@ -222,7 +211,6 @@ CLIENTS: dict[str, Client] = {
         entry=lambda command: {"type": "local", "command": command, "enabled": True},
         hooks=Hooks(
             lambda: _folder_named("XDG_CONFIG_HOME", ".config") / "opencode/plugins/vault-agent.js",
-            (".opencode", "plugins", "vault-agent.js"),
             advice="Restart the program.",
         ),
     ),

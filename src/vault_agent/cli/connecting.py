@@ -73,16 +73,22 @@ class Connected(NamedTuple):
 
 
 def connect(
-    invocation: Invocation, name: str, *, force: bool = False, hooks: bool = True
+    invocation: Invocation,
+    name: str,
+    *,
+    agent: str | None = None,
+    force: bool = False,
+    hooks: bool = True,
 ) -> Connected:
     """Tell a client of our server, and add its hooks if memory is on.
 
     The one is done even if the other cannot be. What cannot is told, with what to type instead.
+    `agent` is the agent of the config file that the client acts as.
     """
     done: list[str] = []
     code: int = exits.SUCCESS
     try:
-        done.append(add_entry(name, entry_command(invocation), force=force))
+        done.append(add_entry(name, entry_command(invocation, agent), force=force))
     except VaultAgentError as error:
         code = _refused(error)
     try:
@@ -133,9 +139,8 @@ def add_hooks(invocation: Invocation, name: str) -> str | None:
     hooks = CLIENTS[name].hooks
     if hooks is None or not hook_settings(invocation.layers()).enabled:
         return None
-    path = hooks.user()
-    changed = agent_hooks.install(name, path, hooks_command(invocation, name))
-    return f"The hooks are in {path}. {hooks.advice}" if changed else None
+    changed = agent_hooks.install(name, hooks.user(), hooks_command(invocation, name))
+    return f"The hooks are in {hooks.user()}. {hooks.advice}" if changed else None
 
 
 def hooks_command(invocation: Invocation, name: str) -> list[str]:
@@ -183,14 +188,11 @@ def take_out(invocation: Invocation, name: str) -> list[str]:
         Misconfigured: `CLIENT_CONFIG_INVALID` if its settings cannot be changed.
     """
     client = CLIENTS[name]
-    command = entry_command(invocation)
     done = []
-    if entries.state(client, command) in ("installed", "other"):
-        done.append(entries.uninstall(client, command))
-    if client.hooks is not None and hooks_state(invocation, name) in ("installed", "outdated"):
-        path = client.hooks.user()
-        agent_hooks.remove(name, path)
-        done.append(f"The hooks are no longer in {path}.")
+    if entries.state(client, entry_command(invocation)) in ("installed", "other"):
+        done.append(entries.uninstall(client))
+    if client.hooks is not None and agent_hooks.remove(name, client.hooks.user()):
+        done.append(f"The hooks are no longer in {client.hooks.user()}.")
     return done
 
 

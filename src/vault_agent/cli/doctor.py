@@ -335,7 +335,8 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
         try:
             tools = check(invocation).tools
         except VaultAgentError as error:
-            yield Check("agents", False, as_typed(error.message), "vault-agent mcp check")
+            again = f"vault-agent agent connect {connected[0].name}"
+            yield Check("agents", False, as_typed(error.message), again)
         else:
             yield Check("agents", True, f"{names}: {counted(len(tools), 'tool')}")
     if hooked := [each.title for each in known if each.hooks == "installed"]:

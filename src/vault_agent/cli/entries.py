@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from vault_agent.cli import foreign
+import yaml
+
+from vault_agent.cli import client_files
 from vault_agent.cli.clients import NAME
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
+    from vault_agent.cli.client_files import Settings
     from vault_agent.cli.clients import Client
 
 State = Literal["installed", "other", "missing", "unreadable"]
@@ -41,13 +44,11 @@ def our_program() -> list[str]:
 def snippet(client: Client, command: list[str]) -> str:
     """Return what to type, or what to write into the client's file."""
     if client.program:
-        import shlex
-
         return shlex.join(_call(client, client.add, command))
-    if client.file is not None:
-        form = foreign.form_of(client.file())
-        return form.with_member("", client.section, NAME, client.entry(command)).rstrip()
-    return json.dumps({client.section: {NAME: client.entry(command)}}, indent=2)
+    entry = {client.section: {NAME: client.entry(command)}}
+    if client.file is not None and client.file().suffix in (".yaml", ".yml"):
+        return yaml.safe_dump(entry, sort_keys=False).rstrip()
+    return json.dumps(entry, indent=2)
 
 
 def state(client: Client, command: list[str]) -> State:
@@ -55,15 +56,9 @@ def state(client: Client, command: list[str]) -> State:
     place = client.file or client.kept
     if place is None:
         return "missing"  # its settings cannot be read
-    path = place()
-    loads = tomllib.loads if path.suffix == ".toml" else foreign.form_of(path).loads
     try:
-        text = path.read_text("utf-8")
-        known = loads(text) if text.strip() else {}
-        entry = (known.get(client.section) or {}).get(NAME)
-    except FileNotFoundError:
-        return "missing"
-    except (OSError, ValueError, AttributeError):
+        entry = _section(client, client_files.read_settings(place())).get(NAME)
+    except client_files.NotChanged:
         return "unreadable"
     if not isinstance(entry, dict):
         return "missing"
@@ -91,57 +86,68 @@ def install(client: Client, command: list[str], *, force: bool) -> str:
             f" {client.by_hand}:",
             {"snippet": snippet(client, command)},
         )
-    ours = _ours(client, client.entry(command))
-    form = foreign.form_of(client.file())
+
+    def add(settings: Settings) -> None:
+        if NAME in _section(client, settings) and not force:
+            raise client_files.NotChanged("has an entry vault-agent already: add --force")
+        if not settings.get(client.section):
+            settings[client.section] = {}
+        settings[client.section][NAME] = client.entry(command)
+
+    path = client.file()
     try:
-        known = form.loads(text) if (text := foreign.read(client.file())).strip() else {}
-        if NAME in (known.get(client.section) or {}) and not force:
-            raise _unchanged(client, command, "has an entry vault-agent already: add --force")
-        foreign.put_in(client.file(), ours)
-    except foreign.NotEdited as error:
-        raise _unchanged(client, command, error.why) from None
-    except (ValueError, AttributeError, TypeError):
-        raise _unchanged(client, command, f"is not valid {form.name}") from None
-    return f"{client.title}: vault-agent is in {client.file()}. Restart it."
+        client_files.change_settings(path, add)
+    except client_files.NotChanged as error:
+        raise _unchanged(client, f"{error.why}. It is unchanged. The entry is:", command) from None
+    return f"{client.title}: vault-agent is in {path}. Restart it."
 
 
-def uninstall(client: Client, command: list[str]) -> str:
-    """Remove our server from the client. Raises as `install`."""
+def uninstall(client: Client) -> str:
+    """Remove our server from the client, and return what was done.
+
+    Raises:
+        Misconfigured: `CLIENT_CONFIG_INVALID` with what to do instead.
+    """
     if client.program:
-        _run(client, client.remove, command)
+        _run(client, client.remove, [])
         return f"{client.title} does not know vault-agent any more."
     if client.file is None:
         raise Misconfigured(
             "CLIENT_CONFIG_INVALID", f"Remove vault-agent in {client.title}, at {client.by_hand}."
         )
-    form = foreign.form_of(client.file())
+
+    def take_out(settings: Settings) -> None:
+        _section(client, settings).pop(NAME, None)
+        if not settings.get(client.section):
+            settings.pop(client.section, None)
+
+    path = client.file()
     try:
-        text = foreign.read(client.file())
-        known = form.loads(text) if text.strip() else {}
-        entry = (known.get(client.section) or {}).get(NAME)
-        foreign.take_out(client.file(), _ours(client, entry))
-    except foreign.NotEdited as error:
-        raise _unchanged(client, command, error.why) from None
-    except (ValueError, AttributeError, TypeError):
-        raise _unchanged(client, command, f"is not valid {form.name}") from None
-    return f"{client.title}: vault-agent is no longer in {client.file()}."
+        client_files.change_settings(path, take_out)
+    except client_files.NotChanged as error:
+        what = f"{error.why}. Remove the entry {NAME} of {client.section} there."
+        raise _unchanged(client, what) from None
+    return f"{client.title}: vault-agent is no longer in {path}."
 
 
-def _ours(client: Client, entry: Any) -> foreign.Ours:
+def _section(client: Client, settings: Settings) -> Settings:
+    """Return the servers of a client.
+
+    Raises:
+        NotChanged: if what its file has there are no servers.
+    """
+    section = settings.get(client.section) or {}
+    if not isinstance(section, dict):
+        raise client_files.NotChanged("is written in another way than expected")
+    return section
+
+
+def _unchanged(client: Client, what: str, command: list[str] | None = None) -> Misconfigured:
     assert client.file is not None  # noqa: S101 - the callers have looked
-    form = foreign.form_of(client.file())
-    return foreign.Ours(
-        add=lambda text: form.with_member(text, client.section, NAME, entry),
-        remove=lambda text: form.without_member(text, client.section, NAME),
-    )
-
-
-def _unchanged(client: Client, command: list[str], why: str) -> Misconfigured:
-    assert client.file is not None  # noqa: S101 - as above
     return Misconfigured(
         "CLIENT_CONFIG_INVALID",
-        f"{client.file().name} of {client.title} {why}. It is unchanged. The entry is:",
-        {"snippet": snippet(client, command)},
+        f"{client.file().name} of {client.title} {what}",
+        {} if command is None else {"snippet": snippet(client, command)},
     )
 
 

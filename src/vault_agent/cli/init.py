@@ -256,14 +256,13 @@ def _offer_hooks(invocation: Invocation, report: Report) -> None:
 
     may_ask = can_ask() and not invocation.json
     for name, (agent, hooks) in with_hooks().items():
-        path = hooks.user()
         ours = hooks_command(invocation, name)
         try:
-            if not agent.is_here or state(name, path, ours) == "installed":
+            if not agent.is_here or state(name, hooks.user(), ours) == "installed":
                 continue
             if may_ask and agreed(f"Let {agent.title} remember its sessions?", yes=False):
-                install(name, path, ours)
-                report.add(f"added hooks to {path}", f"vault-agent hooks remove {name}")
+                install(name, hooks.user(), ours)
+                report.add(f"added hooks to {hooks.user()}", f"vault-agent agent disconnect {name}")
                 report.notes.append(f"{agent.title}: {hooks.advice}")
                 continue
         except VaultAgentError as error:

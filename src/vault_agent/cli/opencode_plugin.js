@@ -1,4 +1,4 @@
-// Written by `vault-agent hooks install opencode`. `vault-agent hooks remove opencode` removes it.
+// Written by `vault-agent agent connect opencode`. `vault-agent agent disconnect opencode` removes it.
 // It tells vault-agent when sessions start, go on and end, and gives the agent what comes back.
 import { spawn } from "node:child_process"
 

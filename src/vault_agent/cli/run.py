@@ -69,7 +69,6 @@ SECTIONS = {
 
 MORE = (
     "adr",
-    "agents",
     "backlinks",
     "completion",
     "context",
@@ -77,7 +76,6 @@ MORE = (
     "embedding",
     "folders",
     "get",
-    "hooks",
     "indexes",
     "jobs",
     "mcp",

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +21,6 @@ from vault_agent.errors import Failed, Misconfigured, VaultAgentError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from vault_agent.config.project import Project
 
 _DATA = (
     "sessions", "sessions.lock", "sessions-before", "spool", "sessions.db*", "sessions.damaged*",
@@ -130,7 +130,7 @@ def end(
 
 
 def _of_agents(invocation: Invocation) -> Iterator[Step]:
-    """Yield our entries and hooks: for all projects, and in each project that is known."""
+    """Yield our entries and hooks in the settings of agents."""
     from vault_agent.cli import agent_hooks, entries
     from vault_agent.cli.clients import CLIENTS, with_hooks
     from vault_agent.cli.connecting import entry_command, hooks_command
@@ -142,34 +142,16 @@ def _of_agents(invocation: Invocation) -> Iterator[Step]:
             yield Step(
                 f"the entry in {client.title}",
                 in_home(place()),
-                lambda client=client: entries.uninstall(client, command),  # type: ignore[misc]
+                partial(entries.uninstall, client),
             )
     for name, (agent, hooks) in with_hooks().items():
-        folders: list[Path | None] = [None, *_projects()]
-        files = (hooks.user() if f is None else hooks.file("project", f) for f in folders)
-        for path in dict.fromkeys(files):  # the home folder may be the current one
-            with suppress(Misconfigured):
-                if agent_hooks.state(name, path, hooks_command(invocation, name)) != "missing":
-                    yield Step(
-                        f"the hooks in {agent.title}",
-                        in_home(path),
-                        lambda name=name, path=path: agent_hooks.remove(name, path),  # type: ignore[misc]
-                    )
-
-
-def _projects() -> list[Path]:
-    """Return the folders of the projects that are known here, and the current one."""
-    from vault_agent.config.project import find_project, project_folder
-    from vault_agent.config.registry import Role, read_registry
-
-    found: dict[Path, None] = {}
-    with suppress(VaultAgentError):
-        project: Project | None = find_project()
-        found[project.folder if project is not None else project_folder()] = None
-    with suppress(VaultAgentError):
-        # `.vault-agent/vault` is two below the folder of its project.
-        found |= {e.root.parent.parent: None for e in read_registry() if e.role is Role.PROJECT}
-    return list(found)
+        with suppress(Misconfigured):
+            if agent_hooks.state(name, hooks.user(), hooks_command(invocation, name)) != "missing":
+                yield Step(
+                    f"the hooks in {agent.title}",
+                    in_home(hooks.user()),
+                    partial(agent_hooks.remove, name, hooks.user()),
+                )
 
 
 def _of_service(invocation: Invocation) -> Iterator[Step]:

@@ -44,7 +44,7 @@ def add_agent(
 
     def add(agents: Any) -> None:
         if name in agents:
-            rule = "exists already: `vault-agent agents rotate` makes a new key"
+            rule = "exists already: `vault-agent agent rotate` makes a new key"
             raise invalid([Problem(f"{SECTION}.{name}", rule)])
         table = tomlkit.table()
         table["key_sha256"] = _digest(key)
