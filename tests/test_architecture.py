@@ -74,8 +74,8 @@ LAZY_ENDPOINT = {"cli/config.py"}
 # One reads a vault itself, because it works without a server.
 LAZY_VAULT = {"cli/check_links.py"}
 
-# The hook of agents reads events and keeps them itself, because it works without a server.
-LAZY_EVENTS = {"cli/hook.py"}
+# These read and keep events of sessions themselves, because they work without a server.
+LAZY_EVENTS = {"cli/hook.py", "cli/past_sessions.py"}
 
 LAZY = {
     "server": LAZY_SERVER,

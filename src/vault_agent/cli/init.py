@@ -21,7 +21,7 @@ from vault_agent.cli.registering import (
     shown_name,
     unwritable,
 )
-from vault_agent.cli.terminal import clean, envelope, say, tell, tell_prose, warn
+from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose, warn
 from vault_agent.client import calls
 from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.config.project import (
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SECONDS_FOR_INDEXES = 5.0
+_PAST = 50
+"""Sessions of agents that become journals, the latest ones."""
 _UNSET_ROOT = "vault-agent config unset vault.root"
 _PRIVATE = "*"
 _PRIVATE_JOURNALS = f"{VAULT}/journals/"
@@ -88,6 +90,7 @@ async def command(invocation: Invocation, private: bool, private_journals: bool,
     switched = await _switch_on(invocation, report, yes=yes)
     await _wait_for_indexes(invocation)
     _offer_hooks(invocation, report)
+    _offer_past_sessions(invocation, report, project, yes=yes)
     if project.is_ours and not (private or private_journals) and report.done:
         report.notes.append(
             "The vault is meant to be committed with the project. Nothing was added to git."
@@ -268,6 +271,34 @@ def _offer_hooks(invocation: Invocation, report: Report) -> None:
         except VaultAgentError as error:
             report.notes.append(error.message)
         report.notes.append(f"To let {agent.title} remember: vault-agent agent connect {name}")
+
+
+def _offer_past_sessions(
+    invocation: Invocation, report: Report, project: Project, *, yes: bool
+) -> None:
+    """Offer journals of the sessions that agents have left on this disk.
+
+    They are written by the server, at once if one runs.
+    """
+    from vault_agent.cli.past_sessions import count_here, import_here
+
+    count = count_here(project.folder)
+    if not count:
+        return
+    latest = "" if count <= _PAST else f" the last {_PAST} of"
+    what = f"{counted(count, 'session')} of this project {'lies' if count == 1 else 'lie'} here."
+    asks = can_ask() and not invocation.json
+    if not (
+        yes or (asks and agreed(f"{what} Make journals of{latest} them?", yes=False, default=True))
+    ):
+        report.notes.append(f"{what} To make journals of them: vault-agent journal import")
+        return
+    made, _ = import_here(invocation, _PAST)
+    if made:
+        report.add(
+            f"took over {counted(len(made), 'session')} of agents, which become journals",
+            "vault-agent memory forget SESSION, and delete the note",
+        )
 
 
 def _show(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -9,12 +11,17 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
-from vault_agent.cli.terminal import clean, distinct_warnings, envelope, say, tell, warn
+from vault_agent.cli.terminal import clean, counted, distinct_warnings, envelope, say, tell, warn
 from vault_agent.client import calls
+from vault_agent.errors import Unavailable
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client
 
+_LOOK_SECONDS = 0.5
+_MOST_SECONDS = 120.0
+_TOLD = 10
+"""After so many sessions, progress is told."""
 _REASONS = {
     "short": "too short for a journal",
     "asked": "waits for: vault-agent journal make",
@@ -97,6 +104,59 @@ async def make(invocation: Invocation, session_id: str | None, everything: bool)
 
 def _lacks_one(journal: dict[str, Any]) -> bool:
     return journal["state"] in {"pending", "incomplete"}
+
+
+@command.command("import", cls=Command)
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, 5_000),
+    default=50,
+    show_default=True,
+    help="Sessions, the latest ones.",
+)
+@click.pass_obj
+async def import_(invocation: Invocation, limit: int) -> None:
+    """Make journals of the sessions of this project that are on this disk.
+
+    They are those of Claude Code, Codex and Gemini CLI. Run again, it adds nothing. Without a
+    server, the next one writes the journals.
+    """
+    from vault_agent.cli.past_sessions import import_here
+
+    made, found = import_here(invocation, limit)
+    if not invocation.json:
+        tell(f"{counted(found, 'session')} of this project on this disk, {len(made)} of them new.")
+    written = await _follow(invocation, made) if made else None
+    if invocation.json:
+        envelope({"found": found, "added": made, "written": written})
+    elif written is not None:
+        say(f"{counted(written, 'journal')} written. Next: vault-agent journal list")
+    elif made:
+        tell("Their journals are written by the next server: vault-agent serve --background")
+
+
+async def _follow(invocation: Invocation, made: list[str]) -> int | None:
+    """Wait until a running server has tried all journals. Return how many there are."""
+    try:
+        async with client_here(invocation, only_trusted=True) as client:
+            await client.call(calls.JOURNAL_MAKE, session_id=made[0])  # it looks at all of them
+            left = set(made)
+            told = 0
+            deadline = time.monotonic() + _MOST_SECONDS
+            while left and time.monotonic() < deadline:
+                await asyncio.sleep(_LOOK_SECONDS)
+                page = await client.call(calls.JOURNALS, state="all", limit=500)
+                journals = page.envelope["data"]["journals"]
+                ready = {each["sessionId"]: each for each in journals if each["state"] != "pending"}
+                left -= ready.keys()
+                done = len(made) - len(left)
+                if not invocation.json and done // _TOLD > told:
+                    told = done // _TOLD
+                    tell(f"{done} of {len(made)} sessions done")
+            return sum(each["noteId"] is not None for each in journals if each["sessionId"] in made)
+    except Unavailable:
+        return None
 
 
 async def _whole(client: Client, session: str) -> str:
