@@ -59,6 +59,10 @@ def test_a_long_passage_keeps_the_persons_words():
     assert passage_of([], None, "x") == ""
 
 
+def test_what_the_title_says_is_no_passage():
+    assert passage_of(CHUNKS, 1, "cap the retry wait", "cap the retry").startswith("Agent: ")
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -56,7 +56,7 @@ async def parts_of(
             address = (name, note.note_id)
             best = places.get(address)
             key = None if best is None else (rowid << CHUNK_BITS) + best
-            passage = passage_of(chunks, key, query.prompt) if query is not None else ""
+            passage = passage_of(chunks, key, query.prompt, note.title) if query is not None else ""
             matters = part_that_matters(note.type, chunks, key)
             if query is not None and best is not None and passage[:_SEEN] not in bare(matters):
                 matters = f"{passage}\n{matters}"

@@ -66,15 +66,18 @@ def names_it(prompt: str, text: str) -> bool:
     return not called.isdisjoint(content_words(prompt))
 
 
-def passage_of(chunks: Sequence[StoredChunk], best: int | None, prompt: str) -> str:
+def passage_of(
+    chunks: Sequence[StoredChunk], best: int | None, prompt: str, title: str = ""
+) -> str:
     """Return the passage of a note that has most of a prompt, as one line of plain text.
 
     An item of a list is a passage with all its lines, so an answer stays beside what it answers to.
-    Without a prompt it is the last item: what was decided last, or is open.
+    Without a prompt it is the last item: what was decided last, or is open. The title, which the
+    goal of a session repeats, is none.
     """
     items, lasts = [], set()
     for chunk in _ordered(chunks, best):
-        items += _items(chunk.text)
+        items += [item for item in _items(chunk.text) if not _repeats(item, title)]
         lasts.add(len(items) - 1)
     if not items:
         return ""
@@ -91,6 +94,10 @@ def passage_of(chunks: Sequence[StoredChunk], best: int | None, prompt: str) -> 
     if tokens_of(text) < _MIN_TOKENS and place not in lasts:
         text = _fit(f"{text} {items[place + 1]}")
     return text
+
+
+def _repeats(item: str, title: str) -> bool:
+    return len(title) > 0 and item.startswith(title.rstrip("…. "))
 
 
 def same_subject(prompt: str, first: str, second: str) -> bool:
