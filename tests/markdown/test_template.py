@@ -159,6 +159,11 @@ def test_a_text_block_in_frontmatter_gets_no_quotation_marks():
     assert yaml.safe_load(text.split("---\n")[1]) == {"a": "On x: y\nend\n", "b": {"c": "p, q"}}
 
 
+def test_a_template_may_have_the_character_that_marks_places():
+    template = "---\na: '\ue000 \ue0007\ue000 {{title}}'\n---\n"
+    assert filled(template) == template.replace("{{title}}", "T")
+
+
 def test_a_comment_in_frontmatter_stays_one_line():
     text = filled("---\n# for {{title}}\na: 1 # {{title}}\n---\n", "x\ny: 2")
     assert text == "---\n# for x y: 2\na: 1 # x y: 2\n---\n"

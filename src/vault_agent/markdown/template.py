@@ -33,7 +33,7 @@ _PLACE = re.compile(
 )
 # It stands for a place while the frontmatter is read: braces would be a mapping of YAML.
 _MARK = "\ue000"
-_MARKED = re.compile(f"{_MARK}([0-9]{1, 6}){_MARK}")
+_MARKED = re.compile(f"{_MARK}([0-9]{{1,6}}){_MARK}")
 
 _KNOWN = re.compile(r"\{\{(id|project|session|agent)\}\}")
 
