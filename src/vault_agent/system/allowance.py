@@ -6,14 +6,11 @@ has an allowance of processor time and ends when its caller is cancelled.
 
 from __future__ import annotations
 
-import asyncio
-import pickle
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from vault_agent.errors import VaultAgentError, error_of
 from vault_agent.system.threads import Threads
-from vault_agent.system.workers import WorkerPool, WorkerTimedOut
+from vault_agent.system.workers import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,33 +19,22 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-SMALL_BYTES = 32 << 10
-"""Texts up to this size are handled in threads: the worst of them takes half a second."""
-
-MEDIUM_BYTES = 256 << 10
-"""Texts up to this size do not wait for larger ones."""
+SMALL_BYTES = 256 << 10
+"""Texts up to this size are handled in threads: the worst of them takes 1.5 seconds."""
 
 CPU_SECONDS = 20.0
-"""Processor time for one piece of work. The worst text of 1 MiB takes about as much."""
+"""Processor time for one piece of work. The worst text of 1 MiB takes 6 seconds."""
 
-QUICK_SECONDS = 1.0
-"""Processor time after which work starts again among the slow, so that it holds up no other."""
-
-_PROCESSES = 2
-_MOST_KNOWN = 1_000
+_AT_ONCE = 2
 
 
 class Allowance:
     """Runs pure functions that take texts. Made once for each server."""
 
-    def __init__(self, *, cpu_seconds: float = CPU_SECONDS, small_bytes: int = SMALL_BYTES) -> None:
+    def __init__(self, *, cpu_seconds: float = CPU_SECONDS) -> None:
         self._cpu_seconds = cpu_seconds
-        self._small_bytes = small_bytes
-        self._threads = Threads(_PROCESSES, "text")
-        self._medium, self._large, self._slow = (
-            WorkerPool[Any, Any](_handler, size=_PROCESSES) for _ in range(3)
-        )
-        self._known_slow: dict[bytes, None] = {}
+        self._threads = Threads(_AT_ONCE, "text")
+        self._pool = WorkerPool[Any, Any](_handler, size=_AT_ONCE)
 
     async def __aenter__(self) -> Self:
         return self
@@ -60,12 +46,11 @@ class Allowance:
         traceback: TracebackType | None,
     ) -> None:
         self._threads.close()
-        for pool in (self._medium, self._large, self._slow):
-            await pool.__aexit__(kind, error, traceback)
+        await self._pool.__aexit__(kind, error, traceback)
 
     def is_small(self, size: int) -> bool:
         """Whether texts of so many bytes together are handled in a thread of this process."""
-        return size <= self._small_bytes
+        return size <= SMALL_BYTES
 
     async def run(
         self, size: int, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
@@ -81,39 +66,12 @@ class Allowance:
         """
         if self.is_small(size):
             return await self._threads.run(work, *args, **kwargs)
-        pool = self._medium if size <= MEDIUM_BYTES else self._large
-        result = await self._result(pool, (work, args, kwargs))
+        result = await self._pool.run((work, args, kwargs), cpu_seconds=self._cpu_seconds)
+        self._pool.trim(1)
         if isinstance(result, _Refused):
             raise error_of(*result.error)
         done: _T = result
         return done
-
-    async def _result(self, pool: WorkerPool[Any, Any], task: tuple[object, ...]) -> Any:
-        key = sha256(pickle.dumps(task)).digest()
-        quick = min(QUICK_SECONDS, self._cpu_seconds)
-        if key not in self._known_slow:
-            started: list[bytes] = []
-            try:
-                result = await pool.run(
-                    task, cpu_seconds=quick, on_start=lambda: started.append(key)
-                )
-            except (WorkerTimedOut, asyncio.CancelledError) as error:
-                if started:  # what only waited for others is not slow
-                    self._remember(key)
-                if quick == self._cpu_seconds or isinstance(error, asyncio.CancelledError):
-                    raise
-            else:
-                pool.trim(1)
-                return result
-        result = await self._slow.run(task, cpu_seconds=self._cpu_seconds)
-        self._slow.trim(0)
-        return result
-
-    def _remember(self, key: bytes) -> None:
-        """Let the same work begin among the slow: it took long, or its caller did not wait."""
-        self._known_slow[key] = None
-        if len(self._known_slow) > _MOST_KNOWN:
-            del self._known_slow[next(iter(self._known_slow))]
 
 
 class _Refused:

@@ -112,15 +112,12 @@ class WorkerPool(Generic[Task, Result]):
         while len(self._idle) > keep:
             self._end(self._idle.pop(0))
 
-    async def run(
-        self, task: Task, *, cpu_seconds: float, on_start: Callable[[], None] = lambda: None
-    ) -> Result:
+    async def run(self, task: Task, *, cpu_seconds: float) -> Result:
         """Return the handler's result for one task.
 
         `cpu_seconds` is the processor time that the worker may use for it, so a busy machine does
         not shorten it. The limit of wall time is `WALL_FACTOR` times as long. If the system does
-        not report processor time, wall time is used instead. `on_start` is called when a worker is
-        free for the task.
+        not report processor time, wall time is used instead.
 
         Raises:
             WorkerCrashed: if the process ended, or exceeded its time and was killed
@@ -130,7 +127,6 @@ class WorkerPool(Generic[Task, Result]):
         token = object()  # identifies this call: one asyncio task may make several at once
         await self._free.acquire_on_behalf_of(token)
         try:
-            on_start()
             return await self._run(task, cpu_seconds)
         finally:
             self._free.release_on_behalf_of(token)
