@@ -194,7 +194,8 @@ def work(tmp_path: Path) -> Iterator[Work]:
     (made.other / ".git").mkdir()
     made.run("init", "--yes")
     made.run("init", "--yes", at=made.other)
-    made.run("agent", "connect", "claude-code")
+    connected = program.run("agent", "connect", "claude-code", at=made.shop)
+    assert "The hooks are in " in connected.stdout, connected.stderr  # its own program is not here
     (made.vault / "modules").mkdir()
     (made.vault / "modules" / "cost.md").write_text(MODULE)
     yield made
