@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import http.client
-import json
 import os
 import random
 import statistics
@@ -136,18 +135,17 @@ def rewrite(paths: list[Path], word: str) -> None:
         path.write_text(f"{text}\n{word}{number}\n", "utf-8")
 
 
-def storm(server: Server, paths: list[Path], *, watched: bool) -> tuple[float, int]:
-    """Rewrite notes at once; return the seconds until all are found, and the revisions until then.
+def storm(server: Server, paths: list[Path], *, watched: bool) -> float:
+    """Rewrite notes at once, and return the seconds until all are found.
 
     Without a watch, the time of one index run.
     """
     word = f"zs{'w' if watched else 'n'}x"
-    before = server.call("GET", "/watch")["batches"]
     rewrite(paths, word)
     began = time.perf_counter()
     if not watched:
         server.run("index")
-        return time.perf_counter() - began, 1
+        return time.perf_counter() - began
     missing = set(range(len(paths)))
     while missing:
         missing = {
@@ -155,11 +153,7 @@ def storm(server: Server, paths: list[Path], *, watched: bool) -> tuple[float, i
         }
         if time.perf_counter() - began > SETTLE_SECONDS:
             raise SystemExit(f"{len(missing)} of the rewritten notes are not found.")
-    seconds = time.perf_counter() - began
-    settle(server)
-    known = {batch["at"] for batch in before}
-    runs = [batch for batch in server.call("GET", "/watch")["batches"] if batch["at"] not in known]
-    return seconds, sum(bool(run["changed"] or run["added"] or run["removed"]) for run in runs)
+    return time.perf_counter() - began
 
 
 def idle(server: Server, seconds: float) -> float:
@@ -175,7 +169,7 @@ def memory(server: Server) -> str:
     found = []
     for pid in descendants(server.process.pid):
         command = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-        name = "watcher" if "watcher" in command else "keeper" if "keeper" in command else "worker"
+        name = "keeper" if "keeper" in command else "worker"
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
         [kilobytes] = [line.split()[1] for line in rollup.splitlines() if line.startswith("Pss:")]
         found.append(f"{name} {int(kilobytes) >> 10} MB")
@@ -201,36 +195,28 @@ def main() -> None:
         with Server(root, home) as server:
             while server.running_job():
                 time.sleep(0.2)
-            once, _ = storm(server, rewritten, watched=False)
+            once = storm(server, rewritten, watched=False)
             alone = searches(server, sent, given.seconds)
         mode = "poll" if given.poll else "auto"
         watch = {"VAULT_AGENT_WATCH_ENABLED": "true", "VAULT_AGENT_WATCH_MODE": mode}
         with Server(root, home, **watch) as server:
             state = settle(server)
-            print(f"{given.notes:,} notes, {state['folders']:,} folders, {state['mode']}")
+            print(f"{given.notes:,} notes, {given.folders:,} folders, {state['state']}")
             print(f"idle: {idle(server, given.seconds):.2%} of a core; {memory(server)}")
             if not given.poll:
                 times = saves(server, paths, given.saves)
                 print(f"save to first hit: {percentiles(times)} ({len(times)} saves)")
-                totals = [run["milliseconds"] for run in server.call("GET", "/watch")["batches"]]
-                names = ("wait", "queue", "scan", "parse", "store", "finish", "total")
-                medians = (
-                    f"{name} {statistics.median([each.get(name, 0) for each in totals]):.0f}"
-                    for name in names
-                )
-                print(f"phases of a run, p50 in ms: {', '.join(medians)}")
             quiet = searches(server, sent, given.seconds)
             saving = searches_while_saving(server, paths, sent, given.seconds)
             print(f"search, not watched: {percentiles(alone)}")
             print(f"search, watched and idle: {percentiles(quiet)}")
             print(f"search, a save each second: {percentiles(saving)}")
             settle(server)
-            seconds, revisions = storm(server, rewritten, watched=True)
+            seconds = storm(server, rewritten, watched=True)
             print(
-                f"storm of {len(rewritten):,} rewritten notes: {seconds:.1f} s in {revisions} runs;"
+                f"storm of {len(rewritten):,} rewritten notes: {seconds:.1f} s;"
                 f" one index run of them: {once:.1f} s"
             )
-            print(json.dumps({name: state[name] for name in ("everything", "missed", "restarts")}))
 
 
 if __name__ == "__main__":

@@ -425,15 +425,7 @@ CODES: Final[dict[str, Code]] = {
         "The running job completes the index.",
     ),
     "INDEX_BEHIND": Code(*_WARNING, "They are being indexed: ask again in a moment."),
-    "WATCH_STOPPED": Code(
-        *_WARNING,
-        Remedy(
-            "Run `vault-agent watch` to see whether it works again, or restart the server.",
-            "GET /watch tells whether it works again. Restart the server if it does not.",
-        ),
-    ),
     "WATCH_LIMIT": Code(*_WARNING),
-    "WATCH_DEAF": Code(*_WARNING),
     "EMBEDDING_INCOMPLETE": Code(
         *_WARNING,
         Remedy("Run `vault-agent index` to embed them.", "POST /index embeds them."),

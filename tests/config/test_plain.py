@@ -22,7 +22,6 @@ GIVEN: list[dict[str, Any]] = [
     {"embedding.query_prefix": "query: ", "embedding.model": " spaced "},
     {"cors.allowed_origins": "https://A.example:443,https://b.example"},
     {"vault.exclude": ["*.tmp", "!output/"], "index.max_note_bytes": "20", "mcp.toolset": "synk"},
-    {"watch.max_delay_ms": 10, "watch.quiet_ms": 20},
     {"write.enabled": True},
     {"journal.command": " claude -p "},
     {"server.port": 70_000},

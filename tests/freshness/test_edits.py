@@ -14,10 +14,9 @@ from tests.support.clocks import PATIENCE
 from tests.support.one_task import in_one_task
 from tests.support.waiting import eventually_async
 
-from vault_agent.freshness import watch as module
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
-from vault_agent.model.watch import Revision, WatchBatch, WatchState
+from vault_agent.model.watch import Revision, WatchState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -34,16 +33,18 @@ class Edited(NamedTuple):
     root: Path
     vault: OpenVault
 
-    def batches_since(self, earlier: tuple[WatchBatch, ...]) -> list[WatchBatch]:
-        """Return the runs that earlier ones do not have, newest first."""
-        return [batch for batch in self.vault.watch.batches if batch not in earlier]
+    async def revisions_since(self, news_id: str) -> list[Revision]:
+        """Return the revisions of the index after an item of news."""
+        follower = self.vault.events.follow(news_id)
+        count = int(self.vault.events.last_id.partition("-")[2]) - int(news_id.partition("-")[2])
+        items = [(await anext(follower)).item for _ in range(count)]
+        return [item for item in items if isinstance(item, Revision)]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def edited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edited]:
     root = linked_notes(tmp_path_factory.mktemp("edited"))
-    with pytest.MonkeyPatch.context() as patch, shorter_pauses():
-        patch.setattr(module, "SECONDS_UNTIL_JOB", PATIENCE)
+    with shorter_pauses():
         async with in_one_task(watched(root)) as vault:
             yield Edited(root, vault)
 
@@ -51,7 +52,7 @@ async def edited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edit
 async def test_edits_are_searched_without_a_command_and_are_no_jobs(edited: Edited):
     root, vault = edited
     jobs = {job.id for job in await vault.jobs.list()}
-    earlier = vault.watch.batches
+    earlier = vault.events.last_id
     (root / "New.md").write_text("quinces")
     await until_found(vault, "quinces", "New.md")
     (root / "New.md").rename(root / "Newer.md")
@@ -63,23 +64,20 @@ async def test_edits_are_searched_without_a_command_and_are_no_jobs(edited: Edit
     await until_found(vault, "quinces", "moved/Newer.md")
     (root / "moved" / "Newer.md").unlink()
     await until_found(vault, "quinces")
-    await eventually_async(lambda: vault.watch.batches[0].removed)
-    batches = edited.batches_since(earlier)
-    kinds = [(batch.added, batch.renamed, batch.removed) for batch in batches]
-    assert kinds.count((0, 1, 0)) == 3
-    assert kinds.count((0, 0, 1)) == 1
-    assert {batch.trigger for batch in batches} == {Trigger.WATCH}
+    await eventually_async(lambda: not vault.watch.status().pending)
+    revisions = await edited.revisions_since(earlier)
+    kinds = [(revision.added, revision.renamed, revision.removed) for revision in revisions]
+    assert kinds == [(1, 0, 0), (0, 1, 0), (0, 1, 0), (0, 1, 0), (0, 0, 1)]
     assert {job.id for job in await vault.jobs.list()} == jobs
     status = vault.watch.status()
-    assert (status.state, status.mode, status.pending) == (WatchState.WATCHING, "events", 0)
-    assert status.save_to_hit_ms is not None
+    assert (status.state, status.pending) == (WatchState.WATCHING, 0)
     assert vault.watch.warnings() == ()
 
 
 async def test_files_of_other_programs_start_no_run(edited: Edited):
     root, vault = edited
     await eventually_async(lambda: not vault.watch.status().pending)
-    earlier = vault.watch.batches
+    earlier = vault.events.last_id
     for name in (".git", "node_modules"):
         (root / name).mkdir()
     for number in range(200):
@@ -91,8 +89,7 @@ async def test_files_of_other_programs_start_no_run(edited: Edited):
     await until_found(vault, "plums", "3.md")
     (root / "4.md").write_text("pears")  # a run that had begun before has ended by then
     await until_found(vault, "pears", "4.md")
-    await eventually_async(lambda: len(edited.batches_since(earlier)) >= 2)
-    assert len(edited.batches_since(earlier)) == 2
+    assert [revision.changed for revision in await edited.revisions_since(earlier)] == [1, 1]
 
 
 @pytest.mark.fault(
@@ -105,12 +102,12 @@ async def test_a_name_in_another_spelling_is_one_note(edited: Edited):
     before = root / "Caf\u00e9.md"
     before.write_text("medlars")
     await until_found(vault, "medlars", "Caf\u00e9.md")
-    earlier = vault.watch.batches
+    earlier = vault.events.last_id
     for name in ("caf\u00e9.md", unicodedata.normalize("NFD", "caf\u00e9.md")):
         before.rename(root / name)
         before = root / name
         await until_found(vault, "medlars", name)
-    assert all(batch.removed == 0 for batch in edited.batches_since(earlier))
+    assert all(revision.removed == 0 for revision in await edited.revisions_since(earlier))
 
 
 async def test_a_user_job_runs_beside_the_watch_and_its_trigger_is_kept(edited: Edited):

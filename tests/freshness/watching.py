@@ -1,4 +1,4 @@
-"""Watched vaults in this process, with a real watcher and a real indexing process."""
+"""Watched vaults in this process, with real events and a real indexing process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
-from vault_agent.freshness import debounce as waiting
+from vault_agent.freshness import watch
 from vault_agent.model.search import SearchQuery
 
 if TYPE_CHECKING:
@@ -19,16 +19,15 @@ if TYPE_CHECKING:
 
     from vault_agent.vaults.open_vault import OpenVault
 
-QUICK = {"enabled": True, "removal_grace_ms": 300, "quiet_ms": 50}
 NOTES = 20
 
 
 @contextmanager
 def shorter_pauses() -> Iterator[None]:
-    """Pause less between runs and after failures. `test_debounce.py` has the times."""
+    """Pause less after failures."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(waiting, "SECONDS_BETWEEN_RUNS", 0.05)
-        patch.setattr(waiting, "WAITS_AFTER_FAILURES", (0.3, 1.0))
+        patch.setattr(watch, "PAUSES_AFTER_FAILURES", (0.3, 1.0))
+        patch.setattr(watch, "RETRY_SECONDS", 0.2)
         yield
 
 
@@ -49,7 +48,7 @@ async def watched(
     config = Config(
         vault={"root": root},
         index={"dir": root.parent / "data"},
-        watch={**QUICK, **settings},
+        watch={"enabled": True, **settings},
         **({"embedding": embedding} if embedding else {}),
     )
     async with open_app(config) as app:

@@ -50,10 +50,7 @@ toolset = "co-cli"
 SETTINGS = {
     "SERVER_API_KEY": KEY,
     "WEB_ENABLED": "true",
-    "WATCH_MODE": "poll",  # once an hour: only the cases change anything
-    "WATCH_POLL_SECONDS": "3600",
     "WATCH_RESCAN_SECONDS": "86400",
-    "WATCH_REMOVAL_GRACE_MS": "0",
     "VAULTS_ENABLED": "true",
     "MEMORY_ENABLED": "true",
     "JOURNAL_ENABLED": "true",

@@ -27,7 +27,6 @@ FIELDS = {
 NUMBERS = {
     "expiresAt": "<seconds since 1970>",
     "milliseconds": "<milliseconds>",
-    "saveToHitMs": "<milliseconds>",
     "lagSeconds": "<seconds>",
     "elapsedSeconds": "<seconds>",
     "etaSeconds": "<seconds>",
@@ -35,9 +34,6 @@ NUMBERS = {
     "pid": "<pid>",
 }
 """Numbers that differ each time, also those in an object of this name."""
-
-SOON = {"beatAt": "<time or null>"}
-"""Fields that are null until something has happened, which is a matter of speed."""
 
 INDEXED = {"state": "<indexed or pending>", "generation": "<number>", "revision": "<number>"}
 """What a change says of the index: how soon it is there is a matter of speed."""
@@ -116,8 +112,6 @@ class Steady:
         if isinstance(value, list):
             rest = [each for each in value if not _is_pending(each)]
             return [self.replaced(each, key, varying) for each in rest]
-        if key in SOON:
-            return SOON[key]
         if key in FIELDS and isinstance(value, str):
             return value if value in PLAIN or "«" in value else FIELDS[key]
         if key in NUMBERS and type(value) in (int, float):

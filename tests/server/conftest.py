@@ -108,7 +108,6 @@ class FakeWatch:
 
     def __init__(self):
         self.state = WatchStatus()
-        self.batches = ()
 
     def status(self):
         return self.state

@@ -10,18 +10,14 @@ from tests.server.conftest import run
 from tests.support.clocks import PATIENCE
 
 from vault_agent.freshness import event_stream as news
-from vault_agent.model.jobs import Trigger
-from vault_agent.model.watch import Revision, SaveToHit, WatchBatch, WatchState, WatchStatus
+from vault_agent.model.watch import Revision, WatchState, WatchStatus
 from vault_agent.server import events
 
 STATE = WatchStatus(
     enabled=True,
     state=WatchState.POLLING,
-    mode="poll",
     reason="WATCH_LIMIT",
-    folders=5_051,
-    save_to_hit_ms=SaveToHit(240, 900, 412),
-    everything={"overflow": 0},
+    pending=3,
 )
 
 
@@ -39,28 +35,12 @@ async def read(reply, count: int) -> list[dict[str, str]]:
     return found
 
 
-async def test_the_state_of_the_watch_is_shown_with_its_runs(server):
+async def test_the_state_of_the_watch_is_shown(server):
     server.engine.watch.state = STATE
-    server.engine.watch.batches = (
-        WatchBatch("2026-01-01T00:00:00Z", Trigger.WATCH, 1, 0, 0, 0, {"total": 20}),
-    )
     status, body, _ = await server.ask("GET", "/watch")
     assert status == 200
     data = body["data"]
-    assert (data["state"], data["reason"], data["folders"]) == ("polling", "WATCH_LIMIT", 5_051)
-    assert data["saveToHitMs"] == {"p50": 240, "p99": 900, "count": 412}
-    assert data["batches"] == [
-        {
-            "at": "2026-01-01T00:00:00Z",
-            "trigger": "watch",
-            "error": None,
-            "added": 1,
-            "changed": 0,
-            "removed": 0,
-            "renamed": 0,
-            "milliseconds": {"total": 20},
-        }
-    ]
+    assert (data["state"], data["reason"], data["pending"]) == ("polling", "WATCH_LIMIT", 3)
     _, health, _ = await server.ask("GET", "/health")
     assert health["data"]["watch"]["state"] == "off"
 

@@ -92,7 +92,7 @@ class Vault:
         *,
         rebuild: bool = False,
         paths: tuple[str, ...] | None = None,
-        removable: tuple[str, ...] | None = None,
+        by_watch: bool = False,
     ) -> IndexTask:
         """Return the task that indexes this vault."""
         return IndexTask(
@@ -112,7 +112,7 @@ class Vault:
             rebuild=rebuild,
             parallel=2,
             paths=paths,
-            removable=removable,
+            by_watch=by_watch,
         )
 
     async def index(
@@ -126,11 +126,11 @@ class Vault:
         *,
         rebuild: bool = False,
         paths: tuple[str, ...] | None = None,
-        removable: tuple[str, ...] | None = None,
+        by_watch: bool = False,
     ) -> IndexRun:
         """Run like `index`, and return the complete result."""
         self.heard = Heard()
-        run = await self._run(self.task(rebuild=rebuild, paths=paths, removable=removable))
+        run = await self._run(self.task(rebuild=rebuild, paths=paths, by_watch=by_watch))
         if not run.texts_differ:
             return run
         with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:

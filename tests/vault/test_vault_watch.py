@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually
 
+from vault_agent.vault import watch
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.watch import (
-    OVERFLOW_PATHS,
-    Events,
-    Found,
+    OVERFLOW_EVENTS,
     WatchFailed,
-    folder_inodes,
+    follow_changes,
     is_temporary,
     sort_events,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is watched")
 ADDED, MODIFIED, DELETED = 1, 2, 3
 EXCLUSIONS = Exclusions(("private/",))
 
@@ -41,29 +40,29 @@ def root(tmp_path: Path) -> Path:
     return made
 
 
-def concerned(root: Path, *events: tuple[int, str]) -> Found:
+def concerned(root: Path, *events: tuple[int, str]) -> list[str] | None:
     return sort_events([(kind, f"{root}/{path}") for kind, path in events], str(root), EXCLUSIONS)
 
 
 @pytest.mark.parametrize("kind", [ADDED, MODIFIED, DELETED])
 def test_every_event_of_a_note_counts(root: Path, kind: int):
-    assert concerned(root, (kind, "note.md")).paths == ("note.md",)
-    assert concerned(root, (kind, "folder/gone.MARKDOWN")).paths == ("folder/gone.MARKDOWN",)
+    assert concerned(root, (kind, "note.md")) == ["note.md"]
+    assert concerned(root, (kind, "folder/gone.MARKDOWN")) == ["folder/gone.MARKDOWN"]
     conflict = "note.sync-conflict-20260101-120000-ABCDEFG.md"
-    assert concerned(root, (kind, conflict)).paths == (conflict,)
+    assert concerned(root, (kind, conflict)) == [conflict]
 
 
 def test_an_attachment_counts_when_it_comes_or_goes(root: Path):
-    assert concerned(root, (MODIFIED, "jar.png")).paths == ()
-    assert concerned(root, (ADDED, "jar.png")).paths == ("jar.png",)
-    assert concerned(root, (DELETED, "lost.png")).paths == ("lost.png",)
-    assert concerned(root, (DELETED, "jar.png"), (MODIFIED, "jar.png")).paths == ("jar.png",)
+    assert concerned(root, (MODIFIED, "jar.png")) == []
+    assert concerned(root, (ADDED, "jar.png")) == ["jar.png"]
+    assert concerned(root, (DELETED, "lost.png")) == ["lost.png"]
+    assert concerned(root, (DELETED, "jar.png"), (MODIFIED, "jar.png")) == ["jar.png"]
 
 
-def test_a_new_folder_is_looked_at_and_must_be_watched(root: Path):
-    assert concerned(root, (ADDED, "folder")) == Found(("folder",), folders=True)
-    assert concerned(root, (MODIFIED, "folder")).paths == ()
-    assert concerned(root, (DELETED, "moved")).paths == ("moved",)
+def test_a_new_folder_is_looked_at(root: Path):
+    assert concerned(root, (ADDED, "folder")) == ["folder"]
+    assert concerned(root, (MODIFIED, "folder")) == []
+    assert concerned(root, (DELETED, "moved")) == ["moved"]
 
 
 @pytest.mark.fault(
@@ -86,7 +85,7 @@ def test_hidden_excluded_and_temporary_names_do_not_count(root: Path, path: str)
         (root / path).mkdir()
     for kind in (ADDED, MODIFIED, DELETED):
         if path != "node_modules" or kind != DELETED:
-            assert concerned(root, (kind, path)).paths == ()
+            assert concerned(root, (kind, path)) == []
 
 
 def test_a_note_may_have_a_temporary_name_inside():
@@ -95,9 +94,9 @@ def test_a_note_may_have_a_temporary_name_inside():
 
 
 def test_the_vault_itself_may_come_or_go(root: Path):
-    assert sort_events([(DELETED, str(root))], str(root), EXCLUSIONS).root
-    assert sort_events([(MODIFIED, str(root))], str(root), EXCLUSIONS) == Found()
-    assert sort_events([(ADDED, f"{root}2/note.md")], str(root), EXCLUSIONS) == Found()
+    assert sort_events([(DELETED, str(root))], str(root), EXCLUSIONS) is None
+    assert sort_events([(MODIFIED, str(root))], str(root), EXCLUSIONS) == []
+    assert sort_events([(ADDED, f"{root}2/note.md")], str(root), EXCLUSIONS) == []
 
 
 @pytest.mark.fault(
@@ -106,70 +105,88 @@ def test_the_vault_itself_may_come_or_go(root: Path):
     "one look at the whole vault",
 )
 def test_many_events_at_once_may_be_an_overflow(root: Path):
-    events = [(ADDED, f"{number}.md") for number in range(OVERFLOW_PATHS + 1)]
-    assert concerned(root, *events) == Found(overflow=True)
-    assert not concerned(root, *events[1:]).overflow
+    events = [(ADDED, f"{number}.md") for number in range(OVERFLOW_EVENTS + 1)]
+    assert concerned(root, *events) == [""]
+    assert len(concerned(root, *events[1:]) or ()) == OVERFLOW_EVENTS
+
+
+class Followed:
+    """A vault that a thread watches, with the paths that have been reported."""
+
+    def __init__(self, root: Path) -> None:
+        self.paths: set[str] = set()
+        self.failure: WatchFailed | None = None
+        self.stop = threading.Event()
+        self.begun = threading.Event()
+        self.thread = threading.Thread(target=self._follow, args=(str(root),))
+        self.thread.start()
+        assert self.begun.wait(PATIENCE)
+
+    def _follow(self, root: str) -> None:
+        try:
+            follow_changes(root, EXCLUSIONS, (), self._add, self.stop)
+        except WatchFailed as failure:
+            self.failure = failure
+
+    def _add(self, paths: Collection[str]) -> None:
+        self.paths.update(paths)
+        self.begun.set()
+
+    def sees(self, path: str) -> None:
+        """Wait until a path is reported."""
+        eventually(lambda: path in self.paths)
 
 
 @pytest.fixture
-def events(root: Path) -> Iterator[Events]:
-    found = Events(str(root), EXCLUSIONS)
-    yield found
-    found.close()
+def followed(root: Path) -> Iterator[Followed]:
+    made = Followed(root)
+    yield made
+    made.stop.set()
+    made.thread.join(PATIENCE)
+    assert not made.thread.is_alive()
 
 
-def seen(events: Events, path: str) -> bool:
-    """Wait until an event names a path."""
-    stop = threading.Event()
-    timer = threading.Timer(PATIENCE, stop.set)
-    timer.start()
-    try:
-        while not stop.is_set():
-            if path in events.wait(stop).paths:
-                return True
-        return False
-    finally:
-        timer.cancel()
-
-
-def test_the_system_reports_saves_renames_and_moved_folders(root: Path, events: Events):
+def test_the_system_reports_saves_renames_and_moved_folders(root: Path, followed: Followed):
     (root / ".note.tmp").write_text("y")
     (root / ".note.tmp").replace(root / "note.md")
-    assert seen(events, "note.md")
+    followed.sees("note.md")
     (root / "folder").rename(root / "moved")
-    assert seen(events, "moved")
+    followed.sees("moved")
     (root / "moved" / "in it.md").write_text("z")
-    assert seen(events, "moved/in it.md")
-    (root / "moved" / "in it.md").unlink()
-    assert seen(events, "moved/in it.md")
+    followed.sees("moved/in it.md")
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_the_watch_ends_with_the_folder(
+    root: Path, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
+):
+    monkeypatch.setattr(watch, "FOLDER_CHECK_MS", 50)
+    parent = root.parent / "parent"
+    parent.mkdir()
+    followed = Followed(root.rename(parent / "vault"))
+    parent.rename(parent.with_name("elsewhere"))  # the system reports nothing
+    if is_replaced:
+        (parent / "vault").mkdir(parents=True)
+    followed.thread.join(PATIENCE)
+    assert not followed.thread.is_alive()
+    assert followed.failure is None
 
 
 @pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="names are Unicode there")
-def test_a_name_that_is_not_unicode_ends_the_watch_with_an_error(root: Path, events: Events):
+def test_a_name_that_is_not_unicode_ends_the_watch_with_an_error(root: Path, followed: Followed):
     os.mknod(os.fsencode(root) + b"/\xff.md")
-    with pytest.raises(WatchFailed) as failed:
-        seen(events, "nothing")
-    assert not failed.value.limit
-
-
-@LINUX
-def test_every_folder_that_can_be_listed_is_watched(root: Path, events: Events):
-    for number in range(5):
-        (root / f"new/{number}").mkdir(parents=True)
-    assert seen(events, "new")
-    events.check(folder_inodes(str(root), EXCLUSIONS))
-    with pytest.raises(WatchFailed) as failed:
-        events.check([1])
-    assert failed.value.limit
+    followed.thread.join(PATIENCE)
+    assert followed.failure is not None
+    assert not followed.failure.limit
 
 
 LIMITED = """
 import sys, threading
 from vault_agent.vault.exclude import Exclusions
-from vault_agent.vault.watch import Events, WatchFailed, folder_inodes
+from vault_agent.vault.watch import WatchFailed, follow_changes
+stop = threading.Event()
 try:
-    events = Events(sys.argv[1], Exclusions())
-    events.check(folder_inodes(sys.argv[1], Exclusions()))
+    follow_changes(sys.argv[1], Exclusions(), (), lambda _: stop.set(), stop)
 except WatchFailed as failure:
     print("limit" if failure.limit else "error")
 """
@@ -177,8 +194,8 @@ except WatchFailed as failure:
 
 @pytest.mark.fault(
     "Watching",
-    "the system's limit of watches is met, at the start or by a new folder later",
-    "the vault is polled; `WATCH_LIMIT` has the number of folders",
+    "the system's limit of watches or of programs that watch is met",
+    "it is recognised",
 )
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs a user namespace")
 @pytest.mark.parametrize("limit", ["max_inotify_watches", "max_inotify_instances"])

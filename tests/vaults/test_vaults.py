@@ -428,8 +428,7 @@ async def test_a_moved_default_vault_takes_its_index_along_if_its_notes_are_ther
 
 async def test_a_watched_vault_is_watched_while_it_is_open(world: RegisteredVaults):
     root = world.project("app", {"a.md": "quinces"})
-    watch = {"enabled": True, "quiet_ms": 20}
-    async with world.app(watch=watch) as app, app.vaults.open("project:app") as vault:
+    async with world.app(watch={"enabled": True}) as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         await vault.watch.settled(30)
         (root / "new.md").write_text("pears")

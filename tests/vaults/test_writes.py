@@ -152,20 +152,21 @@ async def test_own_writes_do_not_make_the_index_stale(root: Path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the watch starts too slowly there")
-async def test_the_watch_does_not_index_own_writes_again(root: Path):
+async def test_the_watch_publishes_nothing_for_own_writes(root: Path):
     async with opened(root, watch={"enabled": True}) as vault:
-        await vault.watch.settled(60)
-        await eventually_async(lambda: vault.watch.is_live and len(vault.watch.batches) > 0)
-        batches = len(vault.watch.batches)
+        await eventually_async(lambda: vault.watch.status().last_scan_at)
         for number in range(5):
             await vault.writing.create(f"{number}.md", CREATE, b"quinces\n")
+        before = vault.checks._vault.index.meta
+        assert before is not None
         (root / "Bread.md").write_text("# Bread\n\nsemolina\n")
-        await eventually_async(lambda: len(vault.watch.batches) > batches)
-        assert await found(vault, "semolina") == ["Bread.md"]
-        seen = vault.watch.batches[: len(vault.watch.batches) - batches]
-        assert sum(batch.changed for batch in seen) == 1
-        assert sum(batch.added for batch in seen) == 0
-        assert len(seen) <= 2  # new folders and files of others may be looked at
+        await eventually_async(
+            lambda: found(vault, "semolina"), lambda paths: paths == ["Bread.md"]
+        )
+        await eventually_async(lambda: not vault.watch.status().pending)
+        after = vault.checks._vault.index.meta
+        assert after is not None
+        assert after.revision == before.revision + 1
 
 
 async def test_writes_are_news(root: Path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.api.authoring import AUTHORING_READS, AUTHORING_WRITES
@@ -30,7 +30,7 @@ from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobList, OneJob, Trigger
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, FolderContents, NoteContent
 from vault_agent.model.search import MAX_RANKED, Answer, CompactAnswer
-from vault_agent.model.watch import WatchReport
+from vault_agent.model.watch import WatchStatus
 from vault_agent.search import fetch
 from vault_agent.vault.attachments import describe, list_folder
 from vault_agent.wire.requests import (
@@ -184,10 +184,8 @@ async def _job_events(call: CallContext, sent: JobRequest) -> JobFeed:
 
 
 async def _watch(call: CallContext, _: NoParams) -> Found:
-    """Return how the vault is watched, and the last runs that this has started."""
-    status = call.vault.watch.status()
-    known = {each.name: getattr(status, each.name) for each in fields(status)}
-    return Found(WatchReport(**known, batches=call.vault.watch.batches))
+    """Return how the vault is watched."""
+    return Found(call.vault.watch.status())
 
 
 async def _scan(call: CallContext, _: NoParams) -> Found:
@@ -338,9 +336,7 @@ CANCEL_JOB = Operation(
     writes=True,
     http=Http("DELETE", "/jobs/{jobId}"),
 )
-WATCH = Operation(
-    "watch", NoParams, _watch, (WatchReport,), listed="batches", http=Http("GET", "/watch")
-)
+WATCH = Operation("watch", NoParams, _watch, (WatchStatus,), http=Http("GET", "/watch"))
 SCAN = Operation(
     "watch_scan",
     NoParams,

@@ -56,10 +56,7 @@ def watch_state(health: Health, warnings: Iterable[Notice]) -> str:
         return "off"
     if (hindrance := watch_hindrance(health, warnings)) is not None:
         return f"on, but: {clean(hindrance.message)}"
-    if watch.mode is None:
-        return "on; starting"
-    how = "by events" if watch.mode == "events" else "by scans"
-    return f"on: {counted(watch.folders, 'folder')}, {how}"
+    return {"starting": "on; starting", "polling": "on, by scans"}.get(watch.state, "on, by events")
 
 
 def watch_hindrance(health: Health, warnings: Iterable[Notice]) -> Notice | None:

@@ -12,32 +12,26 @@ from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.index import run_job
 from vault_agent.cli.terminal import clean, counted, say, style, tell, warn
 from vault_agent.cli.times import ago
-from vault_agent.cli.wrap import fitted
 from vault_agent.client import calls
 from vault_agent.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_SHOWN = 10
 _STATES = {
     "off": "off: changes are not noticed",
     "starting": "starting",
     "watching": "on, by events of the system",
     "polling": "on, by scans",
     "away": "waiting: the vault's folder is missing",
-    "stopped": "stopped: it does not answer, and is started again",
 }
-_REASONS = {
-    "WATCH_LIMIT": "the system does not allow to watch all folders",
-    "WATCH_DEAF": "the system does not report all changes",
-}
+_REASONS = {"WATCH_LIMIT": "the system does not allow to watch all folders"}
 
 
 @click.group("watch", cls=Group, invoke_without_command=True)
 @click.pass_context
 async def command(context: click.Context) -> None:
-    """Show whether changes of notes are noticed, and how fast."""
+    """Show whether changes of notes are noticed."""
     if context.invoked_subcommand is None:
         await _status(context.obj)
 
@@ -45,7 +39,7 @@ async def command(context: click.Context) -> None:
 @command.command("status")
 @click.pass_obj
 async def status(invocation: Invocation) -> None:
-    """Show how the vault is watched, and the last runs."""
+    """Show how the vault is watched."""
     await _status(invocation)
 
 
@@ -79,10 +73,6 @@ async def _status(invocation: Invocation) -> None:
     data = reply.envelope["data"]
     for name, value in _rows(data):
         say(f"{name:<12}{value}")
-    if data["batches"]:
-        say("last runs")
-    for batch in data["batches"][:_SHOWN]:
-        say("  " + "\n    ".join(fitted(_batch(batch), margin=4)))
     warn(each for each in health.warnings if each.code.startswith(("WATCH_", "INDEX_", "VAULT_")))
     if not data["enabled"]:
         tell("Switch it on: vault-agent enable watch")
@@ -95,32 +85,13 @@ def _rows(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         return rows
     if data["reason"]:
         rows.append(("reason", _REASONS.get(data["reason"], clean(data["reason"]))))
-    rows.append(("folders", f"{data['folders']:,}"))
     waiting = counted(data["pending"], "change")
     if data["pending"]:
         waiting += f", the oldest for {data['lagSeconds']:.1f} s"
     rows.append(("waiting", waiting))
-    if hits := data["saveToHitMs"]:
-        rows.append(
-            (
-                "save to hit",
-                (
-                    f"{hits['p50']:,} ms (p50), {hits['p99']:,} ms (p99), last"
-                    f" {counted(hits['count'], 'change')}"
-                ),
-            )
-        )
     for name, key in (("last event", "lastEventAt"), ("last scan", "lastScanAt")):
         rows.append((name, ago(data[key]) if data[key] else "none yet"))
     return rows
-
-
-def _batch(batch: Mapping[str, Any]) -> str:
-    parts = [f"{ago(batch['at']):<14}", f"{clean(batch['trigger']):<5}", _counts(batch)]
-    if batch["error"]:
-        parts.append(clean(batch["error"]))
-    parts.append(f"{batch['milliseconds'].get('total', 0):,} ms")
-    return "  ".join(parts)
 
 
 def _counts(counts: Mapping[str, Any]) -> str:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from vault_agent.model.sessions import Delivered
     from vault_agent.model.suggestions import Stats, Suggestions
     from vault_agent.model.vaults import VaultList
-    from vault_agent.model.watch import WatchReport
+    from vault_agent.model.watch import WatchStatus
     from vault_agent.model.writing import LogPage, OneWrite, WritesForgotten, Written
 
 HEALTH: Call[Health] = Call("GET", "/health", ("health.Health",))
@@ -156,6 +156,6 @@ NEW_FROM_TEMPLATE: Call[Written] = Call(
 )
 ADD_TO_DEVLOG: Call[Written] = Call("POST", "/write/devlog", ("writing.Written",), has_body=True)
 NEW_DECISION: Call[Written] = Call("POST", "/write/adr", ("writing.Written",), has_body=True)
-WATCH: Call[WatchReport] = Call("GET", "/watch", ("watch.WatchReport",))
+WATCH: Call[WatchStatus] = Call("GET", "/watch", ("watch.WatchStatus",))
 WATCH_SCAN: Call[OneJob] = Call("POST", "/watch/scan", ("jobs.OneJob",), has_body=True)
 EVENTS: Call[None] = Call("GET", "/events")

@@ -80,9 +80,6 @@ class Key:
         return ENV_PREFIX + self.name.replace(".", "_").upper()
 
 
-NOT_BELOW = ("watch.max_delay_ms", "watch.quiet_ms")
-"""A setting, and another one that it must not be below."""
-
 _ROWS = json.loads(Path(__file__).with_name("keys.json").read_bytes())
 KEYS: dict[str, Key] = {name: Key(name, **row) for name, row in _ROWS.items()}
 SECTIONS = tuple(dict.fromkeys(key.section for key in KEYS.values()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.config import rules
-from vault_agent.config.keys import KEYS, NOT_BELOW, unmet
+from vault_agent.config.keys import KEYS, unmet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,8 +42,7 @@ def _plain(layers: tuple[Layer, ...]) -> Mapping[str, Any]:
     }
     for layer in reversed(layers):
         values |= {name: _checked(KEYS[name], given) for name, given in layer.values.items()}
-    higher, lower = map(values.__getitem__, NOT_BELOW)
-    if higher < lower or any(unmet(values.get, name, key.needs) for name, key in KEYS.items()):
+    if any(unmet(values.get, name, key.needs) for name, key in KEYS.items()):
         raise ValueError
     return values
 

@@ -141,26 +141,12 @@ class WatchSettings(Section):
         "how changes are noticed: auto, events or poll",
         help="`auto` takes events where the file system has them, and else `poll` (scans).",
     )
-    quiet_ms: Count = setting(
-        150, "wait until a note has not changed for this long", ge=20, le=10_000
-    )
-    max_delay_ms: Count = setting(1_000, "longest such wait", le=60_000)
-    removal_grace_ms: Count = setting(
-        2_000, "how long a missing note stays in the index", ge=0, le=60_000
-    )
     rescan_seconds: Count = setting(
         300,
         "time between scans of the whole vault",
         help="They find what events have missed.",
         ge=30,
         le=86_400,
-    )
-    poll_seconds: Count = setting(
-        10,
-        "time between scans where there are no events",
-        help="At least 20 times what a scan takes.",
-        ge=2,
-        le=3_600,
     )
     embed_delay_seconds: Count = setting(
         5, "wait after a change before new chunks are embedded", ge=0, le=3_600

@@ -15,7 +15,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from vault_agent.config import rules
 from vault_agent.config.agents import AgentSettings, named
-from vault_agent.config.keys import KEYS, NOT_BELOW, unmet
+from vault_agent.config.keys import KEYS, unmet
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.config.memory_sections import JournalSettings, MemorySettings
 from vault_agent.config.sections import (
@@ -121,9 +121,6 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
     ]
     if missing:
         return config, missing
-    name, lower = NOT_BELOW
-    if value_of(config, name) < value_of(config, lower):
-        return config, [Problem(name, f"must be at least {lower}", _origin(ordered, name))]
     return config, []
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.freshness.background import Background
-    from vault_agent.freshness.own_writes import OwnWrites
+    from vault_agent.freshness.embed_later import EmbedLater
     from vault_agent.freshness.runs import Runs
 
 GATHER_SECONDS = 0.02
@@ -28,31 +28,24 @@ class Following:
         self,
         runs: Runs,
         background: Background,
-        own: OwnWrites,
+        embed_later: EmbedLater,
         on_failure: Callable[[Sequence[str]], object],
-        *,
-        embed_delay: float | None,
     ) -> None:
-        """Begin with none. `on_failure` gets paths that were not indexed.
-
-        What is new is embedded after `embed_delay` seconds, or never if it is None.
-        """
+        """Begin with none. `on_failure` gets paths that were not indexed."""
         self._runs = runs
         self._background = background
-        self._own = own
+        self._embed_later = embed_later
         self._on_failure = on_failure
-        self._embed_delay = embed_delay
+        self._waiting: dict[str, None] = {}
         self._served: asyncio.Future[IndexState] | None = None  # for the next paths
         self._serving: asyncio.Future[IndexState] | None = None  # for those of this moment
         self._is_working = False
-        self._embeds_soon = False
         self.count = 0  # changes whenever the index is about to change, or has changed
 
     async def __call__(self, paths: Sequence[str], wait_ms: int) -> IndexState:
         """Index paths, and return the revision that has them, or `PENDING` after `wait_ms`."""
-        self._own.forget(paths)
         self.count += 1
-        self._own.waiting.update(dict.fromkeys(paths))
+        self._waiting.update(dict.fromkeys(paths))
         if self._served is None:
             self._served = asyncio.get_running_loop().create_future()
         served = self._served
@@ -79,42 +72,31 @@ class Following:
 
     async def _work(self) -> None:
         try:
-            while self._own.waiting:
+            while self._waiting:
                 await anyio.sleep(GATHER_SECONDS)
                 await self._work_once()
         finally:
             self._is_working = False
 
     async def _work_once(self) -> None:
-        paths = self._own.take()
+        paths, self._waiting = tuple(self._waiting), {}
         served = self._serving = self._served
         self._served = None
 
         def on_served(state: IndexState) -> None:
             self.count += 1
-            self._own.ended()
             if served is not None and not served.done():
                 served.set_result(state)
 
         try:
-            await self._own.remember(paths)  # before the run reads the files
             await self._runs.follow(paths, on_served)
         except Exception as error:
-            self._own.forget(paths)  # so that the watch looks at them
             self._on_failure(paths)
             if not isinstance(error, VaultAgentError | OSError):
                 raise  # a defect
         finally:
             self.count += 1
-            self._own.ended()
             self._serving = None
             if served is not None and not served.done():
                 served.set_result(PENDING)
-        if self._embed_delay is not None and not self._embeds_soon:
-            self._embeds_soon = True
-            self._background.spawn(self._embed_later, self._embed_delay)
-
-    async def _embed_later(self, seconds: float) -> None:
-        await anyio.sleep(seconds)
-        self._embeds_soon = False
-        await self._runs.embed()
+        self._embed_later.soon()

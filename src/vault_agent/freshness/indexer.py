@@ -36,12 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.freshness.background import Background
-    from vault_agent.indexing.protocol import Embed, Event, Question, ReadAttachments
+    from vault_agent.indexing.protocol import Embed, Question, ReadAttachments
     from vault_agent.indexing.task import IndexRun
     from vault_agent.system.crash import CrashReport
 
     RunEvent = Phase | Warning | Published
-    _Process = IndexingProcess[Event]
     _Work = Index | Embed | ReadAttachments
     OnCrash = Callable[[str, CrashReport], object]
 
@@ -67,11 +66,11 @@ class Indexer:
         self._background = background
         self._on_crash = on_crash
         self._command = command or COMMAND
-        self._idle: _Process | None = None
-        self._working: _Process | None = None
-        self._embedding: _Process | None = None
+        self._idle: IndexingProcess | None = None
+        self._working: IndexingProcess | None = None
+        self._embedding: IndexingProcess | None = None
         self._embedded = ""  # the folder of the index that it makes vectors for
-        self._all: set[_Process] = set()
+        self._all: set[IndexingProcess] = set()
         self._turn = anyio.Lock()
         self._turn_to_embed = anyio.Lock()
         self._turn_to_read = anyio.Lock()
@@ -140,7 +139,7 @@ class Indexer:
                     return done
 
     async def _carry_out(
-        self, process: _Process, request: _Work, on_event: Callable[[RunEvent], object]
+        self, process: IndexingProcess, request: _Work, on_event: Callable[[RunEvent], object]
     ) -> Result | None:
         """Carry out a request. Return None if the process had died before it took the request."""
         was_kept, received, reusable = process.has_answered, False, False
@@ -227,7 +226,7 @@ class Indexer:
                     ending.start_soon(self._end, process)
         self._idle = None
 
-    async def _take(self) -> _Process:
+    async def _take(self) -> IndexingProcess:
         """Return the idle process and mark it as taken, or start a new one."""
         while (process := self._idle) is not None:
             self._idle = None
@@ -243,9 +242,9 @@ class Indexer:
         self._background.spawn(self._watch, process)
         return process
 
-    async def _put_back(self, process: _Process, *, reusable: bool, first: bool) -> None:
+    async def _put_back(self, process: IndexingProcess, *, reusable: bool, first: bool) -> None:
         """Keep a process as the idle one, or end it. If `first`, it replaces the idle one."""
-        ended: _Process | None = process
+        ended: IndexingProcess | None = process
         if reusable and process.is_alive and not self._closed and (first or self._idle is None):
             self._idle, ended = process, self._idle
         if reusable:
@@ -254,12 +253,12 @@ class Indexer:
         if ended is not None:
             await self._end(ended)
 
-    async def _end(self, process: _Process) -> None:
+    async def _end(self, process: IndexingProcess) -> None:
         process.is_expected_to_end = True
         await process.end()
         self._all.discard(process)
 
-    async def _watch(self, process: _Process) -> None:
+    async def _watch(self, process: IndexingProcess) -> None:
         """Replace a process that ends unexpectedly while it is idle."""
         await process.wait()
         if self._idle is process:
@@ -268,12 +267,12 @@ class Indexer:
             await to_its_end(self._end(process))
             self._replace()
 
-    def _note_death(self, process: _Process) -> None:
+    def _note_death(self, process: IndexingProcess) -> None:
         if not process.is_expected_to_end:
             process.is_expected_to_end = True
             self._deaths += 1
 
-    def _report_crash(self, process: _Process, event: Crashed) -> None:
+    def _report_crash(self, process: IndexingProcess, event: Crashed) -> None:
         if event.process == "keeper":
             process.crash = event.report
         self._on_crash(event.process, event.report)

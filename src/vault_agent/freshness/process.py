@@ -1,10 +1,10 @@
-"""A child process of the server that indexes or watches a vault."""
+"""A child process of the server that indexes a vault."""
 
 from __future__ import annotations
 
 from asyncio.subprocess import DEVNULL, PIPE
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.protocol import encode, receive_message
@@ -13,10 +13,8 @@ from vault_agent.system.processes import ChildProcess, end_process, start_proces
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.indexing.protocol import Request
+    from vault_agent.indexing.protocol import Event, Request
     from vault_agent.system.crash import CrashReport
-
-Got = TypeVar("Got")
 
 LONGEST_PAUSE_SECONDS = 60.0
 """Limit of the pause between starts of a process that keeps dying: 1, 2, 4 … seconds."""
@@ -28,7 +26,7 @@ def pause_seconds(deaths: int) -> float:
     return min(2.0 ** min(deaths - 1, 30), LONGEST_PAUSE_SECONDS)
 
 
-class IndexingProcess(Generic[Got]):
+class IndexingProcess:
     """A child process that speaks the protocol: sends requests, receives events, and ends it."""
 
     def __init__(self, process: ChildProcess) -> None:
@@ -76,12 +74,12 @@ class IndexingProcess(Generic[Got]):
             if self._process.stdin is not None:
                 await self._process.stdin.drain()
 
-    async def receive(self) -> Got | None:
+    async def receive(self) -> Event | None:
         """Return the next event, or None if the process has ended."""
         if self._process.stdout is None:
             return None
         try:
-            event: Got = await receive_message(self._process.stdout)
+            event: Event = await receive_message(self._process.stdout)
         except EOFError:
             return None
         return event

@@ -14,8 +14,6 @@ from vault_agent.freshness.event_stream import revision_of
 from vault_agent.freshness.jobs import timestamp
 from vault_agent.freshness.sweeping import sweep
 from vault_agent.indexing.protocol import (
-    Compare,
-    Compared,
     Index,
     Phase,
     Published,
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.freshness.background import Background
-    from vault_agent.freshness.debounce import Batch
     from vault_agent.freshness.embeddings import Embeddings
     from vault_agent.freshness.event_stream import EventStream
     from vault_agent.freshness.indexer import Indexer, OnCrash, RunEvent
@@ -124,31 +121,18 @@ class Runs:
         await self._run(task, lambda event: self._hear(event, serve))
         serve()  # nothing was to be published
 
-    async def scan(
-        self,
-        batch: Batch,
-        folder: tuple[int, ...],
-        on_event: Callable[[RunEvent], object],
-        on_served: Callable[[], object],
-    ) -> IndexRun:
-        """Index the changes that a watch has noticed. `on_served` is called once they are seen."""
-        task = replace(
-            self._vault.task, paths=batch.paths, removable=batch.removable, folder=folder or None
-        )
+    async def look(self, paths: tuple[str, ...] | None, on_served: Callable[[], object]) -> None:
+        """Index the paths that a watch names, or everything. `on_served`: searches see it."""
 
         def serve() -> None:
-            if batch.paths is None:
+            if paths is None:
                 self._has_all()
             on_served()
 
-        def hear(event: RunEvent) -> None:
-            on_event(event)
-            self._hear(event, serve)
-
-        run = await self._run(task, hear)
-        if batch.paths is None:
+        task = replace(self._vault.task, paths=paths, by_watch=True)
+        await self._run(task, lambda event: self._hear(event, serve))
+        if paths is None:
             self._has_read_all()
-        return run
 
     async def index_changes(self) -> None:
         """Index all changes of the vault since the last run. It is not a job."""
@@ -166,11 +150,6 @@ class Runs:
 
         await self.embeddings.make(hear)
         return works
-
-    async def is_same_vault(self) -> bool:
-        """Whether the folder at the vault's path has most of the indexed notes."""
-        answer = await self._vault.ask(Compare(self._vault.task))
-        return isinstance(answer, Compared) and answer.same_vault
 
     async def wait_for(self, generation: int, revision: int) -> None:
         """Wait until searches see this revision of the index or a later one.
@@ -191,9 +170,8 @@ class Runs:
         kind: JobKind,
         options: JobOptions,
         progress: Progress,
-        on_indexed: Callable[[], object],
     ) -> JobSummary:
-        """Index the whole vault, call `on_indexed`, and embed if that is enabled."""
+        """Index the whole vault, and embed if that is enabled."""
         indexed = False
 
         def hear(event: RunEvent) -> None:
@@ -212,7 +190,6 @@ class Runs:
         finally:
             self.incomplete = not indexed
         self._has_read_all()
-        on_indexed()
         progress.index_finished()
         chunks = await self._read_attachments(hear) if run.texts_differ else None
         made = await self.embeddings.make(

@@ -53,7 +53,6 @@ class Changes:
     known: Mapping[str, StoredFile]  # the notes and documents in the generation
     to_read: list[FileEntry]  # new files, and files that may have changed
     removed: list[str]  # notes and documents whose files are missing
-    missing: list[str]  # those whose files are missing, but that stay for now
     left_out_before: Mapping[str, tuple[FileEntry, bool]]  # True: the file could not be read
     left_out: dict[str, tuple[FileEntry, bool]]  # those that stay so without being read again
     new_attachments: list[str]
@@ -110,7 +109,7 @@ def has_drifted(directory: IndexDirectory, task: IndexTask, changes: Changes) ->
     if gone + outdated <= MAX_DELETED_SHARE * notes and gone_chunks <= MAX_DELETED_SHARE * chunks:
         return False
     # All texts must be at hand, or else each run would try in vain.
-    if changes.missing or not changes.known.keys().isdisjoint(changes.left_out):
+    if not changes.known.keys().isdisjoint(changes.left_out):
         return False
     texts = KeptTexts(directory.texts)
     return all(
@@ -218,13 +217,12 @@ def _removes_many(changes: Changes) -> bool:
 
 
 def _compare(stored: Stored | None, found: Scan, task: IndexTask) -> Changes:
-    removable = task.removable
     known = stored.files if stored else {}
     left_out = stored.left_out if stored else {}
     unread = stored.unread if stored else frozenset()
     # Files that could not be read are read again by every run that someone has asked for. The many
     # runs of a watcher read them again once they change.
-    again = removable is None
+    again = not task.by_watch
     settled = (stored.settled if again else stored.entries) if stored else {}
     seen = diff(settled, task.to_index(found), found.unlisted)
     # Files that are missing or are read again leave the list. Those that fail again return to it.
@@ -249,16 +247,13 @@ def _compare(stored: Stored | None, found: Scan, task: IndexTask) -> Changes:
         for path, target in found.symlinks.items()
         if path not in links or links[path] != target
     }
-    gone = [path for path in seen.removed if path in known]
-    removed = gone if removable is None else sorted(set(gone).intersection(removable))
-    removed_now = set(removed)
+    removed = [path for path in seen.removed if path in known]
     return Changes(
         base=stored.meta if stored else None,
         had_notes=stored is not None and stored.meta.notes > 0,
         known=known,
         to_read=[*seen.added, *seen.maybe_changed],
         removed=removed,
-        missing=[path for path in gone if path not in removed_now],
         left_out_before={path: (entry, path in unread) for path, entry in left_out.items()},
         left_out=stay,
         new_attachments=new_attachments,
@@ -268,8 +263,7 @@ def _compare(stored: Stored | None, found: Scan, task: IndexTask) -> Changes:
         differs=bool(
             seen.added
             or seen.maybe_changed
-            or removed
-            or len(seen.removed) > len(gone)
+            or seen.removed
             or (unread and again)
             or new_attachments
             or lost_attachments

@@ -124,9 +124,4 @@ def compare(task: IndexTask) -> Compared:
         return Compared(stale=True)
     with VaultRoot.open(task.root, Exclusions(task.exclude), identity=task.vault) as root:
         found = scan(root)
-    files = task.to_index(found)
-    present = sum(entry.path in stored.files for entry in files)
-    return Compared(
-        stale=diff(stored.entries, files, found.unlisted).differs,
-        same_vault=2 * present >= len(stored.files),
-    )
+    return Compared(stale=diff(stored.entries, task.to_index(found), found.unlisted).differs)

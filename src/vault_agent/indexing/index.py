@@ -60,9 +60,6 @@ BATCH_BYTES = 256 << 10
 BATCH_FILES = 128
 BATCH_ATTACHMENTS = 4
 """Attachments of one batch. A small file may have a long text."""
-MAX_MISSING = 500
-MISSING_BYTES = 256 << 10
-"""Limits of the missing notes that a result names. It is one line on a pipe."""
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
@@ -94,8 +91,6 @@ async def _index(
     directory.create()
     exclusions = Exclusions(task.exclude)
     with directory.writing(), VaultRoot.open(task.root, exclusions, identity=task.vault) as root:
-        if task.folder is not None and root.folder != task.folder:
-            raise vault_moved()
         directory.sweep(keep=directory.current())
         changes = find_changes(root, directory, task, report)
 
@@ -155,12 +150,7 @@ class _Run:
         removed = filter(is_note, changes.removed)
         self._moved_away = Counter(self._known[path].hash for path in removed)
         self._left_out = dict(changes.left_out)
-        self._missing = set(changes.missing)
-        self._missing_by_hash: dict[bytes, list[str]] = {}
-        for path in filter(is_note, changes.missing):
-            self._missing_by_hash.setdefault(self._known[path].hash, []).append(path)
         self._touched: list[str] = []  # paths of notes that were read or removed
-        self._oldest_change: float | None = None
         self._names_before: dict[str, set[str]] = {}
         self._affected: set[str] = set()  # names whose links must be resolved again
         self._fresh: list[int] = []  # rowids of notes read in this run
@@ -200,25 +190,18 @@ class _Run:
             changed=self._changed,
             removed=self._gone - self._renamed,
             renamed=self._renamed,
-            unchanged=meta.notes
-            - (self._added + self._changed + self._renamed)
-            - _count_notes(self._missing),
+            unchanged=meta.notes - (self._added + self._changed + self._renamed),
             chunks=meta.chunks,
             links=meta.links,
             unresolved_links=meta.unresolved_links,
         )
-        missing = sorted(self._missing)
-        named = _fitting(missing[:MAX_MISSING], MISSING_BYTES)
         touched = dict.fromkeys(self._touched) if self._base else ()
         return IndexRun(
             summary,
             meta.generation,
             meta.revision,
             note_ids=tuple(identify(path) for path in itertools.islice(touched, MAX_NOTE_IDS)),
-            missing=named,
-            more_missing=len(named) < len(missing),
             texts_differ=self._loses_documents or any(map(self._waits, self._left_out)),
-            oldest_change=self._oldest_change,
         )
 
     def _waits(self, path: str) -> bool:
@@ -336,7 +319,6 @@ class _Run:
 
     async def _store_batch(self, target: _Target, batch: Sequence[ParsedFile]) -> None:
         known = self._known
-        batch = [file for file in batch if not self._is_kept(file)]
         for file in batch:
             for warning in file.warnings:
                 self._report.warn(warning)
@@ -354,16 +336,6 @@ class _Run:
             if file.outcome is Outcome.SAME
         )
         await self._add(target, [file for file in batch if file.outcome is Outcome.PARSED])
-
-    def _is_kept(self, file: ParsedFile) -> bool:
-        """Note a file that vanished after the scan, if its note may not be removed yet."""
-        path, removable = file.entry.path, self._task.removable
-        if removable is None or path in removable or path not in self._known:
-            return False
-        if not any(warning.code == "FILE_VANISHED" for warning in file.warnings):
-            return False
-        self._missing.add(path)
-        return True
 
     async def _parsed(self, tasks: Sequence[FileTask]) -> AsyncGenerator[list[ParsedFile]]:
         """Yield parsed batches in the order of the tasks, so that equal runs write equal rows."""
@@ -395,17 +367,9 @@ class _Run:
             elif self._moved_away[file.hash] > 0:
                 self._moved_away[file.hash] -= 1
                 self._renamed += 1
-            elif missing := self._missing_by_hash.get(file.hash):
-                old = missing.pop()
-                self._missing.discard(old)
-                await self._forget(target, [old])
-                self._gone += 1
-                self._renamed += 1
             else:
                 self._added += 1
             self._touched.append(path)
-            changed_at = max(file.entry.mtime_ns, file.entry.ctime_ns) / 1e9
-            self._oldest_change = min(self._oldest_change or changed_at, changed_at)
             if self._base:
                 names = names_of(path, file.aliases)
                 self._affected |= self._names_before.pop(path, set()) ^ names
@@ -457,17 +421,6 @@ class _Run:
 
 def _count_notes(paths: Iterable[str]) -> int:
     return sum(map(is_note, paths))
-
-
-def _fitting(paths: Iterable[str], size: int) -> tuple[str, ...]:
-    """Return the first paths, as many as fit into so many bytes."""
-    found = []
-    for path in paths:
-        size -= len(path.encode("utf-8", "surrogateescape"))
-        if size < 0:
-            break
-        found.append(path)
-    return tuple(found)
 
 
 def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:

@@ -136,7 +136,7 @@ class _Keeper:
         except VaultAgentError as error:
             answer = Refused.of(error)
         self._report.send(answer)
-        if isinstance(request, Index) and request.task.removable is not None:
+        if isinstance(request, Index) and request.task.by_watch:
             with suppress(Failed):  # the next run of the watch is to start no process
                 await self._warm_up()
         give_memory_back()

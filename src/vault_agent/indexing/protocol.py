@@ -92,19 +92,8 @@ class FinishEmbedding:
     """End a running `Embed` after the texts that are being sent. Not answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Watch a vault, or only its folder if changes are polled. Answered by `Watching`."""
-
-    root: str
-    exclude: tuple[str, ...]
-    mode: str  # "auto", "events" or "poll"
-    folder: tuple[int, ...] | None = None  # the folder to expect; None: the one found first
-    attachments: tuple[str, ...] = ()  # kinds whose changes matter, see `text.attachments`
-
-
 Question = Compare | Verify | Cluster | LayOut | WarmUp
-Request = Index | Embed | ReadAttachments | Question | QueryAnnounced | FinishEmbedding | Watch
+Request = Index | Embed | ReadAttachments | Question | QueryAnnounced | FinishEmbedding
 
 # --- what the process sends -----------------------------------------------------------------
 
@@ -130,7 +119,7 @@ class Published:
 class Crashed:
     """A process failed unexpectedly. If it is the keeper, it ends after this event."""
 
-    process: str  # "keeper", "worker" or "watcher"
+    process: str  # "keeper" or "worker"
     report: CrashReport
 
 
@@ -163,7 +152,6 @@ class Compared:
     """Whether the vault has visibly changed since the last run."""
 
     stale: bool
-    same_vault: bool = True  # whether the folder has at least half of the indexed notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,48 +202,10 @@ class Refused:
         return error_of(self.code, self.message, self.details)
 
 
-@dataclass(frozen=True, slots=True)
-class Watching:
-    """The vault is watched from now on."""
-
-    mode: str  # "events" or "poll"
-    folders: int
-    folder: tuple[int, ...]  # device and inode
-    reason: str | None = None  # the code of why changes are polled although events were wanted
-    fresh: bool = True  # whether the watch begins now; False: only the other values have changed
-
-
-@dataclass(frozen=True, slots=True)
-class Beat:
-    """The watcher works. Sent once a second."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """Something has changed at these paths."""
-
-    paths: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SeenMuch:
-    """Anything may have changed."""
-
-    reason: str  # "overflow" or "gap"
-
-
-@dataclass(frozen=True, slots=True)
-class Away:
-    """The vault's folder is missing, or another one is in its place."""
-
-    other: tuple[int, ...] | None = None  # device and inode of the other folder
-
-
 Result = Done | Embedded | AttachmentsRead
 """The last event of a request that does work."""
 Answer = Result | Compared | Verified | Clustered | LaidOut | WarmedUp | Refused
 """The last event of a request."""
-WatchEvent = Watching | Beat | Seen | SeenMuch | Away | Crashed
 Event = Phase | Warning | Published | Crashed | Answer
 
 # --- their form on the pipe -----------------------------------------------------------------
@@ -263,7 +213,7 @@ Event = Phase | Warning | Published | Crashed | Answer
 _HEAD_BYTES = 4
 
 
-def encode(message: Request | Event | WatchEvent) -> bytes:
+def encode(message: Request | Event) -> bytes:
     """Return a message as it goes over a pipe: its length in four bytes, then its pickle."""
     body = pickle.dumps(message)
     return len(body).to_bytes(_HEAD_BYTES) + body

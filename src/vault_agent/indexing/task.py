@@ -43,10 +43,8 @@ class IndexTask:
     reads_attachments: bool = False  # whether attachments whose text is kept are stored
     # Vault-relative paths to index, with everything below them. None: the whole vault.
     paths: tuple[str, ...] | None = None
-    # Notes that are removed if they are missing. Other missing notes stay for now. None: all notes.
-    removable: tuple[str, ...] | None = None
-    # Device and inode of the vault's folder. A run refuses another folder. None: any folder.
-    folder: tuple[int, ...] | None = None
+    # Whether nobody has asked for the run. Files that could not be read wait until they change.
+    by_watch: bool = False
 
     def to_index(self, found: Scan) -> list[FileEntry]:
         """Return the files of a scan whose text is indexed, by path: notes, and chosen kinds."""
@@ -64,10 +62,7 @@ class IndexRun:
     generation: int
     revision: int
     note_ids: tuple[str, ...] = ()  # the first `MAX_NOTE_IDS` notes that were touched
-    missing: tuple[str, ...] = ()  # missing notes that are still in the index
-    more_missing: bool = False  # whether `missing` is only a part
     texts_differ: bool = False  # whether texts of attachments are to be read, or to be removed
-    oldest_change: float | None = None  # of the files read: seconds since 1970
 
 
 class Report(Protocol):

@@ -55,7 +55,6 @@ _REMEDIES = {
     "EMBEDDING_UNAVAILABLE": "Ask the user to update the index.",
     "EMBEDDING_INCOMPLETE": "Ask the user to update the index.",
     "DISK_FULL": "Ask the user to free some space.",
-    "WATCH_STOPPED": "Ask the user to look at the server.",
     "WRITE_NOT_VERIFIED": "Read the note. The text before is kept, and can be restored by undo.",
     "VAULT_NOT_TRUSTED": "Ask the user to allow its notes.",
     "RECOVERY_CONFLICT": "Ask the user to look at them.",

@@ -11,10 +11,10 @@ import anyio
 
 from vault_agent.config.registry import DEFAULT
 from vault_agent.freshness.checks import Checks
+from vault_agent.freshness.embed_later import EmbedLater
 from vault_agent.freshness.embeddings import Embeddings
 from vault_agent.freshness.following import Following
 from vault_agent.freshness.jobs import JobOptions, Jobs
-from vault_agent.freshness.own_writes import OwnWrites
 from vault_agent.freshness.runs import NOTES_EXCLUDED, Runs
 from vault_agent.freshness.watch import Watch
 from vault_agent.indexing.protocol import Cluster, LayOut
@@ -86,16 +86,11 @@ class OpenVault:
         embeddings = Embeddings(
             shared.embedder, shared.endpoint, vault.index, vault.indexer, vault.task.directory
         )
-        own = OwnWrites(vault.open_root)
         self.runs = Runs(vault, embeddings)
-        self.watch = Watch(vault, self.runs, self.jobs, own, config.watch)
-        following = Following(
-            self.runs,
-            vault.background,
-            own,
-            self.watch.look_at,
-            embed_delay=config.watch.embed_delay_seconds if embeddings.enabled else None,
-        )
+        delay = config.watch.embed_delay_seconds if embeddings.enabled else None
+        embed_later = EmbedLater(self.runs, vault.background, delay)
+        self.watch = Watch(vault, self.runs, embed_later, config.watch)
+        following = Following(self.runs, vault.background, embed_later, self.watch.look_at)
         self.checks = Checks(vault, self.runs, self.jobs, self.watch, following)
 
         # Reads and writes.
@@ -264,9 +259,8 @@ class OpenVault:
         chosen = replace(
             chosen, require_embeddings=chosen.require_embeddings or self.config.embedding.require
         )
-        accept = self.watch.accept_folder
         return await self.jobs.submit(
-            kind, lambda progress: self.runs.job(kind, chosen, progress, accept), trigger
+            kind, lambda progress: self.runs.job(kind, chosen, progress), trigger
         )
 
     def _announce_write(self, logged: LoggedWrite) -> None:
@@ -292,7 +286,7 @@ class OpenVault:
             )
         watched = self.config.watch.enabled
         if watched:
-            self.watch.start(embeddings=self.runs.embeddings.enabled)
+            self.watch.start()
         if index.meta is None and index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return

@@ -234,7 +234,7 @@ export const enLater = {
     embeddingsGone: "The embedding endpoint cannot be used now",
     watch: "Watching for changes",
     watchOff: "Off. To turn it on: vault-agent enable watch",
-    watchOk: (/** @type {string} */ n) => `Watching ${n} folders`,
+    watchOk: "Changes are noticed",
     write: "Editing",
     writeOff: "Off. To turn it on: vault-agent enable write",
     vaults: "Several vaults",

@@ -122,7 +122,7 @@ function Health({ now }) {
         ? [t.embeddingsPart(share), "warned"]
         : [t.embeddingsOk, "ok"];
   const state = !index.available ? [t.indexNone, "bad"] : index.stale ? [t.indexStale, "warned"] : [t.indexOk, "ok"];
-  const watching = watch?.enabled ? [t.watchOk(count(watch.folders)), "ok"] : [t.watchOff, "mute"];
+  const watching = watch?.enabled ? [t.watchOk, "ok"] : [t.watchOff, "mute"];
   const others = now.switchedOn.filter((each) => !WITH_ROWS.has(each));
   const rows = [
     ["folder", t.vault, plain(now.vault.name, 100), t.vaultLine(count(index.notes), count(index.chunks)), ""],
