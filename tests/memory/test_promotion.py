@@ -287,6 +287,11 @@ async def test_a_note_like_one_of_the_global_vault_needs_force(tmp_path: Path):
         assert [(each["path"], each["by"]) for each in by_text.details["similar"]] == [
             ("patterns/again.md", "text")
         ]
+        short = "Try an idempotent request again three times, with a longer wait each time."
+        await vaults.add("patterns/short.md", f"# Waits\n\n{short}\n", name="global")
+        await vaults.add("notes/other.md", f"# Another title\n\n{short} Then stop.\n")
+        of_few_words = await vaults.refused("PROMOTE_SIMILAR", path="notes/other.md")
+        assert [each["path"] for each in of_few_words.details["similar"]] == ["patterns/short.md"]
         by_title = await vaults.refused("PROMOTE_SIMILAR", path="patterns/retry.md")
         assert [each["by"] for each in by_title.details["similar"]] == ["title"]
         done = await vaults.promote(path="patterns/retry.md", force=True)

@@ -30,8 +30,8 @@ async def _make(view: View, given: Mapping[str, Any]) -> str:
 JOURNAL_TOOL = Tool(
     "generate_session_journal",
     "Write the journal of this session into the project's vault, so that later sessions know what"
-    " was done. Give what you know as sections; changed files, commits and times are added. Call it"
-    " once, near the end.",
+    " was done and why. Call it before you end, and before a compaction: what comes later is added."
+    " Give what you know as sections; files, commits and times are added.",
     {
         "title": {"type": "string", "maxLength": 200},
         "sections": {
@@ -43,7 +43,7 @@ JOURNAL_TOOL = Tool(
         "sessionId": {
             "type": "string",
             "maxLength": 200,
-            "description": "Only if several sessions are open.",
+            "description": "As the start named it; its first 8 characters are enough.",
         },
     },
     (),

@@ -51,8 +51,10 @@ async def _recalled(view: View, body: Mapping[str, Any]) -> str:
 
 MEMORY_TOOL = Tool(
     "get_agent_memory",
-    "Recall what earlier sessions have left about a task: a few notes in a short text. Give the"
-    " task as prompt, and the files that it is about if you know them.",
+    "Recall what earlier sessions have left about a task: a few notes in a short text. Call it the"
+    ' moment the user implies that work already happened ("didn\'t we fix this?", "as we'
+    ' decided"), and before you debug an error. Give the task as prompt, and its files if you know'
+    " them.",
     {
         "prompt": {
             "type": "string",

@@ -26,7 +26,7 @@ _MAX_QUERY = 1_000
 _WORDS = re.compile(r"[^\W_]+")
 _SHORT = 60
 """Words of a text whose single words are compared."""
-_SAME = 0.8
+_SAME, _SAME_SHORT = 0.8, 0.7
 
 
 async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> list[dict[str, str]]:
@@ -75,4 +75,5 @@ def is_same_text(first: str, second: str) -> bool:
         {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}
         for words in (one, other)
     ]
-    return one == other or len(groups[0] & groups[1]) >= _SAME * len(groups[0] | groups[1]) > 0
+    least = _SAME_SHORT if size == 1 else _SAME
+    return one == other or len(groups[0] & groups[1]) >= least * len(groups[0] | groups[1]) > 0
