@@ -17,6 +17,7 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault
 from tests.writing.opened import write as write_of
 
+from vault_agent.config.sections import WriteSettings
 from vault_agent.errors import (
     Busy,
     Conflict,
@@ -28,7 +29,7 @@ from vault_agent.errors import (
 )
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right, WriteState
-from vault_agent.model.writing import Writer
+from vault_agent.model.writing import WriteLimits, Writer
 from vault_agent.writing import notes
 from vault_agent.writing.write import Writing
 
@@ -287,6 +288,11 @@ async def test_a_note_that_somebody_changes_is_waited_for(tmp_path: Path):
         assert vault.bytes("A.md") == b"typing 3\nend\n"
         await vault.append("A.md", "ours\n")  # our own change is not waited for
         assert vault.bytes("A.md") == b"typing 3\nend\nours\n"
+
+
+def test_a_note_is_quiet_for_a_while_between_the_saves_of_an_editor():
+    """Obsidian saves every two seconds. At two seconds of quiet, 5 of 12 appends were refused."""
+    assert WriteLimits().quiet_seconds == WriteSettings().quiet_seconds <= 2.0 / 2
 
 
 async def test_a_note_that_is_never_quiet_is_busy(tmp_path: Path):

@@ -205,7 +205,7 @@ class WriteSettings(Section):
         ),
     )
     quiet_seconds: Number = setting(
-        2.0,
+        1.0,
         "a note that somebody else has just changed is waited for",
         help="So many seconds after the change, at most 6.",
         ge=0,

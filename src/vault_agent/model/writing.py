@@ -56,7 +56,7 @@ class WriteLimits:
 
     folders: tuple[str, ...] = ("",)
     allow: frozenset[Right] = frozenset(Right)
-    quiet_seconds: float = 2.0
+    quiet_seconds: float = 1.0  # editors save every two seconds while a person types
     max_note_bytes: int = 4 << 20
     max_per_minute: int = 60
     undo_days: int = 30
