@@ -167,6 +167,22 @@ async def test_an_attachment_that_is_read_only_is_not_deleted(vault: Vault):
         await vault.delete("p.mp4")
 
 
+@posix("links to folders")
+async def test_a_file_moves_to_where_a_linked_folder_is(vault: Vault):
+    outside = vault.root.parent / "outside"
+    outside.mkdir()
+    put(vault, A="", B="[[A]]")
+    (vault.root / "Real").mkdir()
+    (vault.root / "Link").symlink_to("Real")
+    (vault.root / "Out").symlink_to(outside)
+    with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+        await vault.move("A.md", "Out/A")
+    moved = await vault.move("A.md", "Link/C")
+    assert moved.path == "Real/C.md"
+    assert vault.bytes("B.md") == b"[[C]]"
+    assert list(outside.iterdir()) == []
+
+
 @pytest.mark.fault(
     "Writing",
     "others write while a move is planned",

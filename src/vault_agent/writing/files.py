@@ -28,8 +28,9 @@ from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import links_taken
 from vault_agent.writing.canvases import links_to_parts
 from vault_agent.writing.costly import NoteWork
+from vault_agent.writing.failures import coded
 from vault_agent.writing.move import MoveRequest, check_scope, notice_of_links, plan_move
-from vault_agent.writing.placing import folder_exists, place_for_file, place_for_folder
+from vault_agent.writing.placing import folder_exists, place_for_folder
 from vault_agent.writing.sections import rename_heading
 from vault_agent.writing.transaction import MakeFolder, Overtaken, Transaction
 
@@ -146,7 +147,7 @@ class Files:
         async with self.index.snapshot(up_to_date=True) as snapshot:
 
             def plan() -> Transaction:
-                with self.open_root() as root:
+                with coded(), self.open_root() as root:
                     return plan_move(snapshot, root, asked, work)
 
             if since is None:
@@ -220,7 +221,7 @@ class Files:
         Raises:
             InvalidRequest: `INVALID_NOTE_NAME` for a note, and for a name without extension.
             TooLarge: `ATTACHMENT_TOO_LARGE` over 50 MiB.
-            VaultAgentError: as `place_for_file` and `Writing.create`.
+            VaultAgentError: as `Writing.create`.
         """
         check_scope(lambda each: self.may_write(write.caller, each), path)
         if len(content) > MAX_ATTACHMENT_BYTES:
@@ -230,17 +231,11 @@ class Files:
                 {"size": len(content), "limit": MAX_ATTACHMENT_BYTES},
                 remedy="",
             )
-        suffix = posixpath.splitext(path)[1]
-        if is_note(path) or not suffix:
+        if is_note(path) or not posixpath.splitext(path)[1]:
             raise InvalidRequest(
                 "INVALID_NOTE_NAME", "An attachment needs an extension other than .md.", remedy=""
             )
-
-        def place() -> str:
-            with self.open_root() as root:
-                return place_for_file(root, path, suffix)
-
-        return await self.writing.create(await in_thread(place), write, content)
+        return await self.writing.create(path, write, content)
 
     async def with_bystanders(self, written: Written, caller: Writer = OWNER) -> Written:
         """Add a warning to the reply of a new file if links to other files now lead to it."""

@@ -12,8 +12,6 @@ from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.text.names import is_note
-from vault_agent.vault.naming import check_new
-from vault_agent.vault.new import place_of_new
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
 from vault_agent.writing.dating import dating
@@ -25,6 +23,7 @@ from vault_agent.writing.journal import (
     move_change,
 )
 from vault_agent.writing.permission import TRASH
+from vault_agent.writing.placing import place_for_new
 from vault_agent.writing.transaction import (
     Planned,
 )
@@ -106,8 +105,7 @@ class OneFile:
             if replayed is not None:
                 return replayed
             self._journal.permission.check_path(write.caller, path)
-            real, existing = place_of_new(root, path)
-            check_new(real, existing)
+            real = place_for_new(root, path)
             self._journal.permission.check_path(write.caller, real)
             self._journal.check_size(real, content)
             change = file_change(CREATE, real, None, content)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.errors import Conflict
-from vault_agent.text.names import fold, is_note
-from vault_agent.vault.naming import new_folder, new_path
+from vault_agent.errors import Conflict, InvalidRequest
+from vault_agent.text.names import fold
+from vault_agent.vault.naming import check_new, new_folder, new_path
 from vault_agent.vault.opening import CannotOpen
 
 if TYPE_CHECKING:
@@ -20,8 +21,46 @@ class _Entry(NamedTuple):
     is_folder: bool
 
 
+class _Spelled(NamedTuple):
+    """A path whose folders that exist are spelled as on the disk, with links among them followed.
+
+    `folder` exists, and `rest` are the names in it, the first of which is no folder.
+    """
+
+    folder: str
+    rest: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        return "/".join((self.folder, *self.rest) if self.folder else self.rest)
+
+    @property
+    def existing(self) -> int:
+        return self.folder.count("/") + 1 if self.folder else 0
+
+
+def place_for_new(root: VaultRoot, path: str) -> str:
+    """Return the path at which a file is created. What does not exist of it is in NFC.
+
+    A name that is taken is found before names are checked: that file may have any name.
+
+    Raises:
+        CannotOpen: if a link leads to where nothing may be written.
+        InvalidRequest: `INVALID_NOTE_NAME`; `INVALID_PATH` if a file is where the path has a
+            folder.
+        Conflict: `NOTE_EXISTS` or, in another spelling, `NAME_COLLISION`, with `details.path`;
+            `NOTE_NOT_LOCAL`.
+    """
+    spelled = _spelled(root, path)
+    _check_free(root, spelled.folder, spelled.path)
+    new = tuple(unicodedata.normalize("NFC", name) for name in spelled.rest)
+    place = spelled._replace(rest=new).path
+    check_new(place, spelled.existing)
+    return place
+
+
 def place_for_file(root: VaultRoot, path: str, suffix: str, *, moved: str | None = None) -> str:
-    """Return the path at which a file may be made, with its folders as they are on the disk.
+    """Return the path to which a file may move.
 
     Args:
         path: as asked for. The extension is added if it is missing.
@@ -29,29 +68,27 @@ def place_for_file(root: VaultRoot, path: str, suffix: str, *, moved: str | None
         moved: the path of the file that moves there, whose own name is free to it.
 
     Raises:
-        InvalidRequest: `INVALID_NOTE_NAME`, `INVALID_PATH`.
         Forbidden: `PATH_OUTSIDE_VAULT`.
-        Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`.
+        InvalidRequest, Conflict, CannotOpen: as `place_for_new`.
     """
-    spelled, existing = _spelled(root, path)
-    place = new_path(spelled, suffix, existing=existing)
-    _check_free(root, place, existing, moved)
+    spelled = _spelled(root, path)
+    place = new_path(spelled.path, suffix, existing=spelled.existing)
+    _check_free(root, spelled.folder, place, moved)
     return place
 
 
 def place_for_folder(root: VaultRoot, path: str, *, moved: str | None = None) -> str:
     """Return the path at which a folder may be made. See `place_for_file`."""
-    spelled, existing = _spelled(root, path)
-    place = new_folder(spelled, existing=existing)
-    _check_free(root, place, existing, moved)
+    spelled = _spelled(root, path)
+    place = new_folder(spelled.path, existing=spelled.existing)
+    _check_free(root, spelled.folder, place, moved)
     return place
 
 
 def inside_folder(root: VaultRoot, path: str, to: str) -> str:
     """Return the destination of a file: where `to` is a folder that exists, the same name in it."""
-    name = path.rpartition("/")[2]
-    spelled, existing = _spelled(root, f"{to}/{name}")
-    return spelled if existing == to.count("/") + 1 else to
+    spelled = _spelled(root, f"{to}/{path.rpartition('/')[2]}")
+    return spelled.path if len(spelled.rest) == 1 else to
 
 
 def folder_exists(root: VaultRoot, path: str) -> bool:
@@ -60,45 +97,37 @@ def folder_exists(root: VaultRoot, path: str) -> bool:
     return any(entry.name == name and entry.is_folder for entry in _entries(root, parent))
 
 
-def _spelled(root: VaultRoot, path: str) -> tuple[str, int]:
-    """Return a path with its existing folders as the disk spells them, and their number."""
+def _spelled(root: VaultRoot, path: str) -> _Spelled:
     names = path.split("/")
-    found: list[str] = []
-    for name in names[:-1]:
-        entries = _entries(root, "/".join(found))
-        folders = [entry.name for entry in entries if entry.is_folder]
-        same = [each for each in folders if fold(each) == fold(name)]
+    folder = ""
+    for number, name in enumerate(names[:-1]):
+        entries = _entries(root, folder)
+        same = [each.name for each in entries if each.is_folder and fold(each.name) == fold(name)]
         if not same:
-            break
-        found.append(name if name in same else min(same))
-    return "/".join([*found, *names[len(found) :]]), len(found)
+            return _Spelled(folder, tuple(names[number:]))
+        spelled = name if name in same else min(same)
+        folder = root.resolve(f"{folder}/{spelled}" if folder else spelled).path
+    return _Spelled(folder, tuple(names[-1:]))
 
 
-def _check_free(root: VaultRoot, place: str, existing: int, moved: str | None) -> None:
-    """Check that nothing has the name of a path, in any spelling."""
-    *folders, name = place.split("/")
-    if existing < len(folders):
-        inside, taken = "/".join(folders[:existing]), folders[existing]
-    else:
-        inside, taken = "/".join(folders), name
-    for entry in _entries(root, inside):
-        path = f"{inside}/{entry.name}" if inside else entry.name
-        if path == moved:
-            continue
-        if fold(entry.name) == f".{fold(taken)}.icloud":
-            raise Conflict("NOTE_NOT_LOCAL", "There is a note of this name in the cloud.")
-        if fold(entry.name) != fold(taken):
-            continue
-        if path == place:
-            kind = "folder" if entry.is_folder else "note" if is_note(path) else "file"
-            raise Conflict(
-                "NOTE_EXISTS", f"There is already a {kind} of this name.", {"path": path}
-            )
-        raise Conflict(
-            "NAME_COLLISION",
-            "There is already something with this name in another spelling.",
-            {"path": path},
-        )
+def _check_free(root: VaultRoot, folder: str, place: str, moved: str | None = None) -> None:
+    """Check that nothing in a folder has the name of a path below it, in any spelling."""
+    prefix = f"{folder}/" if folder else ""
+    name, _, below = place.removeprefix(prefix).partition("/")
+    entries = [entry for entry in _entries(root, folder) if prefix + entry.name != moved]
+    taken = [entry for entry in entries if fold(entry.name) == fold(name)]
+    if not taken:
+        if any(fold(entry.name) == f".{fold(name)}.icloud" for entry in entries):
+            raise Conflict("NOTE_NOT_LOCAL", "A note of this name is in the cloud, not here.")
+        return
+    if below:
+        raise InvalidRequest("INVALID_PATH", "A file is where the path has a folder.")
+    same = next((entry for entry in taken if entry.name == name), None)
+    details = {"path": prefix + (same or taken[0]).name}
+    if same is None:
+        raise Conflict("NAME_COLLISION", "This name exists in another spelling.", details)
+    kind = "folder" if same.is_folder else "file"
+    raise Conflict("NOTE_EXISTS", f"There is a {kind} of this name.", details)
 
 
 def _entries(root: VaultRoot, folder: str) -> list[_Entry]:
