@@ -86,7 +86,7 @@ def test_find_and_open_a_note(visit: Callable[..., Page]):
         "aria-label", "Graph of 8 notes. Press L to see a list."
     )
     page.get_by_role("button", name="Pin here").click()
-    expect(page.get_by_role("button", name="Let go")).to_be_visible()
+    expect(page.get_by_role("button", name="Unpin")).to_be_visible()
     page.locator(".preview").get_by_role("link", name="Open note").click()
     expect(page.locator(".doc header h1")).to_contain_text("Frost alarm fires")
 
@@ -103,9 +103,11 @@ def test_notes_in_no_folder_have_a_name_as_a_group(visit: Callable[..., Page]):
       location.hash = "#/graph";
     }""")
     page.get_by_role("radio", name="Folder").click()
-    page.wait_for_function("window.names.some(({ name }) => name === 'garden')")
-    names = page.evaluate("window.names.map(({ name }) => name)")
-    assert "The vault itself" in names
+    names = eventually(
+        lambda: page.evaluate("window.names.map(({ name }) => name)"),
+        lambda names: "garden" in names,
+    )
+    assert "Vault root" in names
     assert "/" not in names
 
 

@@ -199,7 +199,7 @@ def test_headings_and_queries_fold(visit: Callable[..., Page], note_id: Callable
     expect(below).to_be_visible()
     page.locator(".toc a", has_text="Deep").click()  # what is sought opens what hides it
     expect(page.get_by_text("Deeper")).to_be_visible()
-    query = page.locator("details", has_text="A Dataview query")
+    query = page.locator("details", has_text="Dataview query")
     expect(query.locator("pre")).to_be_hidden()
     query.locator("summary").click()
     expect(query.locator("pre")).to_contain_text("LIST FROM")

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.support.writable_program import WritableProgram
 from tests.web.browsers import held
 from tests.web.desk import Desk
-from tests.web.vault import write_vault
+from tests.web.vault import PICTURE, write_vault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,3 +137,26 @@ def test_a_task_is_ticked_while_reading(desk: Desk):
     expect(page.locator(".toast")).to_contain_text("changed")
     expect(page.locator(".prose .task")).to_have_count(2)
     assert desk.read("Ticked.md").decode() == "# Tasks\n\n- [ ] zero\n- [ ] one\n"
+
+
+def test_what_stands_in_a_note_leads_on(desk: Desk):
+    desk.program.vault.joinpath("Dot.png").write_bytes(PICTURE)
+    desk.note(
+        "Leading.md",
+        "---\nsource: https://example.org/x\n---\n# Leading\n\n> [!info] Of **bold** words\n> Text.\n\n"
+        "A #frost/ground tag, [[Lonely]] and [[Lonely|again]].[^1]\n\n![[Dot.png]]\n\n[^1]: Said below.\n",
+    )
+    page = desk.open(f"/notes/{desk.id_of('Leading')}")
+    prose = page.locator(".prose")
+    expect(prose.locator(".footnote-ref a")).to_have_attribute("title", "Said below.")
+    expect(prose.locator(".callout-title > span")).to_have_text("Of bold words")
+    expect(page.locator(".side a", has_text="example.org")).to_have_attribute(
+        "rel", "noopener noreferrer"
+    )
+    page.get_by_role("tab", name="Outgoing").click()
+    expect(page.locator(".back .ref")).to_have_text("Nobody links heregarden/Lonely.md")
+    prose.get_by_role("button", name="Show Dot.png large").click()
+    expect(page.get_by_role("dialog", name="Dot.png")).to_be_visible()
+    page.keyboard.press("Escape")
+    prose.locator("a.tag", has_text="#frost/ground").click()
+    expect(page.get_by_role("button", name="Remove the filter frost/ground")).to_be_visible()

@@ -197,7 +197,7 @@ export const en = {
     copy: "Copy a link to this note",
     asList: "Show the graph as a list",
     fit: "Fit the graph into the view",
-    close: "Close what is on top",
+    close: "Close",
     peek: "Preview the link in focus",
     edit: "Edit this note",
     newNote: "New note",

@@ -18,8 +18,10 @@ import { closeOverlay, takeTyped } from "../frame/overlay.js";
 const PAUSE = 150; // ms after a key, when the name is checked
 const KINDS = new Set(["decision", "bug", "module", "pattern", "journal", "snippet"]);
 
-/** The folder of the note that is open, or of the last new note. */
+/** The folder that has the focus in the tree, or that of the note that is open, or of the last new note. */
 function firstFolder() {
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement?.closest(".leaf[data-path]"))?.dataset;
+  if (focused) return focused.kind === "folder" ? (focused.path ?? "") : folderOf(focused.path ?? "");
   const path = note.peek()?.path;
   if (address.peek().note && path) return folderOf(path);
   return readOfVault("folder", "");

@@ -10,7 +10,7 @@ import { address, go } from "../../state/address.js";
 import { graph, graphFault, grouped, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
 import { look, match, matches } from "../../state/look.js";
 import { filtered, results, searching } from "../../state/results.js";
-import { revision } from "../../state/vault.js";
+import { hasRight, revision } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { collator, count, words } from "../../words.js";
 import { Panel } from "./panel.js";
@@ -174,9 +174,9 @@ export function View() {
     });
     if (now && next >= 0) announce(plain(now.titles[next]));
   };
-  const openChosen = () => {
+  const openChosen = (/** @type {boolean} */ edits) => {
     const id = now?.ids[at.peek()];
-    if (id) go({ view: "notes", note: id, near: "", depth: "" });
+    if (id) go({ view: "notes", note: id, near: "", depth: "", edit: edits && hasRight("edit") ? "1" : "" });
   };
   /** @param {import("../../workers/graph.js").Told} message */
   const hear = (message) => {

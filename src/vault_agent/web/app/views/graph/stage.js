@@ -19,7 +19,7 @@ const FAR = 4; // px that a pointer may move during a click
  *   label: string,
  *   stage: { current: Stage | null },
  *   onMessage: (message: import("../../workers/graph.js").Told) => void,
- *   onOpen: () => void,
+ *   onOpen: (edits: boolean) => void,
  *   onEscape: () => void,
  * }} given
  */
@@ -142,7 +142,7 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     else if (event.key === "-") tell("zoom", { factor: 1 / 1.3 });
     else if (event.key === "F")
       tell("frames", {}); // for measurements
-    else if (event.key === "Enter") onOpen();
+    else if (event.key === "Enter") onOpen(false);
     else if (event.key === "Escape") onEscape();
     else return;
     event.preventDefault();
@@ -166,7 +166,7 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
       onPointerUp=${up}
       onPointerCancel=${up}
       onPointerLeave=${() => tell("leave", {})}
-      onDblClick=${onOpen}
+      onDblClick=${() => onOpen(true)}
       onKeyDown=${keyed}
     ></canvas>
     <div class="panel zoom">

@@ -48,7 +48,7 @@ export function Refresh({ id, onClose, onDone }) {
           ${list(parts.stay, "check", t.stay)}
           <div class="head">
             <span class="acts end">
-              <button class="quiet" onClick=${onClose}>${words.cancel}</button>
+              <button class="quiet" onClick=${onClose}>${same ? words.close : words.cancel}</button>
               ${!same && html`<button class="primary" onClick=${apply}>${t.apply}</button>`}
             </span>
           </div>

@@ -52,16 +52,18 @@ export function Chips() {
   const anchors = useRef(/** @type {Record<string, HTMLElement>} */ ({}));
   const close = () => (menu.value = "");
   const projects = projectNames();
-  /** @param {string} name @param {string} icon @param {string} label */
-  const opener = (name, icon, label) => html`<button
+  /** @param {string} name @param {string} icon @param {string} label @param {boolean} [isBare] */
+  const opener = (name, icon, label, isBare = false) => html`<button
     class="chip"
     aria-haspopup="true"
+    aria-label=${isBare ? label : undefined}
+    title=${isBare ? label : undefined}
     aria-expanded=${menu.value === name}
     ref=${(/** @type {HTMLElement | null} */ each) => each && ((anchors.current[name] = each))}
     onClick=${() => (menu.value = menu.peek() === name ? "" : name)}
   >
     <${Icon} name=${icon} />
-    ${label}
+    ${!isBare && label}
     <${Icon} name="down" />
   </button>`;
   // The menus stand beside the row: what it cuts off at its end would cut them off too.
@@ -84,7 +86,7 @@ export function Chips() {
       ${opener("folder", "folder", words.notes.folder)}
       ${opener("date", "date", words.notes.date)}
       ${projects.length > 0 && opener("project", "home", words.notes.project)}
-      ${opener("more", "more", words.notes.moreFilters)}
+      ${opener("more", "more", words.notes.moreFilters, true)}
     </div>
     ${
       menu.value === "tags" &&

@@ -5,7 +5,7 @@ const HASH = "#[^\\n]*";
 const STRINGS = "\"(?:\\\\.|[^\"\\\\\\n])*\"?|'(?:\\\\.|[^'\\\\\\n])*'?";
 const NUMBER = "\\b(?:0x[\\da-fA-F_]+|\\d[\\d_]*(?:\\.\\d+)?(?:e[+-]?\\d+)?)\\b";
 
-/** @type {Record<string, { comment: string, string?: string, words: string }>} */
+/** @type {Record<string, { comment: string, string?: string, keyword?: string, words: string }>} */
 const LANGUAGES = {
   python: {
     comment: HASH,
@@ -69,6 +69,12 @@ const LANGUAGES = {
     comment: "/\\*[\\s\\S]*?(?:\\*/|$)",
     words: "important media supports import from to root hover focus before after",
   },
+  diff: {
+    comment: "^(?:@@|diff |index |---|\\+\\+\\+)[^\\n]*",
+    string: "^\\+[^\\n]*",
+    keyword: "^-[^\\n]*",
+    words: "",
+  },
   json: { comment: "(?!)", words: "true false null" },
   yaml: { comment: HASH, words: "true false null yes no" },
   html: { comment: "<!--[\\s\\S]*?(?:-->|$)", words: "" },
@@ -116,6 +122,7 @@ const NAMES = /** @type {Record<string, string>} */ ({
   svg: "html",
   vue: "html",
   rb: "ruby",
+  patch: "diff",
   golang: "go",
 });
 const MOST = 60_000; // characters
@@ -126,9 +133,10 @@ const patterns = new Map();
 function patternOf(language) {
   const known = patterns.get(language);
   if (known) return known;
-  const { comment, string, words } = LANGUAGES[language];
-  const keyword = language === "html" ? "</?[\\w-]+|/?>" : words ? `\\b(?:${words.split(" ").join("|")})\\b` : "(?!)";
-  const called = "\\b[A-Za-z_]\\w*(?=\\s*\\()";
+  const { comment, string, words, keyword: own } = LANGUAGES[language];
+  const keyword =
+    own ?? (language === "html" ? "</?[\\w-]+|/?>" : words ? `\\b(?:${words.split(" ").join("|")})\\b` : "(?!)");
+  const called = language === "diff" ? "(?!)" : "\\b[A-Za-z_]\\w*(?=\\s*\\()";
   const key = language === "yaml" ? "^[ \\t-]*[\\w.-]+(?=\\s*[:=])" : language === "css" ? "[\\w-]+(?=\\s*:)" : "(?!)";
   const made = new RegExp(
     `(?<tc>${comment})|(?<ts>${string ?? STRINGS})|(?<tk>${keyword})|(?<tf>${key}|${called})|(?<tn>${NUMBER})`,

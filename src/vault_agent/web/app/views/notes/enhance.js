@@ -70,7 +70,10 @@ function button(className, label, sign, run) {
 export function enhance(prose, note) {
   let stopped = false;
   hideTitle(prose, note.title);
+  tags(prose);
+  footnotes(prose);
   links(prose);
+  pictures(prose);
   headings(prose, note);
   callouts(prose);
   remotes(prose);
@@ -93,6 +96,39 @@ export function enhance(prose, note) {
 export function hideTitle(prose, text) {
   const first = /** @type {HTMLElement | null} */ (prose.querySelector(":scope > :is(h1, h2, h3, h4, h5, h6)"));
   if (first?.tagName === "H1" && first.textContent?.trim() === text.trim()) first.hidden = true;
+}
+
+/** A tag in the text leads to the notes that have it. @param {HTMLElement} prose */
+function tags(prose) {
+  for (const tag of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll("span.tag[data-tag]"))) {
+    if (tag.closest("a")) continue;
+    const link = document.createElement("a");
+    link.className = "tag";
+    link.dataset.tag = tag.dataset.tag;
+    link.append(...tag.childNodes);
+    tag.replaceWith(link);
+  }
+}
+
+/** The number of a footnote says its text, where the pointer is. @param {HTMLElement} prose */
+function footnotes(prose) {
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (prose.querySelectorAll(".footnote-ref > a"))) {
+    const text = prose.querySelector(`#${CSS.escape((link.getAttribute("href") ?? "").slice(1))}`)?.textContent ?? "";
+    link.title = plain(text.replace(/↩\s*$/, "").trim(), 300);
+  }
+}
+
+/** A picture of the vault opens large. @param {HTMLElement} prose */
+function pictures(prose) {
+  for (const picture of /** @type {NodeListOf<HTMLImageElement>} */ (prose.querySelectorAll("img.image[data-path]"))) {
+    if (picture.closest("a, .shown-file")) continue;
+    const open = document.createElement("button");
+    open.className = "enlarge";
+    open.setAttribute("aria-label", later.note.enlarge(picture.alt));
+    picture.replaceWith(open);
+    open.append(picture);
+    open.addEventListener("click", () => (overlay.value = { name: "file", path: picture.dataset.path ?? "" }));
+  }
 }
 
 /** Our links become addresses of the page. @param {HTMLElement} prose */
@@ -161,6 +197,9 @@ function callouts(prose) {
   for (const callout of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".callout[data-callout]"))) {
     const title = callout.querySelector(":scope > .callout-title");
     const content = /** @type {HTMLElement | null} */ (callout.querySelector(":scope > .callout-content"));
+    const text = document.createElement("span"); // one part, which the sign and the arrow stand beside
+    text.append(...(title?.childNodes ?? []));
+    title?.append(text);
     title?.prepend(icon(CALLOUT_ICONS[callout.dataset.callout ?? ""] ?? "info"));
     if (title && content && callout.dataset.fold) foldable(title, content, callout.dataset.fold === "open");
   }

@@ -14,7 +14,15 @@ import { count, words } from "../../words.js";
 
 const PAGE = 20;
 const MENTIONS = 50;
-const TABS = /** @type {const} */ (["linked", "unlinked"]);
+const TABS = /** @type {const} */ (["linked", "unlinked", "outgoing"]);
+const OUTGOING = 200; // links
+
+/**
+ * Whether a link is the first one to its note.
+ * @param {Wire.NoteLink} link @param {number} at @param {Wire.NoteLink[]} all
+ */
+const distinct = (link, at, all) =>
+  link.noteId !== null && all.findIndex((other) => other.noteId === link.noteId) === at;
 
 /** @param {() => void} run */
 const whenIdle = (run) =>
@@ -25,6 +33,7 @@ export function Links({ id, named }) {
   const tab = useSignal("linked");
   const linked = useSignal(/** @type {Wire.BacklinksPage | null} */ (null));
   const unlinked = useSignal(/** @type {Wire.Mentions | null} */ (null));
+  const outgoing = useSignal(/** @type {Wire.NoteLink[] | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const tabs = useRef(/** @type {HTMLElement | null} */ (null));
 
@@ -34,6 +43,10 @@ export function Links({ id, named }) {
       linked.value = (await ask("GET", `/notes/${id}/backlinks`, { query: { limit: PAGE }, signal })).data;
       if (named)
         unlinked.value = (await ask("GET", `/notes/${id}/mentions`, { query: { limit: MENTIONS }, signal })).data;
+      if (named) {
+        const { data } = await ask("GET", `/notes/${id}/links`, { query: { limit: OUTGOING }, signal });
+        outgoing.value = data.links.filter(distinct);
+      }
       fault.value = null;
     } catch (error) {
       if (!signal?.aborted) fault.value = /** @type {Fault} */ (error);
@@ -69,12 +82,13 @@ export function Links({ id, named }) {
     return html`<section class="back"><${Trouble} fault=${fault.value} again=${() => void load()} /></section>`;
   if (!linked.value) return null;
   const lists = { linked: linked.value.backlinks, unlinked: unlinked.value?.mentions ?? [] };
-  const counts = { linked: linked.value.total, unlinked: unlinked.value?.total };
-  const shown = /** @type {"linked" | "unlinked"} */ (tab.value);
+  const counts = { linked: linked.value.total, unlinked: unlinked.value?.total, outgoing: outgoing.value?.length };
+  const shown = /** @type {typeof TABS[number]} */ (tab.value);
   /** @param {KeyboardEvent} event */
   const keyed = (event) => {
     if (!named || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return;
-    tab.value = shown === "linked" ? "unlinked" : "linked";
+    const step = event.key === "ArrowRight" ? 1 : TABS.length - 1;
+    tab.value = TABS[(TABS.indexOf(shown) + step) % TABS.length];
     requestAnimationFrame(() =>
       /** @type {HTMLElement | null} */ (tabs.current?.querySelector("[aria-selected=true]"))?.focus(),
     );
@@ -83,7 +97,7 @@ export function Links({ id, named }) {
     <header>
       <h2>${later.note.backlinks}</h2>
       <div class="tabs" role="tablist" aria-label=${later.note.backlinks} ref=${tabs} onKeyDown=${keyed}>
-        ${TABS.slice(0, named ? 2 : 1).map(
+        ${TABS.slice(0, named ? 3 : 1).map(
           (each) => html`<button
             key=${each}
             role="tab"
@@ -100,11 +114,19 @@ export function Links({ id, named }) {
       </div>
     </header>
     <div id="refs" role="tabpanel" aria-labelledby=${`tab-${shown}`}>
+      ${!counts[shown] && html`<p class="none">${later.note.noLinks[shown]}</p>`}
       ${
-        !lists[shown].length &&
-        html`<p class="none">${shown === "linked" ? later.note.noBacklinks : later.note.noMentions}</p>`
+        shown === "outgoing" &&
+        outgoing.value?.map(
+          ({ noteId, title, path }) => html`<div class="ref-row" key=${noteId}>
+            <a class="ref" href=${changed({ note: noteId ?? "", at: "" })} data-peek=${noteId}>
+              <strong><${Icon} name="notes" /><bdi class="cut">${plain(title, 160) || words.untitled}</bdi></strong>
+              <p><bdi>${plain(path, 200)}</bdi></p>
+            </a>
+          </div>`,
+        )
       }
-      ${lists[shown].map(
+      ${(shown === "outgoing" ? [] : lists[shown]).map(
         (/** @type {Wire.Backlink | Wire.Mention} */ each) => html`<div class="ref-row" key=${each.noteId}>
           <${Reference} from=${each} />
           ${

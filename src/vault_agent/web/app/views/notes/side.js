@@ -7,7 +7,7 @@ import { plain } from "../../parts/text.js";
 import { address, arrival, changed, remember, remembered } from "../../state/address.js";
 import { isNote, valueName } from "../../state/note.js";
 import { later } from "../../later.js";
-import { words } from "../../words.js";
+import { fullDate, words } from "../../words.js";
 import { onGesture, showAnchor } from "./anchor.js";
 import { Mini } from "./mini.js";
 
@@ -151,6 +151,9 @@ function Value({ name, value, many }) {
   if (value.noteId) return html`<a href=${changed({ note: value.noteId })}><bdi>${text}</bdi></a>`;
   if (name === "tags" || name === "tag")
     return html`<a class="tag" href=${changed({ tag: [text.replace(/^#/, "")], q: "" })}><bdi>${text}</bdi></a>`;
+  if (/^https?:\/\/\S+$/.test(text))
+    return html`<a href=${text} target="_blank" rel="noopener noreferrer"><bdi>${text}</bdi></a>`;
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return html`<time class="num" datetime=${text}>${fullDate(text)}</time>`;
   return many
     ? html`<bdi class="tag">${text}</bdi>`
     : html`<bdi class=${/^[\d\s:.TZ+-]+$/.test(text) ? "num" : ""}>${text}</bdi>`;
