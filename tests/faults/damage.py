@@ -158,8 +158,8 @@ async def _judge(vault: Vault, file: str, damage: str, expected: Any) -> Finding
         outcome, held = await _look(vault, task)
         if not outcome:
             outcome = "harmless" if held == expected else "wrong content was served"
-            if outcome != "harmless" and file.endswith("index.db"):
-                outcome = "a changed row"  # SQLite keeps no checksums, and the index is disposable
+            if outcome != "harmless" and file.endswith(("index.db", ".fast")):
+                outcome = "a changed row"  # no checksum is compared, and the index is disposable
     except Exception as error:  # noqa: BLE001 - it is a finding
         outcome = f"{type(error).__name__}: {error}"
     try:

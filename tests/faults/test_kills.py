@@ -23,7 +23,7 @@ from tests.support.waiting import eventually
 from vault_agent.embedding.prefixes import vector_key
 from vault_agent.errors import IndexUnavailable
 from vault_agent.model.identifiers import content_hash
-from vault_agent.store.fulltext.check import check_files
+from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def index_state(program: Program) -> State:
         (chunks,) = connection.execute("SELECT count(*) FROM chunk").fetchone()
         assert (len(state), chunks) == (meta["notes"], meta["chunks"])
     try:
-        check_files(directory.fulltext(number, meta["revision"]))
+        FulltextReader(directory.fulltext(number, meta["revision"])).close()
     except IndexUnavailable as error:
         raise AssertionError("the full text is damaged") from error
     return state

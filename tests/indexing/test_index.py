@@ -389,7 +389,7 @@ async def test_damage_anywhere_in_the_index_is_detected(vault: Vault, victim: st
     file = place if place.is_file() else max(place.rglob("*.term"), key=lambda f: f.stat().st_size)
     with file.open("r+b") as damaged:
         damaged.seek(file.stat().st_size // 2)
-        damaged.write(b"\xff" * 4096)
+        damaged.write(b"\xff" * file.stat().st_size)
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         verify(vault.task())
 

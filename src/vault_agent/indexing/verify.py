@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_agent.store.database import check_pages, open_reader
-from vault_agent.store.fulltext.check import check_files
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
@@ -16,10 +15,11 @@ if TYPE_CHECKING:
 
 
 def verify(task: IndexTask) -> None:
-    """Read the pages of the database and the files of the full text.
+    """Read the pages of the database, and open the full text.
 
-    SQLite finds broken pages, and the engine's checksums any change of its files. A word that was
-    changed in a row is not found: the index is disposable, and nothing but damage changes it.
+    SQLite finds broken pages, and the engine broken files. A changed word is not found: the index
+    is disposable, and nothing but damage changes it. It is done in the indexing process, since to
+    open a database whose `-shm` was truncated ends a process that has it mapped.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if they are damaged.
@@ -31,6 +31,4 @@ def verify(task: IndexTask) -> None:
     with open_reader(directory.database(number)) as connection:
         meta = read_meta(connection)
         check_pages(connection)
-    folder = directory.fulltext(number, meta.revision)
-    FulltextReader(folder).close()  # it misses no file
-    check_files(folder)
+    FulltextReader(directory.fulltext(number, meta.revision)).close()
