@@ -398,7 +398,7 @@ def test_an_address_names_the_note_and_follows_it(desk: Desk):
     desk.settle()
     for address in (first.partition("#")[2], by_id):
         page.evaluate("location.hash = '#/notes'")
-        expect(page.locator(".start")).to_contain_text("Rooms")
+        expect(page.locator(".start section", has_text="Starred")).to_contain_text("Rooms")
         page.evaluate("place => location.hash = place", f"#{address}")
         expect(page.locator(".doc header h1")).to_have_text("Rooms")
         expect(page).to_have_url(re.compile(r"#/notes/plans/Halls%20v1\.2\.md$"))

@@ -151,7 +151,7 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
     noteFault.value = /** @type {Fault} */ (error);
     if (/** @type {Fault} */ (error).status === 404) {
       cache.delete(id);
-      if (await followMove(id)) return;
+      if ((await followMove(id)) || abort.aborted) return;
       forgetNote(id);
     }
     if (!known || /** @type {Fault} */ (error).status === 404) note.value = null;

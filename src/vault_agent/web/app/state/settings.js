@@ -81,9 +81,11 @@ function keepNotes(latest, stars) {
 /** A note has another ID, path or title: what is kept of it follows. @param {string} before @param {Kept} note */
 export function noteMoved(before, { id, title, path, type }) {
   const follow = (/** @type {Kept[]} */ notes) =>
-    notes
-      .filter((note) => note.id !== id || id === before)
-      .map((note) => (note.id === before ? { id, title, path, type } : note));
+    notes.some((note) => note.id === before)
+      ? notes
+          .filter((note) => note.id === before || note.id !== id)
+          .map((note) => (note.id === before ? { id, title, path, type } : note))
+      : notes;
   keepNotes(follow(recent.peek()), follow(starred.peek()));
 }
 
