@@ -143,7 +143,7 @@ class Head:
             self.refuse(f"The frontmatter cannot be read: {error.problem}", error.offset or 0)
         if root is not None and (not isinstance(root, yaml.MappingNode) or root.flow_style):
             self.refuse("The frontmatter has no keys on lines of their own", root.start_mark.index)
-        reader = Reader(self.yaml)
+        reader = Reader()
         self.entries = [
             Entry(
                 key.value if isinstance(key, yaml.ScalarNode) else None,

@@ -6,13 +6,12 @@ No constructor runs, so that scalars stay as written and values which no constru
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
-from vault_agent.markdown.lines import Lines, line_ends, with_line_ends
+from vault_agent.markdown.lines import line_ends, with_line_ends
 
 from .values import NULLS, Scalar
 
@@ -117,7 +116,7 @@ def load(text: str) -> tuple[Value, str | None]:
                 problem = error.problem + line
             readable = _before_error(readable, error)
         else:
-            reader = Reader(readable)
+            reader = Reader()
             value = None if node is None else reader.value(node, fold=True)
             return value, problem or next(iter(reader.problems), None)
     return None, problem
@@ -133,16 +132,14 @@ def _before_error(text: str, error: Unreadable) -> str:
     return ""
 
 
-@dataclass(slots=True)
 class Reader:
-    """Turns nodes of a text into values. `problems` says what was left out."""
+    """Turns nodes into values. `problems` says what was left out.
 
-    text: str
-    problems: list[str] = field(default_factory=list)
-    lines: Lines = field(init=False)
+    Lines and columns are those of YAML: U+0085, U+2028 and U+2029 end a line, too.
+    """
 
-    def __post_init__(self) -> None:
-        self.lines = Lines(with_line_ends(self.text))
+    def __init__(self) -> None:
+        self.problems: list[str] = []
 
     def value(self, node: yaml.Node, *, fold: bool = False) -> Value:
         """Return the value of a node. With `fold`, its own keys become lower case."""
@@ -150,10 +147,10 @@ class Reader:
             plain = node.tag == PLAIN
             if plain and node.value in NULLS:
                 return None
-            start, end = node.start_mark.index, node.end_mark.index
-            line, column = self.lines.place(start)
-            line += FIRST_LINE - 1
-            return Scalar.at(node.value, line, column, start, end, plain=plain)
+            start = node.start_mark
+            line, column = start.line + FIRST_LINE, start.column + 1
+            end = node.end_mark.index
+            return Scalar.at(node.value, line, column, start.index, end, plain=plain)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item) for item in node.value]
         values: dict[str, Value] = {}
@@ -163,7 +160,7 @@ class Reader:
                 continue
             name = key.value.lower() if fold else key.value
             if name in values:
-                line = self.lines.line(key.start_mark.index) + FIRST_LINE - 1
+                line = key.start_mark.line + FIRST_LINE
                 self.problems.append(f"a key is given twice (line {line})")
             else:
                 values[name] = self.value(value)
