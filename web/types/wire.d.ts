@@ -675,11 +675,6 @@ declare namespace Wire {
     noteIds: string[];
     complete: boolean;
   }
-  interface SaveToHit {
-    p50: number;
-    p99: number;
-    count: number;
-  }
   interface ServedVault {
     id: string;
     name: string;
@@ -861,51 +856,16 @@ declare namespace Wire {
     message: string;
     details: Record<string, unknown>;
   }
-  interface WatchBatch {
-    at: string;
-    trigger: Trigger;
-    added: number;
-    changed: number;
-    removed: number;
-    renamed: number;
-    milliseconds: Record<string, number>;
-    error: string | null;
-  }
-  interface WatchReport {
-    enabled: boolean;
-    state: WatchState;
-    mode: string | null;
-    reason: string | null;
-    folders: number;
-    beatAt: string | null;
-    lastEventAt: string | null;
-    lastRunAt: string | null;
-    lastScanAt: string | null;
-    pending: number;
-    lagSeconds: number;
-    saveToHitMs: SaveToHit | null;
-    missed: number;
-    everything: Record<string, number>;
-    restarts: number;
-    batches: WatchBatch[];
-  }
-  type WatchState = "off" | "starting" | "watching" | "polling" | "away" | "stopped";
+  type WatchState = "off" | "starting" | "watching" | "polling" | "away";
   interface WatchStatus {
     enabled: boolean;
     state: WatchState;
-    mode: string | null;
     reason: string | null;
-    folders: number;
-    beatAt: string | null;
     lastEventAt: string | null;
     lastRunAt: string | null;
     lastScanAt: string | null;
     pending: number;
     lagSeconds: number;
-    saveToHitMs: SaveToHit | null;
-    missed: number;
-    everything: Record<string, number>;
-    restarts: number;
   }
   interface WholeGraph {
     revision: string;
@@ -927,7 +887,7 @@ declare namespace Wire {
     enabled: boolean;
     allow: string[];
     state: "off" | "recovering" | "ready" | "unsupported";
-    atomicity: "exchange" | "link" | "rename" | null;
+    atomicity: "exchange" | "rename" | null;
     durable: boolean;
     lingering: number;
     conflicts: number;
@@ -1066,6 +1026,6 @@ declare namespace Wire {
     Asked extends `POST /reindex` ? OneJob :
     Asked extends `GET /jobs` ? JobList :
     Asked extends `GET /writes` ? LogPage :
-    Asked extends `GET /watch` ? WatchReport :
+    Asked extends `GET /watch` ? WatchStatus :
     unknown;
 }
