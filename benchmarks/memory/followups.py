@@ -8,7 +8,7 @@ For each commit that follows up an earlier one, the vault holds the journals of 
 it and no others, and the server's day is that of the commit. Three requests to POST /memory are
 made: with its subject as the prompt and its files, with the subject only, and with the files only;
 and one to POST /search, by words alone. Printed are recall@5 and @10, and the mean reciprocal rank,
-of what is recalled (with `memory.min_relevance`) and of all candidates by score (without it); and
+of what is recalled (with the least relevance) and of all candidates by score (without it); and
 of the plain formula: 0.4 of BM25 as a share of the best one, 0.4 of the rarest file in common, 0.2
 of recency. Equal scores are ordered by path in both.
 

@@ -290,9 +290,6 @@ CODES: Final[dict[str, Code]] = {
     "UNSUPPORTED_MEDIA_TYPE": Code(
         "Unsupported", 415, 1, "Send the body as application/json, in UTF-8 and not compressed."
     ),
-    "CHAT_UNAVAILABLE": Code(
-        "Unavailable", 503, 1, "The journal stays without a model's text, and is tried again later."
-    ),
     "EMBEDDING_UNAVAILABLE": Code(
         "Unavailable",
         503,

@@ -24,8 +24,6 @@ from vault_agent.model.sessions import END, START, SessionEvent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-USUAL: Final = 50
-"""Sessions that are taken over, the latest ones."""
 _QUIET_SECONDS: Final = 600.0
 """A transcript that changed since is of a session that may go on."""
 _HEAD_LINES: Final = 20

@@ -104,7 +104,6 @@ class Session:
     sections: Sections | None = None
     wanted_at: float = 0.0
     journal: JournalState | None = None
-    imported: bool = False
     recent: tuple[tuple[float, tuple[object, ...]], ...] = field(default=(), repr=False)
 
     @property
@@ -269,7 +268,7 @@ def _sections(session: Session, line: Mapping[str, Any]) -> Session:
 
 
 def _wanted(session: Session, line: Mapping[str, Any]) -> Session:
-    return replace(session, wanted_at=line["at"], imported=bool(line.get("imported")))
+    return replace(session, wanted_at=line["at"])
 
 
 def _journal(session: Session, line: Mapping[str, Any]) -> Session:

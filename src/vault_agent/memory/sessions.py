@@ -130,11 +130,14 @@ class Sessions:
     def _was_answered(self, event: SessionEvent) -> bool:
         """Whether another hook has asked for the same event a moment ago."""
         key = (event.session_id, *same_event(event))
-        before = self._answered.pop(key, None)
+        before = self._answered.get(key)
+        if before is not None and abs(event.at - before) <= SAME_SECONDS:
+            return True
+        self._answered.pop(key, None)  # the latest stand last
         self._answered[key] = event.at
         while len(self._answered) > _ANSWERED:
             del self._answered[next(iter(self._answered))]
-        return before is not None and abs(event.at - before) <= SAME_SECONDS
+        return False
 
     async def _offered(self, session: Session, event: SessionEvent, seconds: float | None) -> Offer:
         """Return what is chosen in time. The agent never waits for more."""

@@ -19,9 +19,6 @@ COMPACT: Final = "compact"
 END: Final = "end"
 EVENTS: Final = (START, PROMPT, STOP, COMPACT, END)
 
-IDLE: Final = "idle"
-"""The reason of an end that no event told: nothing happened for a long time."""
-
 
 class SessionEvent(NamedTuple):
     """An event of a session. `event` is start, prompt, stop, compact or end.
