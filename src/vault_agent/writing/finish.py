@@ -44,7 +44,7 @@ from vault_agent.writing.merge import merged
 from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from vault_agent.store.writes.log import WriteLog
     from vault_agent.store.writes.record import Logged
@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 OnLeft: TypeAlias = "Callable[[Logged, int, FileChange, bytes], object]"
 """Takes a write, the position of a change, the change as it was tried, and the hash of what its
 temporary file has."""
+
+Texts: TypeAlias = "tuple[bytes | None, bytes | None]"
+"""The bytes of a file before a change and after it."""
 
 _TRIES = 3
 
@@ -143,10 +146,12 @@ class Finisher:
         logged: Logged,
         on_left: OnLeft,
         plans: dict[int, Plan] | None = None,
+        texts: Sequence[Texts] | None = None,
     ) -> list[FileChange | None]:
         """Carry out the rest of a `committed` write.
 
-        `on_left` is told of each temporary file that a save at the same moment has left.
+        `on_left` is told of each temporary file that a save at the same moment has left. `texts`
+        are the bytes of the changes, if the write was not interrupted.
 
         Return its changes as they were carried out, with None for each that it had to leave. Where
         somebody has changed a note since, it is another change than that of `logged`.
@@ -155,7 +160,10 @@ class Finisher:
             VaultAgentError, OSError, CannotOpen: the disk fails. The write can be finished later.
         """
         done = [
-            self._bring(root, logged, position, change, on_left, (plans or {}).get(position))
+            self._bring(
+                *(root, logged, position, change, on_left, (plans or {}).get(position)),
+                texts[position] if texts is not None else None,
+            )
             for position, change in enumerate(logged.changes)
         ]
         self._log.finish(logged.seq, warning="RECOVERY_CONFLICT" if None in done else None)
@@ -169,12 +177,17 @@ class Finisher:
         change: FileChange,
         on_left: OnLeft,
         plan: Plan | None,
+        texts: Texts | None,
     ) -> FileChange | None:
         """Carry out one change unless it is done. Return None if it is not possible any more."""
-        before, after = self._bytes(change)
+        before, after = texts or self._bytes(change)
         try:
             if change.kind == EDIT:
-                return self._bring_edit(root, logged, position, change, on_left, plan)
+                if texts is None:
+                    self._return_displaced(root, change)
+                return self._bring_edit(
+                    root, logged, position, change, on_left, plan, before, after
+                )
             self._disk.sweep_unfinished(root, change)  # a crash may have left them
             if self.is_done(root, change):
                 pass
@@ -223,9 +236,9 @@ class Finisher:
         change: FileChange,
         on_left: OnLeft,
         plan: Plan | None,
+        before: bytes | None,
+        after: bytes | None,
     ) -> FileChange | None:
-        before, after = self._bytes(change)
-        self._return_displaced(root, change)
         for _ in range(_TRIES):
             try:
                 now = self._disk.find(root, change.path, edits=True).data
@@ -329,7 +342,7 @@ class Finisher:
         self.copies.append(to)
         self._log.warn(logged.seq, "WRITE_CONFLICT")
 
-    def _bytes(self, change: FileChange) -> tuple[bytes | None, bytes | None]:
+    def _bytes(self, change: FileChange) -> Texts:
         return self._log.bytes_of(change.hash_before), self._log.bytes_of(change.hash_after)
 
     def _hash_at(self, root: VaultRoot, path: str) -> bytes | None:

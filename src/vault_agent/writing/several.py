@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import LoggedWrite, Write, Writer
     from vault_agent.store.writes.record import Logged
     from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.finish import Texts
     from vault_agent.writing.transaction import Change, Plan
 
 _CLIENTS: Final = {
@@ -244,7 +245,7 @@ class Several:
         if alone:
             self._journal.apply(root, logged, *texts[0], None)
             return shown
-        if left := self._finish_all(root, logged, plans):
+        if left := self._finish_all(root, logged, plans, texts):
             details = {"paths": [changes[position].path for position in left[:20]]}
             what = f"{len(left)} of its files were changed by somebody else, and are left alone."
             warning = Warning("RECOVERY_CONFLICT", what, details)
@@ -263,18 +264,17 @@ class Several:
         if journal.linger.is_below(folder):
             raise Disturbed
 
-    def _finish_all(self, root: VaultRoot, logged: Logged, plans: dict[int, Plan]) -> list[int]:
+    def _finish_all(
+        self, root: VaultRoot, logged: Logged, plans: dict[int, Plan], texts: Sequence[Texts]
+    ) -> list[int]:
         """Carry out a committed write. Return the positions of changes that were not possible.
 
         If the first change is not possible, nothing is done, and its error is raised.
         """
         first = logged.changes[0]
         if first.kind != EDIT:
-            before, after = (
-                self._journal.log.bytes_of(e) for e in (first.hash_before, first.hash_after)
-            )
             try:
-                self._journal.disk.apply(root, first, before, after)
+                self._journal.disk.apply(root, first, *texts[0])
             except BaseException:
                 self._journal.may_have_changed(logged)
                 if self._journal.finisher.is_done(root, first):
@@ -283,7 +283,7 @@ class Several:
                     self._journal.log.fail(logged.seq)
                 raise
         try:
-            done = self._journal.finisher.finish(root, logged, self._journal.left, plans)
+            done = self._journal.finisher.finish(root, logged, self._journal.left, plans, texts)
         except BaseException as error:
             self._journal.may_have_changed(logged)
             self._journal.is_interrupted = True
