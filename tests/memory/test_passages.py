@@ -15,6 +15,7 @@ from vault_agent.memory.passages import (
 from vault_agent.memory.preamble import tokens_of
 from vault_agent.store.index.notes import StoredChunk
 from vault_agent.text.common_words import content_words
+from vault_agent.writing.templates import BUILT_IN
 
 JOURNAL = (
     "## Key Decisions\n"
@@ -61,6 +62,14 @@ def test_a_long_passage_keeps_the_persons_words():
 
 def test_what_the_title_says_is_no_passage():
     assert passage_of(CHUNKS, 1, "cap the retry wait", "cap the retry").startswith("Agent: ")
+
+
+def test_what_nobody_has_filled_in_is_no_passage():
+    """Such a note says no more than its title, so it is not recalled."""
+    assert (
+        passage_of([chunk(1, BUILT_IN["bug"].partition("\n---\n")[2])], 1, "what is happening")
+        == ""
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from vault_agent.memory.plain_text import plain
 from vault_agent.memory.preamble import tokens_of
 from vault_agent.text.common_words import content_words
 from vault_agent.text.words import fold_words
+from vault_agent.writing.templates import is_unfilled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,11 +128,14 @@ def _last_said(chunks: Sequence[StoredChunk], items: Sequence[str]) -> int:
 
 
 def _items(text: str) -> list[str]:
-    """Return the items and paragraphs of a chunk, each as one line without marks."""
+    """Return the items and paragraphs of a chunk, each as one line without marks.
+
+    Lines of a template that nobody has filled in are no text.
+    """
     items: list[list[str]] = []
     opens = True
     for line in text.split("\n"):
-        if not line.strip() or _HEADING.match(line):
+        if not line.strip() or _HEADING.match(line) or is_unfilled(line):
             opens = True
             continue
         if opens or line.startswith(("- ", "* ")):
