@@ -37,11 +37,6 @@ class Checked(NamedTuple):
     tokens: int
     found: dict[str, Any] | None  # the reply of a search, if the tools have one
 
-    @property
-    def search_failed(self) -> bool:
-        """Whether the search has failed."""
-        return self.found is not None and bool(self.found["isError"])
-
 
 def entry_command(invocation: Invocation, agent: str | None = None) -> list[str]:
     """Return the command of our entry in a client. It names what this call names."""

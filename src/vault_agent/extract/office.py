@@ -18,7 +18,6 @@ _HEADING: Final = re.compile(r"(?:Heading|heading |berschrift|Titre)\s?[1-3]\Z|T
 _SLIDE: Final = re.compile(r"ppt/slides/slide([0-9]{1,6})\.xml")
 _COUNT: Final = re.compile(r"[0-9]{1,9}")
 _MAX_SPACES: Final = 100
-_LAST_LEVEL: Final = 3
 
 
 def read_office(data: bytes) -> Extracted:

@@ -22,7 +22,7 @@ class GrepQuery:
 
 
 class Place(NamedTuple):
-    """Where a scan goes on: after this line of this note. `path` is a note's key, see `place_key`.
+    """Where a scan goes on: after this line of this note. `path` is a note's key, see `note_key`.
 
     `found` lines of the note have been returned before.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.model.identifiers import CHUNK_BITS, identify
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import FileEntry
 from vault_agent.store.database import json_array, script, translated
 from vault_agent.store.index import notes
@@ -63,16 +63,6 @@ def readable_by_id(connection: sqlite3.Connection, identifier: str) -> StoredNot
     return next((found for found in map(notes.note_of, rows) if found.id == identifier), None)
 
 
-def known_paths(connection: sqlite3.Connection, paths: Iterable[str]) -> set[str]:
-    """Return those of some paths that notes and documents have."""
-    handles = json_array(handle_of_id(identify(path)) for path in paths)
-    with translated():
-        rows = connection.execute(_PATHS.format("note"), (handles,)).fetchall()
-        if exist(connection):
-            rows += connection.execute(_PATHS.format("document"), (handles,)).fetchall()
-    return {path for (path,) in rows}
-
-
 def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[ChunkText]:
     """Return these chunks of notes and documents, in no particular order."""
     wanted = list(keys)
@@ -91,7 +81,6 @@ def content_of(connection: sqlite3.Connection, rowid: int) -> tuple[int, bytes] 
     return next(((size, digest) for size, digest in rows), None)
 
 
-_PATHS = "SELECT path FROM {} WHERE handle IN (SELECT value FROM json_each(?))"
 _EXIST = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'document'"
 _FILES = "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM document"
 _DOCUMENT = "SELECT rowid, handle, path, title, chunk_count, NULL, NULL, 0 FROM document"
