@@ -670,6 +670,7 @@ export const enLater = {
       ]
         .filter(Boolean)
         .join(", ") || "Nothing had changed",
+    more: (/** @type {string} */ n) => `${n} more`,
     warnings: (/** @type {number} */ n) => `${n} ${some(n, "warning", "warnings")}`,
     busy: "A job is already running.",
   },

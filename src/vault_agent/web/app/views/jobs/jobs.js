@@ -6,6 +6,8 @@ import { Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
+import { changed, identify } from "../../state/address.js";
+import { withoutEnding } from "../../state/query.js";
 import { job as newest, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
@@ -193,6 +195,14 @@ function Past({ job }) {
   </div>`;
 }
 
+const WARNINGS = 20; // of a code
+
+/** The file of a warning. A note is opened. @param {{ path: string }} given */
+const Place = ({ path }) =>
+  withoutEnding(path) === path
+    ? html`<bdi>${plain(path, 200)}</bdi>: `
+    : html`<a href=${changed({ view: "notes", note: identify(path) })}><bdi>${plain(path, 200)}</bdi></a>: `;
+
 /** Warnings by code, each with its place and what to do. @param {{ job: Wire.Job }} given */
 function Warnings({ job }) {
   if (!job.warningCount) return null;
@@ -205,12 +215,13 @@ function Warnings({ job }) {
       ([code, list]) => html`<div key=${code}>
         <code>${code}</code> <span class="num">${list.length}</span>
         <ul>
-          ${list.slice(0, 20).map(
-            (each, at) => html`<li key=${at}>
-              ${each.details?.path && html`<bdi>${plain(String(each.details.path), 200)}</bdi>: `}
-              ${plain(each.message, 400)}
+          ${list.slice(0, WARNINGS).map(
+            (warning, at) => html`<li key=${at}>
+              ${warning.details?.path && html`<${Place} path=${String(warning.details.path)} />`}
+              ${plain(warning.message, 400)}
             </li>`,
           )}
+          ${list.length > WARNINGS && html`<li>${later.jobs.more(count(list.length - WARNINGS))}</li>`}
         </ul>
       </div>`,
     )}

@@ -6,7 +6,7 @@ import { Empty } from "../../parts/say.js";
 import { elsewhere, Later } from "../../parts/later.js";
 import { Icon } from "../../parts/sign.js";
 import { address } from "../../state/address.js";
-import { set, settings } from "../../state/settings.js";
+import { recent, set, settings, starred } from "../../state/settings.js";
 import { filtered, results, searching } from "../../state/results.js";
 import { counted, hasRight, mayWrite } from "../../state/vault.js";
 import { words } from "../../words.js";
@@ -110,13 +110,17 @@ export function Notes() {
 /** What stands where a note would. */
 function Nothing() {
   const none = results.value.key && !results.value.rows.length && !searching.value && !filtered.value;
+  const isFirst = !recent.value.length && !starred.value.length;
   return html`<section class="read" tabindex="0" aria-label=${words.note.label}>
-    <${Empty} icon="notes" title=${words.note.choose.title}>
+    ${
+      isFirst &&
+      html`<${Empty} icon="notes" title=${words.note.choose.title}>
       ${!none && html`<p>${words.note.choose.text}</p>`}
       <p><${Key} keys="Mod+k" /> ${words.commands.palette}</p>
       ${!none && html`<p><${Key} keys="j" /> <${Key} keys="k" /> ${words.commands.next}</p>`}
       <p><${Key} keys="?" /> ${words.commands.keys}</p>
-    <//>
+    <//>`
+    }
     ${begun.value && html`<${Later} load=${elsewhere.start} name="Start" />`}
   </section>`;
 }

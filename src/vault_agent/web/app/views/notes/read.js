@@ -198,6 +198,7 @@ function Reader({ drawer, onSide }) {
           }
         </div>`
       }
+      ${!read && !noteFault.value && html`<div class="doc ghost" aria-hidden="true"><i></i><i></i><i></i></div>`}
       ${
         read &&
         html`<div class="doc">
