@@ -24,12 +24,11 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from vault_agent.memory.injected import MAX_NOTES
-
 from benchmarks.memory.followups import _index
 from benchmarks.memory.history import read_history
 from vault_agent.app import open_app
 from vault_agent.config.settings import Config
+from vault_agent.memory.deliveries import MAX_NOTES
 from vault_agent.model.memory import RecallQuery
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.serve import listening
