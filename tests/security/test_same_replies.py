@@ -186,7 +186,7 @@ def host(folder: Path, *, rich: bool) -> Host:
     }  # fmt: skip
     made.variables = {f"VAULT_AGENT_{name}": value for name, value in variables.items()}
     made.keys = {name: f"the-key-of-{name}-0123456789-abcdefghijk" for name in AGENTS}
-    lines = ["[memory]", "recency_weight = 0"]
+    lines: list[str] = []
     for name, settings in AGENTS.items():
         hashed = hashlib.sha256(made.keys[name].encode()).hexdigest()
         lines += [f"[agents.{name}]", f"key_sha256 = '{hashed}'"]
