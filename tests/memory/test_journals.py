@@ -11,6 +11,7 @@ import pytest
 from tests.support.secret_forms import FORMS, made
 from tests.support.session_desk import NOW, Desk
 
+from vault_agent.api.journals import show_journal
 from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.memory import journals as journals_module
 
@@ -239,7 +240,8 @@ async def test_no_journal_is_written_unasked_where_none_is_wanted(
         offer = await app.sessions.take(following)
         await offer.settle(True)
         assert ("journal make" in (offer.brought.message or "")) is (reason == "asked")
-        await app.journals.make(session)
+        wanted = show_journal(await app.journals.make(session), app)
+        assert (wanted.state, wanted.reason) == ("pending", None)
         app.sessions.wake()
         await desk.state(app, told)
     assert "no, after 3" in desk.note()

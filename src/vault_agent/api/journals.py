@@ -79,7 +79,9 @@ async def _journals(call: CallContext, sent: JournalsRequest) -> Found:
             return Found(JournalList(()))
         chosen = named
     sessions = await journals.store.sessions(chosen)
-    shown = [_shown(session, app) for session in sessions if session.ended_at or session.journal]
+    shown = [
+        show_journal(session, app) for session in sessions if session.ended_at or session.journal
+    ]
     wanted = {sent.state} if sent.state not in {None, "all"} else _STATES
     if sent.state is None:
         wanted = _STATES - {SKIPPED}
@@ -95,7 +97,7 @@ async def _make(call: CallContext, sent: MakeJournalBody) -> Found:
     session = await journals.make(session, sent.sections, sent.title)
     if app.sessions is not None:
         app.sessions.wake()
-    return Found(OneJournal(_shown(session, app)))
+    return Found(OneJournal(show_journal(session, app)))
 
 
 def shown_state(journal: JournalState | None) -> ShownState:
@@ -116,7 +118,8 @@ def _of(call: CallContext) -> tuple[App, Journals]:
     return app, app.journals
 
 
-def _shown(session: Session, app: App) -> ShownJournal:
+def show_journal(session: Session, app: App) -> ShownJournal:
+    """Return what is shown of a session's journal."""
     journal = session.journal or JournalState(0.0, PENDING)
     entry = app.vaults.entry(session.vault)
     name = app.vaults.known.unique(entry.address, entry.identity) if entry is not None else None
@@ -129,7 +132,7 @@ def _shown(session: Session, app: App) -> ShownJournal:
         project=entry.name if entry is not None and is_project else None,
         vault=name or session.vault,
         state=PENDING if is_asked else shown_state(journal),
-        reason=journal.reason,
+        reason=None if is_asked else journal.reason,
         title=journal.title or session.title,
         path=journal.path,
         note_id=identify(journal.path) if journal.is_written and journal.path else None,

@@ -123,7 +123,6 @@ export const enLater = {
       missing: "No such note yet. Create it?",
       builtIn: "built in",
       searching: "Checking the name",
-      fromPalette: (/** @type {string} */ title) => `Create the note ${title}`,
     },
     linkIt: "Link it",
     linked: (/** @type {string} */ title) => `Linked in ${title}.`,
