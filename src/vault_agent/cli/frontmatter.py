@@ -1,4 +1,4 @@
-"""`vault-agent frontmatter get|set|delete`."""
+"""`vault-agent edit properties get|set|delete`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vault-agent mentions`."""
+"""`vault-agent links mentions`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vault-agent replace`."""
+"""`vault-agent edit replace`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vault-agent section`."""
+"""`vault-agent edit section`."""
 
 from __future__ import annotations
 
