@@ -148,7 +148,7 @@ def require_servable(config: Config) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise Failed(
-            "SERVER_FAILED",
+            "INDEX_IO_ERROR",
             f"The folder of the index, {in_home(folder)}, cannot be made: {reason}.",
             remedy="To keep indexes elsewhere: `vault-agent config set index.dir PATH`.",
         ) from None

@@ -332,8 +332,11 @@ def _compile(
     """Return a query of the most specific terms, and the weights of all terms."""
     names = "\n".join((subject.note.title, *subject.note.aliases, *subject.note.metadata.tags))
     counts = count_terms("\n".join(chunk.text for chunk in subject.chunks), names)
-    frequencies = fulltext.document_frequencies(counts, scope)
-    notes = fulltext.note_count(scope)
+    # A note of another vault counts as one more note of this one.
+    more = int(subject.note.rowid == _NO_ROW)
+    found = fulltext.document_frequencies(counts, scope)
+    frequencies = {term: frequency + more for term, frequency in found.items()}
+    notes = fulltext.note_count(scope) + more
     return related_query(counts, frequencies, notes), whole_note(counts, frequencies, notes)
 
 

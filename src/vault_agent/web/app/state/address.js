@@ -107,9 +107,10 @@ function idOf(name) {
 export function parsed(hash) {
   const [, view = "", note = "", query = ""] = /^#?\/?([\w-]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(hash) ?? [];
   const values = new URLSearchParams(query);
+  const isView = VIEWS.includes(view);
   const found = /** @type {Address} */ ({
-    view: VIEWS.includes(view) ? view : "notes",
-    note: idOf(note),
+    view: isView ? view : "notes",
+    note: isView ? idOf(note) : "",
   });
   for (const name of TEXTS) found[name] = values.get(name) ?? "";
   for (const name of LISTS) found[name] = values.getAll(name);
