@@ -149,7 +149,7 @@ def require_servable(config: Config) -> None:
         reason = error.strerror or type(error).__name__
         raise Failed(
             "INDEX_IO_ERROR",
-            f"The folder of the index, {in_home(folder)}, cannot be made: {reason}.",
+            f"The folder of the index cannot be made: {reason}.",
             remedy="To keep indexes elsewhere: `vault-agent config set index.dir PATH`.",
         ) from None
 
