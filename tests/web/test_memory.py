@@ -169,7 +169,7 @@ def test_a_journal_is_written_when_it_is_asked_for(
     world.event("end", "s-journal", reason="exit")
     page.get_by_role("radio", name="Journals").click()
     assert violations(page, RULES) == []
-    session = page.get_by_role("listitem").filter(has_text="Round the prices")
+    session = page.get_by_role("listitem").filter(has_text="Journal of the session")
     session.get_by_role("button", name="Write it").click()
     page.locator(".journal a", has_text="Round the prices in src/costs.py").click()
     # The page shows it as soon as it is in the index.
