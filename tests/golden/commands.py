@@ -34,6 +34,7 @@ WITHOUT = {
     "config list": "prints what `config get` prints; tests/cli/test_enable.py",
     "enable": "restarts the server; tests/cli/test_enable.py",
     "disable": "restarts the server; tests/cli/test_enable.py",
+    "journal import": "reads what agents left on the computer; tests/product/test_starts_full.py",
     "doctor": "looks at the computer and its free space; tests/cli/test_doctor.py",
     "uninstall": "removes the indexes that are served; tests/cli/test_uninstall.py",
     "setup": "starts a server; tests/cli/test_setup.py",

@@ -42,14 +42,6 @@ def test_a_note_moves_and_its_links_follow(served: WritableProgram):
     assert not (served.vault / "Ice.md").exists()
 
 
-def test_links_follow_a_heading(served: WritableProgram):
-    arguments = ("--heading", "Late frost", "--action", "rename", "--text", "Ice")
-    served.data("section", "Garden/Frost.md", *arguments)
-    assert served.text("Shed.md") == "[[Frost#Ice]]\n"
-    served.data("undo")
-    assert served.text("Shed.md") == "[[Frost#Late frost]]\n"
-
-
 def test_a_deleted_note_counts_its_links(served: WritableProgram):
     deleted = served.data("delete", "Garden/Frost.md", "--yes")
     assert (deleted["trashPath"], deleted["brokenLinks"]) == (".trash/Garden/Frost.md", 1)

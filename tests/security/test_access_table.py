@@ -60,17 +60,9 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/memory/sessions/{sessionId}"): ("/memory/sessions/x", None, 403),
     ("POST", "/memory/sessions/{sessionId}/refresh"): ("/memory/sessions/x/refresh", b"{}", 403),
     ("POST", "/memory/sessions/{sessionId}/notes"): ("/memory/sessions/x/notes", b"{}", 403),
-    ("DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}"): (
-        f"/memory/sessions/x/notes/global/{FROST}",
-        None,
-        403,
-    ),
     ("POST", "/memory/forget"): ("/memory/forget", b"{}", 403),
     ("GET", "/journals"): ("/journals", None, 403),  # switched off
     ("POST", "/journals"): ("/journals", b"{}", 403),
-    ("POST", "/journals/{sessionId}/entries"): ("/journals/x/entries", b"{}", 403),
-    ("POST", "/journals/{sessionId}/review"): ("/journals/x/review", b"{}", 403),
-    ("GET", "/journals/{sessionId}/draft"): ("/journals/x/draft", None, 403),
     ("POST", "/sessions/events"): ("/sessions/events", b"{}", 403),  # switched off
     ("GET", "/vaults"): ("/vaults", None, 403),  # switched off
     ("POST", "/notes/{noteId}/promote"): (f"/notes/{FROST}/promote", b"{}", 403),

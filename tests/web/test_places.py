@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
 from tests.support.writable_program import WritableProgram
-from tests.web.browsers import held
+from tests.web.browsers import expect, held
 from tests.web.desk import Desk
 from tests.web.vault import PICTURE, write_vault
 
