@@ -36,8 +36,9 @@ async def notes(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
     await run("config", "set", "server.port", port)
     await run("config", "set", "vault.root", str(folder))
     yield folder
-    for noted in Path(environment["HOME"]).rglob("server.address"):
-        await detached.stop(noted.parent)
+    for noted in list(Path(environment["HOME"]).rglob("server.address")):
+        for _ in range(3):  # the starts that lost may follow
+            await detached.stop(noted.parent)
 
 
 def vault_named(name: str, environment: dict[str, str]) -> Path:

@@ -117,7 +117,9 @@ async def stop(folder: Path) -> ServerAddress | None:
         end(address.pid)
         deadline = time.monotonic() + _SECONDS_TO_STOP
         while time.monotonic() < deadline:
-            if not is_serving(folder):
+            # Another one that was starting may have the index at once.
+            now = live_address(folder)
+            if not is_serving(folder) or (now is not None and now.pid != address.pid):
                 return address
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
     raise Failed("SERVER_FAILED", f"The server does not end. Its process is {address.pid}.")
