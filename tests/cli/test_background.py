@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from tests.support.folders import below
 
 from vault_agent.cli import detached
 from vault_agent.cli.background import with_way_out
@@ -35,7 +36,7 @@ async def vault(tmp_path: Path, environment: dict[str, str]) -> AsyncIterator[Pa
     (folder / "Stock.md").write_text("# Stock\n\nSimmer the bones slowly.\n", "utf-8")
     environment["VAULT_AGENT_VAULT_ROOT"] = str(folder)
     yield folder
-    for noted in Path(environment["HOME"]).rglob("server.address"):
+    for noted in below(Path(environment["HOME"]), "server.address"):
         await detached.stop(noted.parent)
 
 
@@ -47,7 +48,7 @@ def taken_port() -> Iterator[int]:
 
 
 def found(environment: dict[str, str], name: str) -> Path:
-    (path,) = Path(environment["HOME"]).rglob(name)
+    (path,) = below(Path(environment["HOME"]), name)
     return path
 
 
@@ -78,7 +79,7 @@ async def test_a_server_in_the_background_is_found_and_stopped(
     stopped = await run_apart("serve", "--stop")
     assert stopped.code == 0
     assert "has stopped" in stopped.out
-    assert not list(Path(environment["HOME"]).rglob("server.address"))
+    assert not list(below(Path(environment["HOME"]), "server.address"))
     assert "No server runs" in (await run_apart("serve", "--stop")).err
 
 
@@ -130,7 +131,7 @@ async def test_a_missing_vault_is_reported_and_leaves_no_folder(
     ended = await run_apart("serve", "--background", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "none"))
     assert ended.code == 2
     assert ended.err.startswith("VAULT_NOT_FOUND: ")
-    assert not any(Path(environment["HOME"]).rglob("*"))
+    assert not any(below(Path(environment["HOME"]), "*"))
     assert (await run_apart("serve", "--background", "--stop")).code == 2
 
 

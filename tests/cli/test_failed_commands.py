@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.test_restart import notes, refuse_services, started
+from tests.support.folders import below
 
 from vault_agent.system.address import live_address
 
@@ -73,14 +74,14 @@ def files_of(home: Path) -> dict[str, bytes]:
     """Return the bytes of all files but the log and the index, which the server itself writes."""
     return {
         str(path.relative_to(home)): path.read_bytes()
-        for path in sorted(home.rglob("*"))
+        for path in sorted(below(home, "*"))
         if path.is_file() and "indexes" not in path.parts
     }
 
 
 def serving(home: Path) -> list[int]:
     """Return the processes of the servers that answer."""
-    found = (live_address(path.parent) for path in home.rglob("server.address"))
+    found = (live_address(path.parent) for path in below(home, "server.address"))
     return [address.pid for address in found if address is not None]
 
 
@@ -127,7 +128,7 @@ async def test_a_refused_command_has_changed_nothing(
     run_apart: Run, environment: dict[str, str], check: Callable, notes: Path
 ):
     await started(run_apart, "--background")
-    [index] = Path(environment["HOME"]).rglob("server.address")
+    [index] = below(Path(environment["HOME"]), "server.address")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert await check(REFUSED, taken=port, index=index.parent.name) == []

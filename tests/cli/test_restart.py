@@ -16,6 +16,7 @@ from urllib.request import urlopen
 import orjson
 import pytest
 from tests.server.test_serve import free_port
+from tests.support.folders import below
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
@@ -36,7 +37,7 @@ async def notes(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
     await run("config", "set", "server.port", port)
     await run("config", "set", "vault.root", str(folder))
     yield folder
-    for noted in list(Path(environment["HOME"]).rglob("server.address")):
+    for noted in list(below(Path(environment["HOME"]), "server.address")):
         for _ in range(3):  # the starts that lost may follow
             await detached.stop(noted.parent)
 
@@ -274,7 +275,7 @@ async def test_the_record_of_settings_holds_no_key(
     key = "canary-key-0123456789-0123456789-01"
     await run_apart("config", "set", "server.api_key", key)
     await started(run_apart, "--background")
-    (noted,) = Path(environment["HOME"]).rglob("server.settings")
+    (noted,) = below(Path(environment["HOME"]), "server.settings")
     assert key not in noted.read_text()
     told = await run_apart("config", "set", "server.api_key", key[::-1])
     assert "vault-agent serve --restart" in told.err
@@ -288,7 +289,7 @@ async def test_ctrl_c_leaves_no_server_stopped(
     environment: dict[str, str], run_apart: Run, notes: Path
 ):
     first = await started(run_apart, "--background")
-    noted = next(Path(environment["HOME"]).rglob("server.address"))
+    noted = next(below(Path(environment["HOME"]), "server.address"))
     text = noted.read_bytes()
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "vault_agent", "serve", "--restart",
@@ -305,7 +306,7 @@ async def test_ctrl_c_leaves_no_server_stopped(
 @posix("files in use cannot be removed on Windows")
 async def test_a_server_whose_index_was_removed_gives_its_port_back(run_apart: Run, notes: Path):
     running = await started(run_apart, "--background")
-    folder = next(notes.parent.rglob("server.address")).parent
+    folder = next(below(notes.parent, "server.address")).parent
     shutil.rmtree(folder)
     await eventually_async(lambda: can_listen(running["endpoint"]))
     again = await started(run_apart, "--background")

@@ -14,6 +14,7 @@ import orjson
 import pytest
 from tests.cli.test_restart import refuse_services, vault_named
 from tests.server.test_serve import free_port
+from tests.support.folders import below
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
@@ -33,7 +34,7 @@ async def home(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
     (folder / ".cursor").mkdir()
     await run("config", "set", "server.port", str(free_port()))
     yield folder
-    for noted in folder.rglob("server.address"):
+    for noted in below(folder, "server.address"):
         await detached.stop(noted.parent)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.test_restart import notes, started
+from tests.support.folders import below
 
 if TYPE_CHECKING:
     from tests.cli.fake import Run
@@ -21,7 +22,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="homes are set o
 
 def files(home: Path) -> dict[str, bytes]:
     return {
-        str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()
+        str(path.relative_to(home)): path.read_bytes()
+        for path in below(home, "*")
+        if path.is_file()
     }
 
 
@@ -50,7 +53,7 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_stays(
     assert (await run_apart("enable", "mcp")).code == 0
     assert (await run_apart("agent", "connect", "cursor")).code == 0
     assert "The hooks are in " in (await run_apart("agent", "connect", "claude-code")).out
-    [index] = {file.parent for file in home.rglob("jobs.db")}
+    [index] = {file.parent for file in below(home, "jobs.db")}
     for kept in ("writes/before/aa", "vectors/1.rows"):
         (index / kept).parent.mkdir(parents=True, exist_ok=True)
         (index / kept).write_bytes(b"x")
@@ -76,7 +79,7 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_stays(
 async def test_indexes_and_settings_are_kept_on_request(home: Path, run_apart: Run, notes: Path):
     await started(run_apart, "--background")
     assert (await run_apart("uninstall", "--keep-indexes", "--yes")).code == 0
-    assert list(home.rglob("jobs.db"))
+    assert list(below(home, "jobs.db"))
     assert (await run_apart("config", "get", "vault.root")).out == f"{notes}\n"
 
 

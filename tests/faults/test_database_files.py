@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.endpoint import running_endpoint
+from tests.support.folders import below
 from tests.support.program import Program
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def test_only_sqlite_opens_damaged_databases(program: Program):
     """Covers damage and a second start."""
     program.stop()
     for name in ("jobs.db", "vectors.db"):
-        [damaged] = program.indexes.rglob(name)
+        [damaged] = below(program.indexes, name)
         damaged.write_bytes(b"\xff" * 8192)
     program.start()
     assert program.search("flour").status == 200

@@ -17,6 +17,7 @@ from typing import Any
 
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
+from tests.support.folders import below
 from tests.support.program import PROGRAM
 from tests.support.waiting import eventually_async
 from tests.support.writable_program import WritableProgram
@@ -146,7 +147,7 @@ class Day:
 
 def folders(vault: Path) -> set[str]:
     """Return the folders of a vault, also those that git does not see."""
-    found = (path.relative_to(vault).as_posix() for path in vault.rglob("*") if path.is_dir())
+    found = (path.relative_to(vault).as_posix() for path in below(vault, "*") if path.is_dir())
     return {path for path in found if not path.startswith(".git")}
 
 
@@ -160,7 +161,7 @@ async def spent(program: WritableProgram, git: Git, note: str, heading: str, lin
         before = folders(program.vault)
         await day.edits(note, heading, linked)
         assert await day.back() == len(day.diffs) - 2  # one undo is taken back by the other
-        await eventually_async(lambda: not any(program.vault.rglob(".va-*")))
+        await eventually_async(lambda: not any(below(program.vault, ".va-*")))
         left = git("status", "--porcelain"), git("diff", "HEAD", "--stat")
         first = git("rev-list", "--max-parents=0", "HEAD").strip()
         git("checkout", "--quiet", "--detach")

@@ -15,6 +15,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from tests.mcp.conftest import META, Agent
 from tests.support.clocks import PATIENCE
+from tests.support.folders import below
 from tests.support.program import PROGRAM
 from tests.support.systems import posix
 from tests.support.waiting import eventually
@@ -105,7 +106,7 @@ def alone(tmp_path: Path) -> Iterator[Agent]:
 
 def server_processes(program: Agent) -> int:
     """Return the process that serves, by the record of the index."""
-    noted = next(program.indexes.rglob("server.address")).read_text()
+    noted = next(below(program.indexes, "server.address")).read_text()
     return int(noted.split("\n")[1])
 
 
@@ -166,7 +167,7 @@ def asks(pipe: Pipe, method: str, **params: Any) -> dict[str, Any]:
 
 
 def no_server_ever(program: Agent) -> bool:
-    return not list(program.home.rglob("server.address"))
+    return not list(below(program.home, "server.address"))
 
 
 @pytest.mark.fault(
@@ -242,7 +243,7 @@ def test_only_the_server_of_the_configured_vault_is_used(alone, agent):
 def test_an_address_that_a_killed_server_left_behind_is_not_used(alone, agent):
     with relay(alone) as pipe:
         assert "Bread.md" in pipe.call(1, "vault_search", query="dough")
-    noted = next(alone.indexes.rglob("server.address"))
+    noted = next(below(alone.indexes, "server.address"))
     os.kill(server_processes(alone), signal.SIGKILL)
     _, *rest = noted.read_text().splitlines()
     noted.write_text("\n".join([agent.endpoint, *rest]) + "\n")
@@ -438,7 +439,7 @@ def test_a_killed_server_is_started_again_and_the_call_answered(alone):
 
 def note_other_version(program: Agent) -> int:
     """Make the record of the running server that of another version. Return its process."""
-    noted = next(program.indexes.rglob("server.address"))
+    noted = next(below(program.indexes, "server.address"))
     endpoint, pid, version = noted.read_text().splitlines()
     noted.write_text(f"{endpoint}\n{pid}\n{version.replace(version.split()[0], '0.0.1')}\n")
     return int(pid)
@@ -472,7 +473,7 @@ def test_no_server_is_started_where_that_is_not_wanted(alone):
     with relay(alone, "--no-start") as pipe:
         reply = pipe.ask(PING)
     assert reply["error"]["message"].startswith("SERVER_UNAVAILABLE: no server answers.")
-    assert not list(alone.indexes.rglob("server.address"))
+    assert not list(below(alone.indexes, "server.address"))
 
 
 def test_no_server_is_started_where_mcp_was_turned_off(alone):
@@ -484,7 +485,7 @@ def test_no_server_is_started_where_mcp_was_turned_off(alone):
         del alone.variables["VAULT_AGENT_MCP_ENABLED"]
     assert reply["error"]["message"].startswith("FEATURE_DISABLED: ")
     assert reply["error"]["message"].endswith("vault-agent enable mcp")
-    assert not list(alone.indexes.rglob("server.address"))
+    assert not list(below(alone.indexes, "server.address"))
 
 
 def test_without_a_vault_the_error_says_what_to_do(alone):

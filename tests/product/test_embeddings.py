@@ -9,6 +9,7 @@ import pytest
 from tests.product.conftest import small_vault
 from tests.product.endpoint import running_endpoint
 from tests.support import local_model as misbehaviour
+from tests.support.folders import below
 from tests.support.program import Program, is_served
 from tests.support.waiting import eventually
 
@@ -153,7 +154,7 @@ def test_damaged_vectors_are_not_used_and_made_again(program: Program, endpoint:
     program.index()
     for victim, lost in (("*.rows", 1), ("vectors.db", 4)):
         program.stop()
-        (file,) = program.indexes.rglob(victim)
+        (file,) = below(program.indexes, victim)
         held = file.read_bytes()
         file.write_bytes(held[:-9] if lost == 1 else bytes(len(held)))
         program.start()

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.support.clocks import PATIENCE
+from tests.support.folders import below
 from tests.support.program import is_served
 from tests.support.waiting import eventually
 
@@ -64,7 +65,7 @@ def test_a_server_that_stops_is_not_found_any_more(program: Program):
     """It keeps the index until its requests have ended. A client would be refused by it."""
     program.start()
     program.index()
-    folder = next(program.indexes.rglob("server.address")).parent
+    folder = next(below(program.indexes, "server.address")).parent
     where = urlsplit(program.endpoint)
     with socket.create_connection((where.hostname, where.port)) as half:
         half.sendall(b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
@@ -124,7 +125,7 @@ def test_a_damaged_index_is_set_aside_and_rebuilt(program: Program, victim: str)
     program.start()
     program.index()
     program.stop()
-    [file, *_] = sorted(program.indexes.rglob(victim))
+    [file, *_] = sorted(below(program.indexes, victim))
     with file.open("r+b") as damaged:
         damaged.seek(file.stat().st_size // 2)
         damaged.write(b"\xa5" * 2048)
@@ -144,11 +145,11 @@ def test_damage_found_by_a_search_is_checked_and_the_index_set_aside(program: Pr
     program.fill(50)
     program.start()
     program.index()
-    for file in program.indexes.rglob("*.term"):
+    for file in below(program.indexes, "*.term"):
         with file.open("r+b") as damaged:  # in place: the server has it mapped
             damaged.write(b"\xff" * file.stat().st_size)
     assert program.search("filler").code == "INDEX_INCOMPATIBLE"
-    eventually(lambda: list(program.indexes.rglob("damaged-*")))
+    eventually(lambda: list(below(program.indexes, "damaged-*")))
     assert program.call("GET", "/health").data["status"] == "error"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.endpoint import running_endpoint
+from tests.support.folders import below
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ def open_to_others(folder: Path) -> dict[str, str]:
     """Return files and folders that other users can access, with their modes."""
     return {
         str(path.relative_to(folder)): oct(path.stat().st_mode & 0o777)
-        for path in (folder, *folder.rglob("*"))
+        for path in (folder, *below(folder, "*"))
         if path.stat().st_mode & 0o077
     }
 
@@ -44,7 +45,7 @@ def test_all_files_are_private_for_every_umask(program: Program):
             assert open_to_others(program.indexes.parent) == {}
             program.stop()
         assert open_to_others(program.indexes.parent) == {}
-        names = {path.name for path in program.indexes.rglob("*")}
+        names = {path.name for path in below(program.indexes, "*")}
         assert {"jobs.db", "index.db", "current", "vectors.db", "1.rows"} <= names
     finally:
         os.umask(before)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.clocks import PATIENCE
+from tests.support.folders import below
 from tests.support.program import Program
 from tests.support.waiting import eventually
 
@@ -253,14 +254,14 @@ def test_a_session_leaves_a_journal_and_the_next_one_gets_it_back(work: Work):
     assert OUTCOME not in work.run(*asked, at=work.other).stdout
     work.run("promote", f"journals/{path.name}")
     shared = work.program.home / ".vault-agent" / "vault"
-    assert [each.parent.name for each in shared.rglob("*.md")] == ["patterns"]
+    assert [each.parent.name for each in below(shared, "*.md")] == ["patterns"]
     found = work.run("search", "stream the updates of the cost tracker", at=work.other).stdout
     assert "patterns/" in found
 
     # What was said is nowhere but in the session's own file and in the journal.
     [session] = (work.program.indexes / "sessions").glob(f"*{SESSION}.jsonl")
     assert os.name == "nt" or session.stat().st_mode & 0o777 == 0o600
-    for file in work.program.indexes.rglob("*"):
+    for file in below(work.program.indexes, "*"):
         if file.is_file() and file != session:
             assert SECRET.encode() not in file.read_bytes(), file
 

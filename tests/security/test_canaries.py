@@ -21,6 +21,7 @@ from tests.product.test_endings import processes_of
 from tests.security.conftest import Fortress
 from tests.security.test_access_table import ALLOWED
 from tests.support import local_model as misbehaviour
+from tests.support.folders import below
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
@@ -224,7 +225,7 @@ def test_crash_output_contains_no_private_text(program: Fortress):
         job = account(program, job_id)
         assert job["state"] in ("succeeded", "failed"), job
     # The job database is invalid; later the server can open no file.
-    [record] = program.indexes.rglob("jobs.db")
+    [record] = below(program.indexes, "jobs.db")
     record.write_bytes(b"canary-in-the-record" * 500)
     assert program.server is not None
     with program.wire() as wire:
