@@ -13,10 +13,7 @@ export class Fault extends Error {
   }
 }
 
-/**
- * @template Data
- * @typedef {{ data: Data, warnings: Wire.Warning[], tag: string | null, time: number }} Answer
- */
+/** @template Data @typedef {{ data: Data, warnings: Wire.Warning[], tag: string | null, time: number }} Answer */
 
 /**
  * What a request has besides its route. `whole`: it is about the server, not about the vault of this page.

@@ -1,6 +1,7 @@
 // A note as it is on disk: read whole, and written whole.
 
 import { ask } from "../wire.js";
+/** @import { Outcome, Save } from "./saving.js" */
 
 /**
  * A note that can be edited. `ending` is its line end.
@@ -38,7 +39,7 @@ const body = ({ id, ending }, text, hash) => ({
   expectedHash: hash,
 });
 
-/** @param {Open} open @param {import("./saving.js").Save} save @returns {Promise<import("./saving.js").Outcome>} */
+/** @param {Open} open @param {Save} save @returns {Promise<Outcome>} */
 export async function send(open, { text, hash, key }) {
   try {
     const { data } = await ask("POST", "/write/note", {

@@ -8,8 +8,10 @@ import { joined, split } from "./head.js";
 import { merge3 } from "./merge.js";
 import { newKey } from "./once.js";
 import { Saver } from "./saving.js";
+/** @import { Open } from "./disk.js" */
+/** @import { Draft } from "./drafts.js" */
+/** @import { State } from "./saving.js" */
 
-/** @typedef {import("./disk.js").Open} Open */
 /** @typedef {{ text: string, hash: string }} OnDisk */
 /** What others have written meanwhile. `merged`: both fit, and are shown. `conflict`: they do not. `gone`: deleted.
  * @typedef {{ kind: "merged" | "conflict" | "gone", disk: OnDisk, text: string }} Clash */
@@ -21,11 +23,11 @@ export const editing = signal(/** @type {Open | null} */ (null));
 export const editingNumber = signal(0);
 export const editFault = signal(/** @type {Fault | null} */ (null));
 /** "saved", "unsaved", "saving", "failed", "refused" or "held". */
-export const saveState = signal(/** @type {import("./saving.js").State} */ ("saved"));
+export const saveState = signal(/** @type {State} */ ("saved"));
 export const saveFault = signal(/** @type {Fault | null} */ (null));
 export const clash = signal(/** @type {Clash | null} */ (null));
 /** A draft of another time that is not on disk. */
-export const offered = signal(/** @type {import("./drafts.js").Draft | null} */ (null));
+export const offered = signal(/** @type {Draft | null} */ (null));
 /** The frontmatter with its fences, where it is not shown as text. */
 export const head = signal("");
 /** Whether the frontmatter is part of the text. */

@@ -4,6 +4,8 @@ import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly, vaultId } from "../wire.js";
 import { filtersOf, split } from "./query.js";
 import { readOfVault, writeOfVault } from "./settings.js";
+/** @import { Graph } from "./graph.js" */
+/** @import { Filters } from "./query.js" */
 
 /**
  * Notes of one colour: those that a query finds. `colour` is the number of a token.
@@ -27,7 +29,7 @@ export function setLook(changes) {
 /**
  * What a query finds among the nodes of a graph. `cut`: only the best results of its words are known.
  * @typedef {{
- *   ids: import("./graph.js").Graph["ids"],
+ *   ids: Graph["ids"],
  *   mask: Uint8Array,
  *   count: number,
  *   cut: boolean,
@@ -41,11 +43,7 @@ export const matches = signal(/** @type {Map<string, Match>} */ (new Map()));
 const PAGE = 50;
 const MOST = 200; // results of a search
 
-/**
- * The notes that pass filters, as the server understands them.
- * @param {import("./query.js").Filters} by
- * @param {AbortSignal} signal
- */
+/** The notes that pass filters, as the server understands them. @param {Filters} by @param {AbortSignal} signal */
 async function passing(by, signal) {
   const { data } = await ask("GET", "/graph", { query: filtersOf(by), signal, patience: 30_000 });
   return new Set(/** @type {Wire.WholeGraph} */ (data).nodes.id);
@@ -54,7 +52,7 @@ async function passing(by, signal) {
 /**
  * The notes with all words of a text, as far as the server lists them.
  * @param {string} text
- * @param {import("./query.js").Filters} by
+ * @param {Filters} by
  * @param {AbortSignal} signal
  */
 async function having(text, by, signal) {
@@ -71,7 +69,7 @@ async function having(text, by, signal) {
 
 /**
  * The nodes that pass the filters of a query and have its words in the title or in the text.
- * @param {import("./graph.js").Graph} of @param {string} query @param {AbortSignal} signal @returns {Promise<Match>}
+ * @param {Graph} of @param {string} query @param {AbortSignal} signal @returns {Promise<Match>}
  */
 async function found({ ids, titles }, query, signal) {
   const { rest, found: by } = split(query);
@@ -96,23 +94,21 @@ async function found({ ids, titles }, query, signal) {
 }
 
 /** Ask what queries find in a graph, one after another; what is known of it already is kept. */
-export const match = newestOnly(
-  async (abort, /** @type {import("./graph.js").Graph} */ of, /** @type {string[]} */ queries) => {
-    const known = [...matches.peek()].filter(([query, { ids }]) => queries.includes(query) && ids === of.ids);
-    matches.value = new Map(known);
-    for (const query of new Set(queries)) {
-      if (matches.peek().has(query)) continue;
-      /** @type {Match} */
-      let next;
-      try {
-        next = await found(of, query, abort);
-      } catch (error) {
-        if (abort.aborted) return;
-        const fault = /** @type {Fault} */ (error);
-        next = { ids: of.ids, mask: new Uint8Array(of.ids.length), count: 0, cut: false, fault };
-      }
+export const match = newestOnly(async (abort, /** @type {Graph} */ of, /** @type {string[]} */ queries) => {
+  const known = [...matches.peek()].filter(([query, { ids }]) => queries.includes(query) && ids === of.ids);
+  matches.value = new Map(known);
+  for (const query of new Set(queries)) {
+    if (matches.peek().has(query)) continue;
+    /** @type {Match} */
+    let next;
+    try {
+      next = await found(of, query, abort);
+    } catch (error) {
       if (abort.aborted) return;
-      matches.value = new Map(matches.peek()).set(query, next);
+      const fault = /** @type {Fault} */ (error);
+      next = { ids: of.ids, mask: new Uint8Array(of.ids.length), count: 0, cut: false, fault };
     }
-  },
-);
+    if (abort.aborted) return;
+    matches.value = new Map(matches.peek()).set(query, next);
+  }
+});

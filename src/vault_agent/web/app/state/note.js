@@ -117,10 +117,7 @@ function keep(read) {
   return read;
 }
 
-/**
- * Go to where a note was moved to, as the log of writes knows it. Return whether it does.
- * @param {string} id
- */
+/** Go to where a note was moved to, as the log of writes knows it. Return whether it does. @param {string} id */
 async function followMove(id) {
   if (!mayWrite.peek()) return false;
   const reply = await ask("GET", "/writes", { query: { limit: 200 } }).catch(() => null);

@@ -73,9 +73,7 @@ export const filtered = computed(() => {
   return Boolean(type.length || tag.length || path.length || project.length || after || before || linked || tasks);
 });
 
-/**
- * The words by which the results were found, one a line: those that the server has marked in their texts.
- */
+/** The words by which the results were found, one a line: those that the server has marked in their texts. */
 export const foundWords = computed(() => {
   if (!searching.value) return "";
   const words = /** @type {Set<string>} */ (new Set());

@@ -5,8 +5,7 @@ import { vaultId } from "../wire.js";
 import { address, go, parsed } from "./address.js";
 import { note } from "./note.js";
 import { readOfVault, writeOfVault } from "./settings.js";
-
-/** @typedef {import("./settings.js").Kept} Tab */
+/** @import { Kept as Tab } from "./settings.js" */
 
 const MOST = 30;
 /** One tab is as none: the page is as it is without them. */

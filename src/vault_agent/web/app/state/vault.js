@@ -4,6 +4,7 @@ import { computed, signal } from "../../vendor/preact.js";
 import { followNews, live, onNews } from "../events.js";
 import { ask, place, stopped, vaultId } from "../wire.js";
 import { words } from "../words.js";
+/** @import { News } from "../events.js" */
 
 /** Why a vault that an address names cannot be shown. */
 const GONE = ["VAULT_UNKNOWN", "VAULT_AMBIGUOUS", "VAULT_NOT_TRUSTED", "VAULT_NOT_FOUND", "FEATURE_DISABLED"];
@@ -116,7 +117,7 @@ async function catchUp() {
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let soon;
 
-/** @param {import("../events.js").News} news */
+/** @param {News} news */
 function hear({ type, data }) {
   if (type === "revision") {
     touched.value = data.complete ? data.noteIds : null;

@@ -2,8 +2,7 @@
 
 import { once, page, results } from "./results.js";
 import { revision } from "./vault.js";
-
-/** @typedef {import("./results.js").Row} Row */
+/** @import { Row } from "./results.js" */
 
 /** The rows of the search that is shown, with explanations. */
 let known = { search: "", rows: /** @type {Row[]} */ ([]), cursor: /** @type {string | null} */ (null), more: true };

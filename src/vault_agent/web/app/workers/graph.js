@@ -6,6 +6,8 @@ import { Grid } from "./grid.js";
 import { placed, write, writeBelow } from "./labels.js";
 import { between, draw, drawnRadius, expect, newAtlas } from "./picture.js";
 import { layOutLocal, settleNear } from "./settle.js";
+/** @import { Box } from "./labels.js" */
+/** @import { Scene, View } from "./picture.js" */
 
 const ROOM = 1.5; // the picture is so many times as wide and high as the view
 const PAUSE = 80; // ms after a motion, when the picture is drawn anew
@@ -19,9 +21,9 @@ const FINGER = 14; // px around a pointer
 /** @type {OffscreenCanvasRenderingContext2D} */ let to;
 /** @type {Record<string, string>} */ let colours = {};
 let [width, height, ratio] = [0, 0, 1];
-/** @type {import("./picture.js").Scene | null} */ let scene = null;
+/** @type {Scene | null} */ let scene = null;
 /** @type {Grid | null} */ let grid = null;
-/** @type {import("./picture.js").View} */ let view = { k: 1, x: 0, y: 0 };
+/** @type {View} */ let view = { k: 1, x: 0, y: 0 };
 let margin = { start: 0, end: 0, top: 0, bottom: 0 };
 let closest = MOST; // px for a unit of the layout, when all is fitted into the view
 /** The picture at rest, and the view that it was drawn for. */
@@ -31,7 +33,7 @@ const picture = () => ({
   width: 0,
   height: 0,
   good: false,
-  names: /** @type {import("./labels.js").Box[]} */ ([]),
+  names: /** @type {Box[]} */ ([]),
 });
 let front = picture();
 let back = picture();
@@ -125,7 +127,7 @@ function highlight() {
   }
 }
 
-/** @param {import("./labels.js").Box} box @param {number} dx @param {number} dy @returns {import("./labels.js").Box} */
+/** @param {Box} box @param {number} dx @param {number} dy @returns {Box} */
 const moved = ([left, top, right, bottom], dx, dy) => [left + dx, top + dy, right + dx, bottom + dy];
 
 /** @param {number} at @returns {[number, number]} */
@@ -152,7 +154,7 @@ function redraw(wait = PAUSE) {
 
 /**
  * Draw nodes, links and names.
- * @param {import("./picture.js").Scene} of
+ * @param {Scene} of
  * @param {ReturnType<typeof picture>} into
  * @returns {Generator<void, number, void>}
  */
@@ -215,7 +217,7 @@ function fit() {
   fitted = true;
 }
 
-/** @param {import("./picture.js").View} next */
+/** @param {View} next */
 function move(next) {
   view = next;
   frame();
@@ -264,7 +266,7 @@ const acts = {
   },
   scene(given) {
     const same = scene?.titles.length === given.scene.titles.length;
-    scene = /** @type {import("./picture.js").Scene} */ (given.scene);
+    scene = /** @type {Scene} */ (given.scene);
     middle = given.middle;
     if (middle >= 0) layOutLocal(scene, middle);
     positionsChanged();

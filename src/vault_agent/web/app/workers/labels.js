@@ -2,6 +2,7 @@
 
 import { cut, isolated } from "../state/query.js";
 import { centres, drawnRadius } from "./picture.js";
+/** @import { Scene, View } from "./picture.js" */
 
 /** @typedef {[number, number, number, number]} Box  left, top, right, bottom */
 /** @typedef {{ text: string, x: number, y: number, size: number, weight: number, box: Box }} Label */
@@ -37,8 +38,8 @@ const boxOf = (x, y, half, size) => [x - half - AIR, y - size * 0.7, x + half + 
  * and not the chosen one, whose name is drawn with each frame.
  *
  * @param {OffscreenCanvasRenderingContext2D} to
- * @param {import("./picture.js").Scene} scene
- * @param {import("./picture.js").View} view
+ * @param {Scene} scene
+ * @param {View} view
  * @param {Box} within what is in view
  * @param {Record<string, string>} colours
  * @param {{ chosen: number, near: Set<number> | null } | null} focus `near`: or else all
@@ -125,10 +126,7 @@ export function placed(to, scene, view, within, colours, focus = null) {
   return focus ? found.slice(1) : found;
 }
 
-/**
- * The highest note of each group, near which the name of the group stands.
- * @param {import("./picture.js").Scene} scene @param {import("./picture.js").View} view
- */
+/** The highest note of each group, near which the name of the group stands. @param {Scene} scene @param {View} view */
 function topsOf(scene, view) {
   const tops = new Map(/** @type {[number, { px: number, py: number, r: number }][]} */ ([]));
   for (let at = 0; at < scene.group.length; at += 1) {

@@ -2,8 +2,10 @@
 
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "../../vendor/d3-force.js";
 import { radius } from "../parts/shapes.js";
+/** @import { SimulationNodeDatum } from "../../vendor/d3-force.js" */
+/** @import { Scene } from "./picture.js" */
 
-/** @typedef {import("../../vendor/d3-force.js").SimulationNodeDatum & { at: number, x: number, y: number }} Placed */
+/** @typedef {SimulationNodeDatum & { at: number, x: number, y: number }} Placed */
 /** @typedef {Placed & { homeX: number, homeY: number }} Near */
 
 const MOST = 400;
@@ -11,7 +13,7 @@ const MOST_LOCAL = 1500;
 
 /**
  * Move the nodes near one, two steps away at most, while that one stays.
- * @param {import("./picture.js").Scene} scene @param {number} held @param {number} ticks
+ * @param {Scene} scene @param {number} held @param {number} ticks
  */
 export function settleNear(scene, held, ticks) {
   const distance = new Map([[held, 0]]);
@@ -61,7 +63,7 @@ export function settleNear(scene, held, ticks) {
 /**
  * Lay out the nodes that pass as a graph of their own, one of them in the middle. Where they are too
  * many, all stay where the whole graph has them.
- * @param {import("./picture.js").Scene} scene @param {number} middle
+ * @param {Scene} scene @param {number} middle
  */
 export function layOutLocal(scene, middle) {
   /** @type {Placed[]} */

@@ -17,6 +17,7 @@ import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { inCode, put } from "./format.js";
+/** @import { Completion, CompletionContext, EditorView } from "../../../vendor/codemirror.js" */
 
 const LINK = /(!?)\[\[([^[\]|\n]{0,200})$/;
 const TAG = /(?:^|[\s([{,;])#([\p{L}\p{N}_/\p{M}-]*)$/u;
@@ -25,7 +26,7 @@ const LOOK_BACK = 250; // characters
 
 /** @typedef {{ id: string, path: string }} From */
 
-/** @param {import("../../../vendor/codemirror.js").CompletionContext} context @param {Record<string, unknown>} query */
+/** @param {CompletionContext} context @param {Record<string, unknown>} query */
 async function suggestions(context, query) {
   const abort = new AbortController();
   context.addEventListener("abort", () => abort.abort());
@@ -44,8 +45,8 @@ async function suggestions(context, query) {
 const inserting =
   (text, close) =>
   (
-    /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
-    /** @type {import("../../../vendor/codemirror.js").Completion} */ completion,
+    /** @type {EditorView} */ view,
+    /** @type {Completion} */ completion,
     /** @type {number} */ from,
     /** @type {number} */ to,
   ) => {
@@ -61,7 +62,7 @@ const inserting =
   };
 
 /** @param {() => From} note */
-const links = (note) => async (/** @type {import("../../../vendor/codemirror.js").CompletionContext} */ context) => {
+const links = (note) => async (/** @type {CompletionContext} */ context) => {
   const { state, pos } = context;
   const before = state.sliceDoc(Math.max(state.doc.lineAt(pos).from, pos - LOOK_BACK), pos);
   const found = LINK.exec(before);
@@ -81,9 +82,8 @@ const links = (note) => async (/** @type {import("../../../vendor/codemirror.js"
       apply: inserting(each.insert, "]]"),
       match: each.match,
     })),
-    getMatch: (
-      /** @type {import("../../../vendor/codemirror.js").Completion & { match?: [number, number][] }} */ option,
-    ) => units(option.displayLabel ?? "", option.match ?? []),
+    getMatch: (/** @type {Completion & { match?: [number, number][] }} */ option) =>
+      units(option.displayLabel ?? "", option.match ?? []),
   };
 };
 
@@ -100,7 +100,7 @@ function units(text, ranges = []) {
   ]);
 }
 
-/** @param {import("../../../vendor/codemirror.js").CompletionContext} context */
+/** @param {CompletionContext} context */
 async function tagged(context) {
   const { state, pos } = context;
   const found = TAG.exec(state.sliceDoc(Math.max(state.doc.lineAt(pos).from, pos - LOOK_BACK), pos));
@@ -140,53 +140,52 @@ const BLOCKS = () =>
   ]);
 
 /** @param {() => From} note @param {(fault: Fault) => void} failed */
-const blocks =
-  (note, failed) => async (/** @type {import("../../../vendor/codemirror.js").CompletionContext} */ context) => {
-    const { state, pos } = context;
-    const line = state.doc.lineAt(pos);
-    const found = SLASH.exec(line.text.slice(0, pos - line.from));
-    if (!found || inCode(state, pos)) return null;
-    const replaced = (
-      /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
+const blocks = (note, failed) => async (/** @type {CompletionContext} */ context) => {
+  const { state, pos } = context;
+  const line = state.doc.lineAt(pos);
+  const found = SLASH.exec(line.text.slice(0, pos - line.from));
+  if (!found || inCode(state, pos)) return null;
+  const replaced = (
+    /** @type {EditorView} */ view,
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+    /** @type {string} */ text,
+  ) => {
+    view.dispatch({ selection: { anchor: from, head: to } });
+    put(view, text);
+  };
+  const options = BLOCKS().map(([type, label, text], at) => ({
+    label,
+    type,
+    boost: -at,
+    section: { name: later.edit.blocks.title, rank: 0 },
+    apply: (
+      /** @type {EditorView} */ view,
+      /** @type {unknown} */ _,
       /** @type {number} */ from,
       /** @type {number} */ to,
-      /** @type {string} */ text,
-    ) => {
-      view.dispatch({ selection: { anchor: from, head: to } });
-      put(view, text);
-    };
-    const options = BLOCKS().map(([type, label, text], at) => ({
-      label,
-      type,
-      boost: -at,
-      section: { name: later.edit.blocks.title, rank: 0 },
+    ) => replaced(view, from, to, text),
+  }));
+  const templates = await readTemplates().catch(() => []);
+  const made = templates
+    .filter((each) => !each.variables.length)
+    .map((each) => ({
+      label: plain(each.name, 80),
+      type: "template",
+      section: { name: later.edit.templates, rank: 1 },
       apply: (
-        /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
+        /** @type {EditorView} */ view,
         /** @type {unknown} */ _,
         /** @type {number} */ from,
         /** @type {number} */ to,
-      ) => replaced(view, from, to, text),
+      ) => void templateText(each.name, note().path).then((text) => replaced(view, from, to, text), failed),
     }));
-    const templates = await readTemplates().catch(() => []);
-    const made = templates
-      .filter((each) => !each.variables.length)
-      .map((each) => ({
-        label: plain(each.name, 80),
-        type: "template",
-        section: { name: later.edit.templates, rank: 1 },
-        apply: (
-          /** @type {import("../../../vendor/codemirror.js").EditorView} */ view,
-          /** @type {unknown} */ _,
-          /** @type {number} */ from,
-          /** @type {number} */ to,
-        ) => void templateText(each.name, note().path).then((text) => replaced(view, from, to, text), failed),
-      }));
-    return {
-      from: pos - found[1].length - 1,
-      options: [...options, ...made].map((each) => ({ ...each, label: `/${each.label}`, displayLabel: each.label })),
-      validFor: /^\/[\p{L}\p{N} _-]*$/u,
-    };
+  return {
+    from: pos - found[1].length - 1,
+    options: [...options, ...made].map((each) => ({ ...each, label: `/${each.label}`, displayLabel: each.label })),
+    validFor: /^\/[\p{L}\p{N} _-]*$/u,
   };
+};
 
 /** @param {() => From} note @param {(fault: Fault) => void} failed */
 export const completion = (note, failed) => [
@@ -203,5 +202,5 @@ export const completion = (note, failed) => [
   keymap.of([...closeBracketsKeymap, ...completionKeymap]),
 ];
 
-/** Offer links again after `[[` was put there. @param {import("../../../vendor/codemirror.js").EditorView} view */
+/** Offer links again after `[[` was put there. @param {EditorView} view */
 export const offer = (view) => startCompletion(view);

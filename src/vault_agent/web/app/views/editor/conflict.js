@@ -20,14 +20,16 @@ import { copyPath } from "./copies.js";
 import { language } from "./language.js";
 import { lineLooks } from "./lines.js";
 import { nonced } from "./nonce.js";
+/** @import { Extension } from "../../../vendor/codemirror.js" */
+/** @import { Clash } from "../../state/editing.js" */
 
 const NARROW = matchMedia("(max-width: 720px)");
 
 /**
  * Where there is no room for two texts: one, with what is on disk above each part that differs.
  * @param {HTMLElement} parent
- * @param {import("../../state/editing.js").Clash} clash
- * @param {import("../../../vendor/codemirror.js").Extension[]} extensions
+ * @param {Clash} clash
+ * @param {Extension[]} extensions
  * @param {{ current: { b: EditorView } | null }} merge
  */
 function narrow(parent, clash, extensions, merge) {

@@ -14,6 +14,7 @@ import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates
 import { ask, newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
 import { closeOverlay, takeTyped } from "../frame/overlay.js";
+/** @import { Template } from "../../state/templates.js" */
 
 const PAUSE = 150; // ms after a key, when the name is checked
 const KINDS = new Set(["decision", "bug", "module", "pattern", "journal", "snippet"]);
@@ -34,7 +35,7 @@ export function Overlay({ title: first = "" }) {
   const title = useSignal(first.slice(at + 1).replace(/\.md$/i, ""));
   const folder = useSignal(at >= 0 ? first.slice(0, at) : firstFolder());
   const template = useSignal("");
-  const templates = useSignal(/** @type {import("../../state/templates.js").Template[]} */ ([]));
+  const templates = useSignal(/** @type {Template[]} */ ([]));
   const variables = useSignal(/** @type {Record<string, string>} */ ({}));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);

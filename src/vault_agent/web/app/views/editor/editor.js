@@ -40,13 +40,15 @@ import { Properties } from "./properties.js";
 import { firstPlace, makeSurface, showText, TOOLS } from "./surface.js";
 import { showCursor, together } from "./sync.js";
 import { Toolbar } from "./toolbar.js";
+/** @import { Open } from "../../state/disk.js" */
+/** @import { Reading } from "./preview.js" */
 
 const PREVIEW = () => import("./preview.js");
 const CONFLICT = () => import("./conflict.js"); // with the part that shows differences
 
 export const MODES = /** @type {const} */ (["off", "beside", "instead"]);
 
-/** @param {{ reading: import("./preview.js").Reading }} given */
+/** @param {{ reading: Reading }} given */
 export function Editor({ reading }) {
   const { note: wanted } = address.value;
   const styled = useSheet("editor.css");
@@ -78,15 +80,15 @@ export function Editor({ reading }) {
   return html`<${Page} key=${editingNumber.value} reading=${reading} />`;
 }
 
-/** @param {{ reading: import("./preview.js").Reading }} given */
+/** @param {{ reading: Reading }} given */
 function Page({ reading }) {
-  const open = /** @type {import("../../state/disk.js").Open} */ (editing.value);
+  const open = /** @type {Open} */ (editing.value);
   const [field, source, seen] = [
     useRef(/** @type {HTMLElement | null} */ (null)),
     useRef(/** @type {HTMLElement | null} */ (null)),
     useRef(/** @type {HTMLElement | null} */ (null)),
   ];
-  const view = useRef(/** @type {import("../../../vendor/codemirror.js").EditorView | null} */ (null));
+  const view = useRef(/** @type {EditorView | null} */ (null));
   const mode = useSignal(/** @type {typeof MODES[number]} */ (readOfVault("preview", "off")));
   const version = useSignal(0);
   const compared = useSignal(false);

@@ -1,12 +1,11 @@
 // What the toolbar and its keys do to the text. Each is a command of CodeMirror.
 
 import { EditorSelection, syntaxTree } from "../../../vendor/codemirror.js";
+/** @import { EditorState, EditorView as View, SyntaxNode, TextLine } from "../../../vendor/codemirror.js" */
 
-/** @typedef {import("../../../vendor/codemirror.js").EditorView} View */
-
-/** @param {import("../../../vendor/codemirror.js").EditorState} state @param {number} pos */
+/** @param {EditorState} state @param {number} pos */
 export const inCode = (state, pos) => {
-  /** @type {import("../../../vendor/codemirror.js").SyntaxNode | null} */
+  /** @type {SyntaxNode | null} */
   let node = syntaxTree(state).resolveInner(pos, -1);
   for (; node; node = node.parent) if (/Code|Frontmatter|HTML/.test(node.name)) return true;
   return false;
@@ -56,7 +55,7 @@ export const wrap =
     return true;
   };
 
-/** The lines that are selected. @param {import("../../../vendor/codemirror.js").EditorState} state */
+/** The lines that are selected. @param {EditorState} state */
 function chosenLines(state) {
   const found = new Map();
   for (const { from, to } of state.selection.ranges) {
@@ -71,10 +70,7 @@ function chosenLines(state) {
 
 const START = /^(\s*)(?:([-*+]|\d+[.)])[ \t]+(?:\[(.)\][ \t]+)?)?/;
 
-/**
- * @param {View} view
- * @param {(text: string, line: import("../../../vendor/codemirror.js").TextLine) => string} change
- */
+/** @param {View} view @param {(text: string, line: TextLine) => string} change */
 function eachLine(view, change) {
   const { state } = view;
   const changes = [];

@@ -15,6 +15,7 @@ import {
   syntaxHighlighting,
   tags,
 } from "../../../vendor/codemirror.js";
+/** @import { BlockContext, InlineContext as Inline, Line } from "../../../vendor/codemirror.js" */
 
 const own = {
   wikilink: Tag.define(),
@@ -30,7 +31,6 @@ const own = {
   math: Tag.define(),
   html: Tag.define(),
 };
-/** @typedef {import("../../../vendor/codemirror.js").InlineContext} Inline */
 
 const WORD = /[\p{L}\p{N}_/\p{Extended_Pictographic}\p{M}-]/u;
 const LONGEST = 1000; // characters of a link, a highlight or a formula on one line
@@ -98,10 +98,7 @@ const CALLOUT = {
 const FRONT = {
   name: "Frontmatter",
   before: "HorizontalRule",
-  /**
-   * @param {import("../../../vendor/codemirror.js").BlockContext} cx
-   * @param {import("../../../vendor/codemirror.js").Line} line
-   */
+  /** @param {BlockContext} cx @param {Line} line */
   parse(cx, line) {
     if (cx.lineStart !== 0 || !/^---[ \t]*$/.test(line.text)) return false;
     let end = line.text.length;

@@ -9,6 +9,7 @@ import {
   ViewPlugin,
   syntaxTree,
 } from "../../../vendor/codemirror.js";
+/** @import { SyntaxNodeRef, ViewUpdate } from "../../../vendor/codemirror.js" */
 
 const DEEPEST = 24; // spaces before the marker of a list item, for which a wrapped line hangs
 const CALLOUT = /^[ \t>]*\[!([\w-]+)\]/;
@@ -52,16 +53,13 @@ function directionOf(text) {
   return letter && (OTHER_WAY.test(letter) ? "rtl" : "ltr");
 }
 
-/** @param {import("../../../vendor/codemirror.js").EditorView} view */
+/** @param {EditorView} view */
 function decorations(view) {
   const { doc } = view.state;
   const tree = syntaxTree(view.state);
   /** @type {Map<number, string[]>} */
   const classes = new Map();
-  const add = (
-    /** @type {import("../../../vendor/codemirror.js").SyntaxNodeRef} */ node,
-    /** @type {(first: boolean, last: boolean) => string} */ name,
-  ) => {
+  const add = (/** @type {SyntaxNodeRef} */ node, /** @type {(first: boolean, last: boolean) => string} */ name) => {
     const [from, to] = [
       doc.lineAt(node.from),
       doc.lineAt(Math.max(node.from, node.to - (doc.sliceString(node.to - 1, node.to) === "\n" ? 1 : 0))),
@@ -131,13 +129,13 @@ function decorations(view) {
 
 const looks = ViewPlugin.fromClass(
   class {
-    /** @param {import("../../../vendor/codemirror.js").EditorView} view */
+    /** @param {EditorView} view */
     constructor(view) {
       this.decorations = decorations(view);
       this.tree = syntaxTree(view.state);
     }
 
-    /** @param {import("../../../vendor/codemirror.js").ViewUpdate} update */
+    /** @param {ViewUpdate} update */
     update(update) {
       const tree = syntaxTree(update.state);
       if (!update.docChanged && !update.viewportChanged && tree === this.tree) return;

@@ -42,6 +42,7 @@ import {
 import { language } from "./language.js";
 import { lineLooks, setMarks } from "./lines.js";
 import { nonced } from "./nonce.js";
+/** @import { SyntaxNode } from "../../../vendor/codemirror.js" */
 
 /** The texts of CodeMirror's own parts. */
 const phrases = () => EditorState.phrases.of(later.edit.phrases);
@@ -57,11 +58,7 @@ export const TOOLS = /** @type {const} */ ([
   ["quote", "Mod+Shift+9", quote],
   ["code", "Mod+Shift+m", code],
   ["link", "Mod+Alt+k", link],
-  [
-    "wikilink",
-    "Mod+Shift+l",
-    (/** @type {import("../../../vendor/codemirror.js").EditorView} */ view) => wikilink(view) && offer(view),
-  ],
+  ["wikilink", "Mod+Shift+l", (/** @type {EditorView} */ view) => wikilink(view) && offer(view)],
   ["image", "Mod+Shift+u", null],
   ["table", "Mod+Shift+y", table],
 ]);
@@ -71,11 +68,11 @@ const ofCodeMirror = (keys) => keys.replaceAll("+", "-");
 
 /**
  * What stands in a link at a position: the target and the note that it names.
- * @param {import("../../../vendor/codemirror.js").EditorState} state
+ * @param {EditorState} state
  * @param {number} pos
  */
 export function linkAt(state, pos) {
-  /** @type {import("../../../vendor/codemirror.js").SyntaxNode | null} */
+  /** @type {SyntaxNode | null} */
   let node = syntaxTree(state).resolveInner(pos, 1);
   for (; node; node = node.parent) {
     if (/^Wiki/.test(node.name))
@@ -130,7 +127,7 @@ const searching = new WeakSet();
  * }} given
  */
 export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink, onFault, onBlur }) {
-  const follow = (/** @type {import("../../../vendor/codemirror.js").EditorView} */ view) => {
+  const follow = (/** @type {EditorView} */ view) => {
     const found = linkAt(view.state, view.state.selection.main.head);
     if (found) onLink(found);
     return Boolean(found);
@@ -221,7 +218,7 @@ export const firstPlace = (text) => TITLE.exec(text)?.[0].length ?? 0;
 /**
  * Show another text: only what differs is changed, so that the cursor stays. `own`: the person chose it, and can undo
  * it.
- * @param {import("../../../vendor/codemirror.js").EditorView} view
+ * @param {EditorView} view
  * @param {string} text
  * @param {[number, number][]} marks
  * @param {boolean} own

@@ -1,12 +1,13 @@
 // The text and its preview scroll together, by the lines of the source.
 
 import { heightOf, lineAt } from "../../parts/measure.js";
+/** @import { EditorView } from "../../../vendor/codemirror.js" */
 
 const LEADS = 160; // ms in which the side that was moved leads
 
 /**
  * Show the line of the cursor in the preview.
- * @param {import("../../../vendor/codemirror.js").EditorView} view
+ * @param {EditorView} view
  * @param {HTMLElement} preview
  * @param {() => number} above lines of the file above the text
  */
@@ -17,7 +18,7 @@ export function showCursor(view, preview, above) {
 
 /**
  * Let two boxes scroll together. Return a function that ends it.
- * @param {import("../../../vendor/codemirror.js").EditorView} view
+ * @param {EditorView} view
  * @param {HTMLElement} source the box of the text
  * @param {HTMLElement} preview
  * @param {() => number} above lines of the file above the text

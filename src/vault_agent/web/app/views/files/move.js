@@ -10,6 +10,7 @@ import { newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
 import { closeDone, closeOverlay } from "../frame/overlay.js";
 import { openMoved, undone } from "./after.js";
+/** @import { Done } from "../../state/files.js" */
 
 const PAUSE = 150; // ms after a key, when the move is tried
 
@@ -19,7 +20,7 @@ export function Overlay({ path, folder: dragged }) {
   const ending = path.slice(withoutEnding(path).length); // of a note, which keeps it
   const name = useSignal(nameOf(path));
   const folder = useSignal(dragged ?? folderOf(path));
-  const plan = useSignal(/** @type {import("../../state/files.js").Done | null} */ (null));
+  const plan = useSignal(/** @type {Done | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
   const key = useRef(newKey());

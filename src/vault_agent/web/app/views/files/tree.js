@@ -14,11 +14,10 @@ import { hasRight } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { count, words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
+/** @import { Line } from "../../state/files.js" */
 
 const NEAR = 10; // lines beyond the view
 const DRAGGED = "application/x-vault-agent-path";
-
-/** @typedef {import("../../state/files.js").Line} Line */
 
 /** @param {string} name of an attachment */
 const signOf = (name) =>

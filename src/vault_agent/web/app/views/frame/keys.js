@@ -8,6 +8,7 @@ import { settings } from "../../state/settings.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { closeOverlay } from "./overlay.js";
+/** @import { Command } from "../../parts/commands.js" */
 
 export function Overlay() {
   const all = [
@@ -16,7 +17,7 @@ export function Overlay() {
   ];
   const single = all.filter((each) => each.keys?.[0].length === 1);
   const others = all.filter((each) => !single.includes(each));
-  /** @param {Pick<import("../../parts/commands.js").Command, "id" | "name" | "keys">[]} list */
+  /** @param {Pick<Command, "id" | "name" | "keys">[]} list */
   const table = (list) => html`<dl class="keys">
     ${list.map(
       (each) => html`<div key=${each.id}>

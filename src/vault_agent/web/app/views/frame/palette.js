@@ -14,6 +14,8 @@ import { ask, newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { closeOverlay, overlay, takeTyped } from "./overlay.js";
+/** @import { Kept } from "../../state/settings.js" */
+/** @import { Hit, Pick } from "./overlay.js" */
 
 const MOST = 20;
 /**
@@ -30,7 +32,7 @@ const MOST = 20;
  * }} Option
  */
 
-/** @param {import("./overlay.js").Hit} hit @param {import("./overlay.js").Pick | undefined} pick @returns {Option} */
+/** @param {Hit} hit @param {Pick | undefined} pick @returns {Option} */
 const asOption = (hit, pick) => ({
   id: hit.noteId ? `note-${hit.vault ?? ""}${hit.noteId}` : `file-${hit.path}`,
   name: plain(hit.label, 160),
@@ -64,10 +66,7 @@ function commandOptions(text) {
     }));
 }
 
-/**
- * With `pick`, a note is chosen for something else than to be read.
- * @param {{ only?: string, pick?: import("./overlay.js").Pick }} given
- */
+/** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: Pick }} given */
 export function Overlay({ only, pick }) {
   const text = useSignal("");
   const entered = useRef(false); // before the results of what was typed are here
@@ -119,7 +118,7 @@ export function Overlay({ only, pick }) {
     );
   }, [sought, onlyCommands]);
 
-  /** @param {import("../../state/settings.js").Kept[]} notes @param {string} group */
+  /** @param {Kept[]} notes @param {string} group */
   const kept = (notes, group) =>
     notes.map((each) => ({
       id: `note-${each.id}`,

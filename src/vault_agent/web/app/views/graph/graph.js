@@ -17,6 +17,9 @@ import { Panel } from "./panel.js";
 import { AsList, Preview } from "./preview.js";
 import { Canvas } from "./stage.js";
 import { EDGES_OUT } from "../../workers/picture.js";
+/** @import { Graph } from "../../state/graph.js" */
+/** @import { Told } from "../../workers/graph.js" */
+/** @import { Stage } from "./stage.js" */
 
 const PREVIEW = 340; // px
 const NAMED = 400; // folders and tags to choose from
@@ -37,7 +40,7 @@ export const NO_FILTER = {
 };
 
 export function View() {
-  const stage = useRef(/** @type {import("./stage.js").Stage | null} */ (null));
+  const stage = useRef(/** @type {Stage | null} */ (null));
   const styled = useSheet("graph.css");
   const filter = useSignal(NO_FILTER);
   const at = useSignal(-1);
@@ -178,7 +181,7 @@ export function View() {
     const id = now?.ids[at.peek()];
     if (id) go({ view: "notes", note: id, near: "", depth: "", edit: edits && hasRight("edit") ? "1" : "" });
   };
-  /** @param {import("../../workers/graph.js").Told} message */
+  /** @param {Told} message */
   const hear = (message) => {
     if (message.type === "picked") choose(message.at);
     else if (message.type === "drawn") left.value = message.left;
@@ -305,11 +308,7 @@ function branches(each) {
     .sort((a, b) => collator.compare(a[0], b[0]));
 }
 
-/**
- * Names of the groups that colours and grounds show.
- * @param {import("../../state/graph.js").Graph} of
- * @param {string} colour
- */
+/** Names of the groups that colours and grounds show. @param {Graph} of @param {string} colour */
 function clusterNames(of, colour) {
   if (colour !== "folder") {
     const titles = new Set(of.titles);

@@ -9,9 +9,9 @@ import { Icon } from "../../parts/sign.js";
 import { look, matches, setLook, USUAL } from "../../state/look.js";
 import { later } from "../../later.js";
 import { count } from "../../words.js";
+/** @import { Group } from "../../state/look.js" */
 
 const t = later.graph;
-/** @typedef {import("../../state/look.js").Group} Group */
 
 /** What a query found, in few words. @param {string} query */
 function said(query) {

@@ -9,6 +9,7 @@ import { typed } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 import { count, fullDate, words } from "../../words.js";
+/** @import { Graph } from "../../state/graph.js" */
 
 const SHOWN = 8;
 const t = later.graph;
@@ -21,15 +22,7 @@ async function excerptOf(id, signal) {
   return data.notes.find((/** @type {{ noteId: string }} */ each) => each.noteId === id)?.excerpt;
 }
 
-/**
- * @param {{
- *   graph: import("../../state/graph.js").Graph,
- *   at: number,
- *   pinned: boolean,
- *   onChoose: (at: number) => void,
- *   onPin: () => void,
- * }} given
- */
+/** @param {{ graph: Graph, at: number, pinned: boolean, onChoose: (at: number) => void, onPin: () => void, }} given */
 export function Preview({ graph, at, pinned, onChoose, onPin }) {
   const excerpt = useSignal("");
   const id = graph.ids[at];
@@ -101,7 +94,7 @@ const LISTED = 200;
 /**
  * The graph as a list: notes by connections, with their neighbours.
  * @param {{
- *   graph: import("../../state/graph.js").Graph,
+ *   graph: Graph,
  *   mask: Uint8Array,
  *   at: number,
  *   onChoose: (at: number) => void,

@@ -8,6 +8,7 @@ import { dark } from "../../state/settings.js";
 import { startWorker } from "../../trust.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
+/** @import { Told } from "../../workers/graph.js" */
 
 const STEP = 60; // px for an arrow key
 const FAR = 4; // px that a pointer may move during a click
@@ -18,7 +19,7 @@ const FAR = 4; // px that a pointer may move during a click
  * @param {{
  *   label: string,
  *   stage: { current: Stage | null },
- *   onMessage: (message: import("../../workers/graph.js").Told) => void,
+ *   onMessage: (message: Told) => void,
  *   onOpen: (edits: boolean) => void,
  *   onEscape: () => void,
  * }} given

@@ -20,12 +20,7 @@ function why(reasons) {
   });
 }
 
-/**
- * @param {{
- *   note: Wire.ChosenNote & Partial<Wire.DeliveredNote>,
- *   sign?: string,
- * }} given
- */
+/** @param {{ note: Wire.ChosenNote & Partial<Wire.DeliveredNote>, sign?: string, }} given */
 export function GotNote({ note, sign }) {
   const identity = identityOf(note.vault);
   const title = plain(note.title, 160) || words.untitled;

@@ -14,6 +14,7 @@ import { JournalState } from "./journals.js";
 import { agentName, Tokens } from "./names.js";
 import { GotNote, LeftOut } from "./notes.js";
 import { Refresh } from "./refresh.js";
+/** @import { Hit } from "../frame/overlay.js" */
 
 const t = later.memory;
 
@@ -33,7 +34,7 @@ export function Session({ id }) {
       () => (toast(done), loadSession(id)),
       (error) => toast(sentence(error)),
     );
-  const choose = (/** @type {import("../frame/overlay.js").Hit} */ hit) =>
+  const choose = (/** @type {Hit} */ hit) =>
     act(addNote(id, hit.vault ?? "", hit.noteId ?? ""), t.added(plain(hit.label, 60)));
   const among = /** @type {string[]} */ (
     [identityOf(now.vault), vaults.value.find((each) => each.role === "global")?.identity].filter(Boolean)

@@ -6,6 +6,7 @@ import { draw } from "../../parts/drawing.js";
 import { GROUPS, palette } from "../../parts/shapes.js";
 import { plain } from "../../parts/text.js";
 import { dark } from "../../state/settings.js";
+/** @import { Drawn, Undrawn } from "../../parts/drawing.js" */
 
 const LARGEST = 20_000; // characters of source
 const MOST = 50; // diagrams in a note
@@ -17,9 +18,6 @@ const SMALLEST = 0.55; // share of its size: a picture that would be smaller scr
 const TITLE = 200; // characters of a line with a title
 const AHEAD = "600px"; // around the view
 const t = later.diagrams;
-
-/** @typedef {import("../../parts/drawing.js").Drawn} Drawn */
-/** @typedef {import("../../parts/drawing.js").Undrawn} Undrawn */
 
 /** What was drawn last, or why not, by theme, width and source.
  * @type {Map<string, Drawn | string>} */

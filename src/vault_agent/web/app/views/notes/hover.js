@@ -9,14 +9,13 @@ import { showRendered } from "../../trust.js";
 import { later } from "../../later.js";
 import { mirrored } from "../../words.js";
 import { hideTitle } from "./enhance.js";
+/** @import { Note } from "../../state/note.js" */
 
 const WAIT = 300;
 const LEAVE = 220;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
-const card = signal(
-  /** @type {{ note: import("../../state/note.js").Note, box: DOMRect, pinned: boolean } | null} */ (null),
-);
+const card = signal(/** @type {{ note: Note, box: DOMRect, pinned: boolean } | null} */ (null));
 
 /** @param {HTMLElement} link */
 const target = (link) => link.dataset.note ?? link.dataset.peek ?? "";

@@ -11,12 +11,14 @@ import { startWorker } from "../../trust.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 import { count } from "../../words.js";
+/** @import { Note } from "../../state/note.js" */
+/** @import { Scene } from "../../workers/picture.js" */
 
 const MOST = 60; // notes
 const MARGIN = { start: 30, end: 30, top: 18, bottom: 26 }; // px, for names
 const CLOSEST = 1.7; // px for a unit of the layout
 
-/** @param {{ read: import("../../state/note.js").Note }} given */
+/** @param {{ read: Note }} given */
 export function Mini({ read }) {
   const depth = useSignal(1);
   const near = useSignal(/** @type {Wire.LocalGraph | null} */ (null));
@@ -118,7 +120,7 @@ function Picture({ near, type }) {
   ></canvas>`;
 }
 
-/** @param {Wire.LocalGraph} near @param {string | null} type @returns {import("../../workers/picture.js").Scene} */
+/** @param {Wire.LocalGraph} near @param {string | null} type @returns {Scene} */
 function sceneOf({ nodes, edges }, type) {
   const size = nodes.length;
   const degree = Uint32Array.from(nodes, (node) => node.in + node.out);

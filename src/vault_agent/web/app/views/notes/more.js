@@ -8,8 +8,9 @@ import { Icon } from "../../parts/sign.js";
 import { hasRight } from "../../state/vault.js";
 import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
+/** @import { Note } from "../../state/note.js" */
 
-/** @param {{ read: import("../../state/note.js").Note }} given */
+/** @param {{ read: Note }} given */
 export function More({ read }) {
   const commands = [
     {

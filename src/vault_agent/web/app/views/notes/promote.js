@@ -13,6 +13,7 @@ import { switchedOn, vaults } from "../../state/vault.js";
 import { ask, vaultId } from "../../wire.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
+/** @import { Note } from "../../state/note.js" */
 
 const t = later.promote;
 
@@ -21,7 +22,7 @@ const here = () =>
   switchedOn("memory.enabled") && vaults.value.find((each) => each.identity === vaultId.value)?.role === "project";
 const globalVault = () => vaults.value.find((each) => each.role === "global")?.identity ?? "";
 
-/** The button of a note, and its dialog. @param {{ read: import("../../state/note.js").Note }} given */
+/** The button of a note, and its dialog. @param {{ read: Note }} given */
 export function Promote({ read }) {
   const open = useSignal(false);
   const may = Boolean(here() && globalVault());
@@ -45,7 +46,7 @@ export function Promote({ read }) {
  * @typedef {{ noteId: string, path: string, title: string }} Similar
  */
 
-/** @param {{ read: import("../../state/note.js").Note, done: boolean, onClose: () => void }} given */
+/** @param {{ read: Note, done: boolean, onClose: () => void }} given */
 function Sheet({ read, done, onClose }) {
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);

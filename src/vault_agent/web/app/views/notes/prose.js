@@ -7,6 +7,7 @@ import { foundWords } from "../../state/results.js";
 import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
 import { mark } from "./marks.js";
+/** @import { Note } from "../../state/note.js" */
 
 const LONG = 60_000; // characters of HTML
 
@@ -28,7 +29,7 @@ function beginningFirst(prose) {
   };
 }
 
-/** @param {{ read: import("../../state/note.js").Note }} given */
+/** @param {{ read: Note }} given */
 export function Prose({ read }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
   const shown = useRef("");

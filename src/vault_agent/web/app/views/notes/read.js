@@ -24,6 +24,7 @@ import { More } from "./more.js";
 import { Promote } from "./promote.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
+/** @import { Note } from "../../state/note.js" */
 
 const STILL = 150; // ms after the last scroll, when it is remembered
 
@@ -94,7 +95,7 @@ function Reader({ drawer, onSide }) {
           id: "star",
           name: later.note.star,
           icon: "star",
-          run: () => note.peek() && star(/** @type {import("../../state/note.js").Note} */ (note.peek())),
+          run: () => note.peek() && star(/** @type {Note} */ (note.peek())),
           hidden: !wanted,
         },
         { id: "edit", name: words.commands.edit, icon: "edit", keys: ["e", "Mod+e"], run: edits, hidden: !wanted },
@@ -212,7 +213,7 @@ function Reader({ drawer, onSide }) {
   `;
 }
 
-/** @param {{ read: import("../../state/note.js").Note }} given */
+/** @param {{ read: Note }} given */
 function Facts({ read }) {
   const wordCount = useMemo(() => countWords(read.html), [read.html]);
   const status = read.properties.find((each) => each.key === "status")?.values[0]?.text;
@@ -246,10 +247,7 @@ function countWords(rendered) {
   return Math.round((found * text.length) / Math.max(1, part.length));
 }
 
-/**
- * A note that is too large to render: its text, a piece at a time.
- * @param {{ read: import("../../state/note.js").Note }} given
- */
+/** A note that is too large to render: its text, a piece at a time. @param {{ read: Note }} given */
 function Source({ read }) {
   const pieces = useSignal([read.source ?? ""]);
   const busy = useSignal(false);

@@ -10,16 +10,11 @@ import { later } from "../../later.js";
 import { fullDate, words } from "../../words.js";
 import { onGesture, showAnchor } from "./anchor.js";
 import { Mini } from "./mini.js";
+/** @import { Note } from "../../state/note.js" */
 
 const OUTLINE = 400; // headings in the document
 
-/**
- * @param {{
- *   read: import("../../state/note.js").Note,
- *   box: { current: HTMLElement | null },
- *   drawer: { value: boolean },
- * }} given
- */
+/** @param {{ read: Note, box: { current: HTMLElement | null }, drawer: { value: boolean }, }} given */
 export function Side({ read, box, drawer }) {
   useEffect(() => {
     if (!drawer.value) return;
@@ -46,13 +41,13 @@ export function Side({ read, box, drawer }) {
   </aside>`;
 }
 
-/** Whether there is another heading than the title. @param {import("../../state/note.js").Note} read */
+/** Whether there is another heading than the title. @param {Note} read */
 const hasParts = ({ outline, title }) => outline.some(({ text }) => text.trim() !== title.trim());
 
 const LINE = 96; // px below the top of the reading pane: what is above is read
 const END = 2; // px from the end of the text
 
-/** @param {{ read: import("../../state/note.js").Note, box: { current: HTMLElement | null } }} given */
+/** @param {{ read: Note, box: { current: HTMLElement | null } }} given */
 function Outline({ read, box }) {
   const current = useSignal("");
   // Chosen by the reader: it is current, even if it cannot reach the line, until the reader scrolls.

@@ -12,10 +12,9 @@ import { hasRight, revision } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { locale, words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
+/** @import { Kept } from "../../state/settings.js" */
 
 const SHOWN = 8; // recent notes
-
-/** @typedef {import("../../state/settings.js").Kept} Kept */
 
 export function Start() {
   const styled = useSheet("files.css");

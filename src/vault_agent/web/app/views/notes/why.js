@@ -11,6 +11,7 @@ import { inUnits } from "../../state/query.js";
 import { asked, chosen, results } from "../../state/results.js";
 import { explained } from "../../state/why.js";
 import { count } from "../../words.js";
+/** @import { Row } from "../../state/results.js" */
 
 const MOST = 8; // words of a place
 const LEAST = 0.005; // share of a score that is said
@@ -122,7 +123,7 @@ function Card({ title, reply, fault }) {
   </div>`;
 }
 
-/** @param {{ row: import("../../state/results.js").Row, anchor: HTMLElement, onClose: () => void }} given */
+/** @param {{ row: Row, anchor: HTMLElement, onClose: () => void }} given */
 function Told({ row, anchor, onClose }) {
   const reply = useSignal(/** @type {{ hit: Wire.Hit, place: number } | null | undefined} */ (undefined));
   const fault = useSignal(/** @type {Fault | null} */ (null));
@@ -154,10 +155,7 @@ const keep = (event) => {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 };
 
-/**
- * The button of a result that says why it is there.
- * @param {{ row: import("../../state/results.js").Row, focusable: boolean }} given
- */
+/** The button of a result that says why it is there. @param {{ row: Row, focusable: boolean }} given */
 export function Why({ row, focusable }) {
   const styled = useSheet("why.css");
   const button = useRef(/** @type {HTMLElement | null} */ (null));
