@@ -48,6 +48,8 @@ const entries = {
       setSearchQuery }
       from "@codemirror/search";`,
   "merge.js": `export { MergeView, unifiedMergeView } from "@codemirror/merge";`,
+  "diff.js": `export { diffArrays } from "diff";`,
+  "code.js": `export { common, createLowlight } from "lowlight";`,
   "temml.js": `import temml from "temml"; export const { render } = temml;`,
   "mermaid.js": `import mermaid from "mermaid"; globalThis.mermaid = mermaid;`,
 };

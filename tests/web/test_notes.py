@@ -176,7 +176,7 @@ def test_reading(visit: Callable[..., Page], note_id: Callable[..., str]):
     expect(page.locator(".facts")).to_contain_text("Decision")
     assert page.locator(".prose > h1:visible").count() == 0, "the title is shown once"
     expect(page.locator(".prose math")).to_be_visible()
-    assert page.locator(".prose .tk", has_text="def").count() == 1
+    expect(page.locator(".prose .code-keyword", has_text="def")).to_have_count(1)
     expect(page.locator(".remote")).to_contain_text("not loaded from tracker.example")
     expect(page.locator(".embed")).to_contain_text("silent probe")
     expect(page.locator("a.unresolved", has_text="Dew point sensor")).to_be_visible()

@@ -1,14 +1,13 @@
 // Differences of two texts by lines, and the merge of two texts with what they came from. Pure.
 
+import { diffArrays } from "../../vendor/diff.js";
+
 /** A part of the old text that was replaced: its lines from `from` to before `to`, and the new ones.
  * @typedef {{ from: number, to: number, lines: string[] }} Hunk */
 
 const MOST = 1500; // changed lines; beyond that the whole middle counts as changed
 
-/**
- * Return how to make `to` of `from`, in order. Both are lists of lines.
- * @param {string[]} from @param {string[]} to @returns {Hunk[]}
- */
+/** Return how to make `to` of `from`, in order. @param {string[]} from @param {string[]} to @returns {Hunk[]} */
 export function differences(from, to) {
   let first = 0;
   const least = Math.min(from.length, to.length);
@@ -17,62 +16,20 @@ export function differences(from, to) {
   while (last < least - first && from[from.length - 1 - last] === to[to.length - 1 - last]) last += 1;
   const old = from.slice(first, from.length - last);
   const made = to.slice(first, to.length - last);
-  if (!old.length && !made.length) return [];
-  const pairs = old.length && made.length ? common(old, made) : [];
+  const parts = diffArrays(old, made, { maxEditLength: MOST });
+  if (!parts) return [{ from: first, to: first + old.length, lines: made }];
   /** @type {Hunk[]} */
   const hunks = [];
-  let [a, b] = [0, 0];
-  for (const [x, y] of [...pairs, [old.length, made.length]]) {
-    if (x > a || y > b) hunks.push({ from: first + a, to: first + x, lines: made.slice(b, y) });
-    [a, b] = [x + 1, y + 1];
+  let [at, changes] = [first, false];
+  for (const { added, removed, value } of parts) {
+    if ((added || removed) && !changes) hunks.push({ from: at, to: at, lines: [] });
+    changes = added || removed;
+    if (!added) at += value.length;
+    const hunk = hunks.at(-1);
+    if (removed && hunk) hunk.to = at;
+    if (added && hunk) hunk.lines.push(...value);
   }
   return hunks;
-}
-
-/**
- * The lines that both have, as pairs of numbers (Myers). None if they differ too much.
- * @param {string[]} a
- * @param {string[]} b
- * @returns {[number, number][]}
- */
-function common(a, b) {
-  const [n, m] = [a.length, b.length];
-  const most = Math.min(n + m, MOST);
-  const middle = most + 1;
-  const reach = new Int32Array(2 * most + 3);
-  /** @type {Int32Array[]} */
-  const trace = [];
-  for (let d = 0; d <= most; d += 1) {
-    trace.push(reach.slice(middle - d - 1, middle + d + 2));
-    for (let k = -d; k <= d; k += 2) {
-      let x =
-        k === -d || (k !== d && reach[middle + k - 1] < reach[middle + k + 1])
-          ? reach[middle + k + 1]
-          : reach[middle + k - 1] + 1;
-      while (x < n && x - k < m && a[x] === b[x - k]) x += 1;
-      reach[middle + k] = x;
-      if (x >= n && x - k >= m) return walked(trace, n, m);
-    }
-  }
-  return [];
-}
-
-/** @param {Int32Array[]} trace @param {number} n @param {number} m @returns {[number, number][]} */
-function walked(trace, n, m) {
-  /** @type {[number, number][]} */
-  const pairs = [];
-  let [x, y] = [n, m];
-  for (let d = trace.length - 1; d >= 0; d -= 1) {
-    const reach = trace[d];
-    const at = (/** @type {number} */ k) => reach[k + d + 1];
-    const k = x - y;
-    const above = k === -d || (k !== d && at(k - 1) < at(k + 1)) ? k + 1 : k - 1;
-    const px = d ? at(above) : 0;
-    const py = d ? px - above : 0;
-    while (x > px && y > py) pairs.push([--x, --y]);
-    [x, y] = [px, py];
-  }
-  return pairs.reverse();
 }
 
 /**

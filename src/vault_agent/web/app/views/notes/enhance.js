@@ -8,7 +8,6 @@ import { mayWrite } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { place as otherVault } from "../../wire.js";
 import { overlay } from "../frame/overlay.js";
-import { colour } from "./code.js";
 import { framePdfs } from "./pdfs.js";
 import { tasks } from "./tick.js";
 
@@ -314,7 +313,7 @@ function codes(prose) {
     pre.setAttribute("role", "region");
     pre.setAttribute("aria-label", later.note.code);
     frame.append(caption);
-    colour(code, text, language);
+    if (language) void import("./code.js").then(({ colour }) => colour(code, language.toLowerCase())).catch(() => null);
     queries(/** @type {HTMLElement} */ (frame), language);
   }
 }
