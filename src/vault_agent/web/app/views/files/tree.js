@@ -1,11 +1,12 @@
 // The tree of files: virtual, with lines of one height. Arrow keys walk it as in other trees.
 
-import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
+import { useVirtual } from "../../parts/virtual.js";
 import { address, changed, go } from "../../state/address.js";
 import { fault, fetchRest, followTree, known, lines, readTree, reveal, unfold } from "../../state/files.js";
 import { folderOf } from "../../state/query.js";
@@ -25,50 +26,20 @@ const signOf = (name) =>
 
 export function Tree() {
   const styled = useSheet("files.css");
-  const scroll = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const probe = useRef(/** @type {HTMLElement | null} */ (null));
-  const first = useSignal(0);
-  const visible = useSignal(40);
-  const height = useSignal(28);
+  const { scroll, probe, first, height, last, ...virtual } = useVirtual({ usual: 28, near: NEAR, isReady: styled });
   const focused = useSignal("");
   const over = useSignal("");
   const t = later.files;
   const shown = lines.value;
   const current = address.value.note;
 
-  const measure = () => {
-    const box = scroll.current;
-    if (!box) return;
-    height.value = probe.current?.offsetHeight || 28;
-    first.value = Math.floor(box.scrollTop / height.value);
-    visible.value = Math.ceil(box.clientHeight / height.value);
-  };
   useEffect(followTree, []);
-  useLayoutEffect(() => {
-    if (!styled) return;
-    measure();
-    const resized = new ResizeObserver(measure);
-    resized.observe(/** @type {Element} */ (scroll.current));
-    return () => resized.disconnect();
-  }, [styled]);
-
-  /** Bring a line into the view. @param {number} at */
-  const bring = (at) => {
-    const box = scroll.current;
-    if (!box || at < 0) return;
-    const top = at * height.peek();
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (top + height.peek() > box.scrollTop + box.clientHeight)
-      box.scrollTop = top + height.peek() - box.clientHeight;
-    measure();
-  };
   const path = note.value?.id === current ? note.value?.path : "";
   useEffect(() => {
     if (!path || !known.value) return;
-    void reveal(path).then(() => bring(lines.peek().findIndex((each) => each.path === path)));
+    void reveal(path).then(() => virtual.bring(lines.peek().findIndex((each) => each.path === path)));
   }, [path, known.value]);
 
-  const last = first.value + visible.value;
   const rest = shown.slice(first.value, last + NEAR).find((each) => each.kind === "rest");
   useEffect(() => {
     if (rest) void fetchRest(rest.path);
@@ -83,12 +54,7 @@ export function Tree() {
     const at = Math.max(0, Math.min(to, shown.length - 1));
     if (!shown[at]) return;
     focused.value = shown[at].key;
-    bring(at);
-    requestAnimationFrame(() =>
-      /** @type {HTMLElement | null | undefined} */ (scroll.current?.querySelector("[tabindex='0']"))?.focus({
-        preventScroll: true,
-      }),
-    );
+    virtual.focus(at);
   };
   const line = () => lines.peek().find((each) => each.key === focused.peek()) ?? lines.peek()[focusAt];
   const rename = () => {
@@ -115,12 +81,6 @@ export function Tree() {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const at = shown[focusAt];
     const steps = /** @type {Record<string, () => void>} */ ({
-      ArrowDown: () => walk(focusAt + 1),
-      ArrowUp: () => walk(focusAt - 1),
-      Home: () => walk(0),
-      End: () => walk(shown.length - 1),
-      PageDown: () => walk(focusAt + visible.value - 1),
-      PageUp: () => walk(focusAt - visible.value + 1),
       ArrowRight: () => (at?.kind === "folder" && !at.open ? unfold(at.path, true) : walk(focusAt + 1)),
       ArrowLeft: () =>
         at?.kind === "folder" && at.open
@@ -133,7 +93,8 @@ export function Tree() {
         (at?.kind === "note" || at?.kind === "file") &&
         (overlay.value = { name: "delete", path: at.path }),
     });
-    const step = steps[event.key] ?? typedTo(event.key);
+    const to = virtual.step(event.key, focusAt, shown.length);
+    const step = to === undefined ? (steps[event.key] ?? typedTo(event.key)) : () => walk(to);
     if (!step) return;
     event.preventDefault();
     step();
@@ -170,11 +131,9 @@ export function Tree() {
     over.value = folder || "/";
   };
 
-  const from = Math.max(0, first.value - NEAR);
-  const drawn = shown.slice(from, last + NEAR).map((each, at) => ({ each, at: from + at }));
-  if (shown[focusAt] && !drawn.some(({ at }) => at === focusAt)) drawn.push({ each: shown[focusAt], at: focusAt });
-  /** @param {{ each: Line, at: number }} given */
-  const row = ({ each, at }) => {
+  /** @param {number} at */
+  const row = (at) => {
+    const each = shown[at];
     const given = {
       key: each.key,
       class: "leaf",
@@ -230,7 +189,7 @@ export function Tree() {
   return html`<div
     class="scroll tree"
     ref=${scroll}
-    onScroll=${measure}
+    onScroll=${virtual.measure}
     onKeyDown=${keyed}
     data-over=${over.value === "/" ? "" : undefined}
     onDragOver=${(/** @type {DragEvent} */ event) => dragOver(event, "")}
@@ -239,7 +198,7 @@ export function Tree() {
   >
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void readTree()} />`}
     <div role="tree" aria-label=${t.tree} style=${{ blockSize: `${shown.length * height.value}px` }}>
-      ${drawn.map(row)}
+      ${virtual.drawn(shown.length, focusAt).map(row)}
     </div>
     <div class="leaf visually-hidden" ref=${probe} aria-hidden="true"></div>
     ${

@@ -1,11 +1,12 @@
 // The list: virtual, with rows of one height. Only what is near the view is in the document.
 
-import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/say.js";
 import { Later } from "../../parts/later.js";
 import { Icon, NoteShape } from "../../parts/sign.js";
 import { hitsOf, Marked, otherName, plain } from "../../parts/text.js";
+import { useVirtual } from "../../parts/virtual.js";
 import { address, changed, FILTERS, go, LISTS } from "../../state/address.js";
 import {
   asked,
@@ -49,45 +50,26 @@ function shapeOf(rows, total) {
 
 /** The first row of a new list is at the top. */
 export function List() {
-  const scroll = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const probe = useRef(/** @type {HTMLElement | null} */ (null));
-  const first = useSignal(0);
-  const visible = useSignal(12);
-  const height = useSignal(108);
+  const { scroll, probe, first, height, last, ...virtual } = useVirtual({ usual: 108, near: NEAR });
   const { rows, total, more, key } = results.value;
   const open = address.value.note;
 
-  const measure = () => {
-    const box = scroll.current;
-    if (!box) return;
-    height.value = probe.current?.offsetHeight || 108;
-    first.value = Math.floor(box.scrollTop / height.value);
-    visible.value = Math.ceil(box.clientHeight / height.value);
-  };
-  useLayoutEffect(() => {
-    measure();
-    const resized = new ResizeObserver(measure);
-    resized.observe(/** @type {Element} */ (scroll.current));
-    return () => resized.disconnect();
-  }, []);
   useLayoutEffect(() => {
     if (scroll.current) scroll.current.scrollTop = 0;
-    measure();
+    virtual.measure();
   }, [key]);
-  useLayoutEffect(measure, [shapeOf(rows, total), settings.value.size]);
+  useLayoutEffect(virtual.measure, [shapeOf(rows, total), settings.value.size]);
 
   const revealed = useRef("");
   useEffect(() => {
-    const box = scroll.current;
-    if (!box || !rows.length || revealed.current === open) return;
+    if (!rows.length || revealed.current === open) return;
     revealed.current = open;
-    const top = rows.findIndex((row) => row.id === open) * height.peek();
-    if (top < 0 || (top >= box.scrollTop && top + height.peek() <= box.scrollTop + box.clientHeight)) return;
-    box.scrollTop = top - (box.clientHeight - height.peek()) / 2;
-    measure();
+    virtual.bring(
+      rows.findIndex((row) => row.id === open),
+      true,
+    );
   }, [open, rows]);
 
-  const last = first.value + visible.value;
   useEffect(() => {
     if (more && last > rows.length - AHEAD) fetchMore();
     if (first.value === 0) refresh();
@@ -99,17 +81,9 @@ export function List() {
   /** @param {number} to */
   const walk = (to) => {
     const row = rows[Math.max(0, Math.min(to, rows.length - 1))];
-    if (!row || !scroll.current) return;
+    if (!row) return;
     chosen.value = row.id;
-    const at = rows.indexOf(row);
-    const box = scroll.current;
-    if (at * height.value < box.scrollTop) box.scrollTop = at * height.value;
-    else if ((at + 1) * height.value > box.scrollTop + box.clientHeight)
-      box.scrollTop = (at + 1) * height.value - box.clientHeight;
-    measure();
-    requestAnimationFrame(() =>
-      /** @type {HTMLElement | null} */ (box.querySelector(`[data-note="${row.id}"]`))?.focus({ preventScroll: true }),
-    );
+    virtual.focus(rows.indexOf(row));
   };
   useCommands(
     () => [
@@ -128,14 +102,7 @@ export function List() {
   /** @param {KeyboardEvent} event */
   const keyed = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = {
-      ArrowDown: focusAt + 1,
-      ArrowUp: focusAt - 1,
-      Home: 0,
-      End: rows.length - 1,
-      PageDown: focusAt + visible.value - 1,
-      PageUp: focusAt - visible.value + 1,
-    }[event.key];
+    const to = virtual.step(event.key, focusAt, rows.length);
     if (to === undefined) return;
     event.preventDefault();
     if (event.key === "ArrowUp" && focusAt === 0) document.getElementById("find")?.focus();
@@ -143,12 +110,6 @@ export function List() {
   };
 
   const size = total ?? rows.length + (more ? GHOSTS : 0);
-  const shown = [];
-  const from = Math.max(0, first.value - NEAR);
-  const to = Math.min(size, last + NEAR);
-  for (let at = from; at < to; at += 1) shown.push(at);
-  if (focusAt < from || focusAt >= to) if (focusAt < rows.length) shown.push(focusAt);
-
   const query = asked.value.text;
   const far = open && key && !query && !filtered.value && !rows.some((row) => row.id === open);
   const rowShape = shapeOf(rows, total);
@@ -158,7 +119,7 @@ export function List() {
       class=${`scroll${busy.value ? " busy" : ""}`}
       data-rows=${rowShape}
       ref=${scroll}
-      onScroll=${measure}
+      onScroll=${virtual.measure}
       onKeyDown=${keyed}
       aria-busy=${busy.value}
       onPointerLeave=${() => (hovered.value = "")}
@@ -170,7 +131,7 @@ export function List() {
       ${
         rows.length > 0 &&
         html`<ol class="rows" aria-label=${words.notes.list} style=${{ blockSize: `${size * height.value}px` }}>
-          ${shown.map((at) => {
+          ${virtual.drawn(size, Math.min(focusAt, rows.length - 1)).map((at) => {
             const row = rows[at];
             return html`<li
               key=${row ? row.id : `ghost-${at}`}
