@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -20,7 +21,7 @@ from vault_agent.cli.background import with_way_out
 from vault_agent.config.keys import DEFAULT_PORT
 from vault_agent.config.layers import read_layers
 from vault_agent.errors import Misconfigured
-from vault_agent.system.address import note_address
+from vault_agent.system.address import ServerAddress, note_address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -187,3 +188,40 @@ def test_the_vault_that_was_named_is_named_again(tmp_path: Path):
     said = with_way_out(taken, server, tmp_path, " --vault-root Other").message
     assert "`vault-agent serve --restart --vault-root Other`" in said
     assert "`vault-agent serve --stop --vault-root Other`" in said
+
+
+_LATE = """
+import sys, time
+from pathlib import Path
+from vault_agent.system.address import SERVER_LOCK, note_address
+from vault_agent.system.locks import locked
+folder = Path(sys.argv[-1])
+with locked(folder / SERVER_LOCK):
+    while not (folder / "seen").exists():
+        time.sleep(0.01)
+    note_address(folder, "http://127.0.0.1:2")
+    while (folder / "seen").exists():
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="waits for a child of POSIX")
+async def test_a_start_waits_for_the_new_server_where_a_killed_one_left_its_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    note_address(tmp_path, "http://127.0.0.1:1")
+    seen, look = tmp_path / "seen", detached.live_address
+
+    def looked(folder: Path) -> ServerAddress | None:
+        address = look(folder)
+        if address is not None:
+            seen.touch()  # the new server has the index, but has not noted its own address
+        return address
+
+    monkeypatch.setattr(detached, "PROGRAM", (sys.executable, "-c", _LATE))
+    monkeypatch.setattr(detached, "live_address", looked)
+    how = detached.Start((str(tmp_path),), os.environ)
+    address = await detached.start(how, tmp_path)
+    seen.unlink()
+    await asyncio.to_thread(os.waitpid, address.pid, 0)
+    assert address.endpoint == "http://127.0.0.1:2"

@@ -15,8 +15,8 @@ from urllib.request import urlopen
 
 import orjson
 import pytest
-from tests.server.test_serve import free_port
 from tests.support.folders import below
+from tests.support.listening import free_port
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 

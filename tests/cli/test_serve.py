@@ -16,6 +16,7 @@ import pytest
 from tests.cli.fake import PROGRAM, Run
 from tests.support.clocks import PATIENCE
 from tests.support.folders import below
+from tests.support.listening import free_port
 
 from vault_agent.cli import demo
 
@@ -27,8 +28,7 @@ posix_signals = pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX 
 
 @pytest.fixture
 def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
+    return free_port()
 
 
 @pytest.fixture
@@ -154,9 +154,7 @@ async def test_a_port_in_use_or_a_second_server_fails_with_one_line(
         assert taken.err.startswith("PORT_IN_USE: ")
         assert "This vault is served already" in taken.err
         assert len(taken.err.splitlines()) == 1
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            another = free.getsockname()[1]
-        second = await run_apart("serve", "--port", str(another))
+        second = await run_apart("serve", "--port", str(free_port()))
         assert second.code == 5
         assert second.err.startswith("INDEX_LOCKED: ")
         assert f" at http://127.0.0.1:{port}. " in second.err

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.test_restart import refuse_services, vault_named
-from tests.server.test_serve import free_port
 from tests.support.folders import below
+from tests.support.listening import free_port
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.fake import PROGRAM, FakeServer
 from tests.support.clocks import PATIENCE
+from tests.support.listening import free_port
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,9 +113,7 @@ def test_ctrl_c_during_startup_prints_no_traceback(
     environment: dict[str, str], tmp_path: Path, moments: tuple[float, ...]
 ):
     (tmp_path / "vault").mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
-    serve = ("serve", "--vault-root", str(tmp_path / "vault"), "--port", port)
+    serve = ("serve", "--vault-root", str(tmp_path / "vault"), "--port", str(free_port()))
     # After the start of Python itself.
     for seconds in moments:
         code, err = interrupted(environment, seconds, *serve)

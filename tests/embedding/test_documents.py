@@ -133,7 +133,7 @@ async def test_one_failing_text_is_isolated_and_the_others_are_embedded(
     endpoint, settings, misbehaviour, reason
 ):
     endpoint.poison["fog"] = misbehaviour
-    async with HttpEmbedder(settings(timeout=0.3)) as embedder:
+    async with HttpEmbedder(settings(timeout=1.0)) as embedder:
         outcomes = await embedder.embed_documents(TEXTS)
     assert outcomes.pop(2) == Failure(reason)
     assert good(endpoint, TEXTS[:2] + TEXTS[3:], outcomes)
@@ -190,8 +190,8 @@ async def test_a_missing_endpoint_is_reported_quickly(settings):
 
 
 async def test_a_loading_model_is_waited_for(endpoint, settings):
-    endpoint.next(*[bad.status(503)] * 5, bad.slow(0.8))
-    async with HttpEmbedder(settings(timeout=0.5)) as embedder:
+    endpoint.next(*[bad.status(503)] * 5, bad.slow(2.5))
+    async with HttpEmbedder(settings(timeout=2.0)) as embedder:
         await embedder.prepare()
     # Once more to be sure: the slow reply was waited for.
     assert len(endpoint.requests) == 5 + 1 + 1

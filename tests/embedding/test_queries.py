@@ -61,8 +61,8 @@ async def test_the_deadline_covers_all_requests_of_a_query(endpoint, settings):
 
 
 async def test_a_model_loaded_in_the_meantime_serves_the_next_query(endpoint, settings):
-    endpoint.next(bad.slow(0.5))
-    async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
+    endpoint.next(bad.slow(3))
+    async with HttpEmbedder(settings(query_timeout=1.0)) as embedder:
         with pytest.raises(Unavailable):
             await embedder.embed_query("tea")
         assert not is_usable(embedder)

@@ -414,9 +414,10 @@ async def test_a_server_starts_even_if_jobs_cannot_be_recorded(store: JobStore, 
 
 
 async def test_cancelling_twice_does_not_interrupt_cleanup(store: JobStore):
-    let_go = asyncio.Event()
+    begun, let_go = asyncio.Event(), asyncio.Event()
 
     async def run(progress: Progress) -> JobSummary:
+        begun.set()
         try:
             await asyncio.sleep(60)
         finally:
@@ -426,7 +427,7 @@ async def test_cancelling_twice_does_not_interrupt_cleanup(store: JobStore):
 
     jobs = Jobs(store)
     job = await jobs.submit(JobKind.INDEX, run)
-    await asyncio.sleep(0.05)
+    await begun.wait()
     await asyncio.gather(jobs.cancel(job.id), jobs.cancel(job.id), jobs.close())
     assert let_go.is_set()
     assert (await jobs.get(job.id)).state is JobState.CANCELLED

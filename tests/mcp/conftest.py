@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.program import Program
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +43,11 @@ A cloche of glass is warmer than fleece. ^cloche
 
 - 2024: the last frost came on 12 May.
 """
+
+
+def is_too_early(result: dict[str, Any]) -> bool:
+    """Whether a tool has waited for the first index, and then said to call again."""
+    return str(result["content"][0]["text"]).startswith("INDEX_NOT_FOUND: The first index is")
 
 
 class Agent(Program):
@@ -92,8 +98,11 @@ class Agent(Program):
         return reply
 
     def tool(self, name: str, **arguments: Any) -> str:
-        """Call a tool and return its text."""
-        result = self.rpc("tools/call", {"name": name, "arguments": arguments})["result"]
+        """Call a tool and return its text. Call it again while the first index is being built."""
+        result = eventually(
+            lambda: self.rpc("tools/call", {"name": name, "arguments": arguments})["result"],
+            lambda result: not is_too_early(result),
+        )
         assert result["isError"] is False, result["content"][0]["text"]
         return str(result["content"][0]["text"])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.mcp.conftest import Agent
-from tests.server.test_serve import free_port
+from tests.support.listening import free_port
 
 from vault_agent.cli.clients import CLIENTS
 

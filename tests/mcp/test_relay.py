@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
-from tests.mcp.conftest import META, Agent
+from tests.mcp.conftest import META, Agent, is_too_early
 from tests.support.clocks import PATIENCE
 from tests.support.folders import below
 from tests.support.program import PROGRAM
@@ -66,7 +66,10 @@ class Pipe:
     def call(self, number: int, tool: str, **arguments: str) -> str:
         """Call a tool by the newest revision."""
         params = {"name": tool, "arguments": arguments, "_meta": META}
-        reply = self.ask({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+        request = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+        reply = eventually(
+            lambda: self.ask(request), lambda reply: not is_too_early(reply["result"])
+        )
         assert reply["id"] == number
         return str(reply["result"]["content"][0]["text"])
 

@@ -9,13 +9,15 @@ import logging
 
 import pytest
 from aiohttp.web_protocol import RequestHandler
+from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import NotFound
+from vault_agent.server.connection import Connection
 from vault_agent.server.log import EventLog, Fields, Level, captured_logging, report_crash
 from vault_agent.system.crash import CrashReport
 
-from .conftest import KEY, NOTE_ID, run
+from .conftest import KEY, NOTE_ID, hang_up, run
 
 CANARY = "canary-51d0"
 
@@ -110,19 +112,31 @@ async def test_a_request_is_logged_with_route_status_and_counts():
     assert fetched["status"] == 200
 
 
-async def test_an_error_reply_to_a_disconnected_client_is_not_logged_as_an_error():
+async def test_an_error_reply_to_a_disconnected_client_is_not_logged_as_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    begun, gone, lost = asyncio.Event(), asyncio.Event(), Connection.connection_lost
+
+    def noticed(connection: Connection, error: BaseException | None) -> None:
+        lost(connection, error)
+        gone.set()
+
+    monkeypatch.setattr(Connection, "connection_lost", noticed)
     async with run() as server:
 
         async def slow(query):
-            await asyncio.sleep(0.2)
+            begun.set()
+            await gone.wait()
             raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
 
         server.engine.search = slow
-        await server.raw(
+        _reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(
             b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-            b'Content-Length: 14\r\n\r\n{"query": "a"}',
-            patience=0.05,
+            b'Content-Length: 14\r\n\r\n{"query": "a"}'
         )
+        await asyncio.wait_for(begun.wait(), PATIENCE)
+        await hang_up(writer)
         [event] = await eventually_async(
             lambda: [event for event in server.events if event["event"] == "request"]
         )

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
+from tests.support.listening import free_port
 
 from vault_agent.config import Config
 from vault_agent.errors import Busy, Misconfigured, Unauthorized
@@ -40,11 +41,6 @@ PROGRAM = """
     announce = lambda server, health: print(server.port, health.status, flush=True)
     asyncio.run(serve(config, announce=announce, open_app=open_app))
 """
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 async def open_nothing(_config):
@@ -170,12 +166,14 @@ def test_a_second_signal_stops_the_server_at_once():
         assert process.stdout.readline() == f"{port} ok\n"
         with socket.create_connection(("127.0.0.1", port)) as half:
             half.sendall(
-                b"POST /search HTTP/1.1\r\nHost: localhost\r\n"
+                b"POST /search HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
                 b"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n"
             )
-            time.sleep(0.2)
+            assert half.recv(4096).startswith(b"HTTP/1.1 100 ")  # it waits for the body
             process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)  # the request has more time than that
+            assert process.stderr is not None
+            while '"event":"stopping"' not in process.stderr.readline():
+                pass
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=PATIENCE)
     finally:
@@ -209,7 +207,9 @@ SPILLING = """
     def announce(server, health):
         os.write(2, b"canary of native code")
         print("canary", file=sys.stderr)
-        threading.Thread(target=fail).start()
+        failing = threading.Thread(target=fail)
+        failing.start()
+        failing.join()
         Spills()
         announce.task = asyncio.create_task(fail_too())
         asyncio.get_running_loop().call_later(0.1, announce.__dict__.clear)
@@ -249,9 +249,10 @@ def test_only_the_log_writes_to_standard_error_while_the_server_runs():
 
 async def test_a_running_request_is_completed_before_the_stop():
     async with run() as server:
-        real = server.engine.search
+        begun, real = asyncio.Event(), server.engine.search
 
         async def slow(query):
+            begun.set()
             await asyncio.sleep(0.3)
             return await real(query)
 
@@ -262,5 +263,5 @@ async def test_a_running_request_is_completed_before_the_stop():
                 b'Content-Length: 14\r\n\r\n{"query": "a"}'
             )
         )
-        await asyncio.sleep(0.1)
+        await begun.wait()
     assert (await asking).startswith(b"HTTP/1.1 200 ")

@@ -1,14 +1,28 @@
-"""A port of 127.0.0.1 that tests open, close and open again, served by aiohttp in this process."""
+"""Ports of 127.0.0.1 that tests open, close and open again, served by aiohttp in this process."""
 
 from __future__ import annotations
 
 import asyncio
+import random
+import socket
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Self
 
 from aiohttp import web
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def free_port() -> int:
+    """Return a port that stays free until somebody takes this one.
+
+    Systems give connections, and servers that ask for any port, higher ones.
+    """
+    while True:
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 class Listening:
@@ -41,10 +55,10 @@ class Listening:
             app, shutdown_timeout=0.1, handle_signals=False, handler_cancellation=self._cancels
         )
         await self._runner.setup()
+        self.port = self.port or free_port()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
         await site.start()
         self._sockets = site._server.sockets
-        self.port = self._sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         """Close the port and all connections."""

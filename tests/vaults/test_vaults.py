@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.freshness.test_watch import command_of
+from tests.support.clocks import PATIENCE
 from tests.support.local_model import LocalModel
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
@@ -449,7 +450,7 @@ async def test_a_server_that_stops_does_not_wait_for_a_vault_that_does_not_open(
         await asyncio.Event().wait()
         yield
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         async with world.app() as app:
             monkeypatch.setattr(module, "open_vault", never)
             waiting = asyncio.create_task(paths(app, "project:app", "quinces"))
