@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.keys import BACKGROUND_ENV, CONFIG_ENV, KEYS
 from vault_agent.errors import Failed, VaultAgentError, error_of
-from vault_agent.system.address import ServerAddress, is_serving, live_address
+from vault_agent.system.address import ServerAddress, is_serving, live_address, noted_address
 from vault_agent.system.files import make_private_folder
 from vault_agent.system.processes import (
     PROGRAM,
@@ -83,6 +83,8 @@ async def start(how: Start, folder: Path) -> ServerAddress:
         VaultAgentError: the error with which the server ended, or `SERVER_FAILED`.
     """
     log = folder / LOG
+    # A server that was killed leaves its address, until the next one has the index.
+    killed = None if is_serving(folder) else noted_address(folder)
     try:
         make_private_folder(folder)
         _keep_short(log)
@@ -94,7 +96,7 @@ async def start(how: Start, folder: Path) -> ServerAddress:
     deadline = time.monotonic() + _SECONDS_TO_START
     try:
         while process.poll() is None:
-            if (address := live_address(folder)) is not None:
+            if (address := live_address(folder)) not in (None, killed):
                 return address
             if time.monotonic() > deadline:
                 raise Failed("SERVER_FAILED", "The server runs, but does not answer yet.")
