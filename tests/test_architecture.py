@@ -25,12 +25,11 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("codes",),
     ("errors", "text"),
-    ("model", "system", "endpoint"),
+    ("model", "system"),
     (
         "vault",
         "store",
-        "embedding",
-        "rerank",
+        "models",
         "extract",
         "markdown",
         "ranking",
@@ -65,12 +64,9 @@ LAZY_SERVER = {"cli/serve.py", "cli/demo.py"}
 # The relay for agents must start faster than the SDK can be imported.
 ONLY_RELAY = {"cli/relay.py"}
 RELAY = {f"vault_agent.mcp.{name}" for name in ("relay", "lists", "connections")}
-# One contacts the embedding endpoint itself, because it works without a server.
-LAZY_EMBEDDING = {"cli/embedding.py"}
-# One asks the reranker itself, because it works without a server.
-LAZY_RERANK = {"cli/reranking.py"}
-# One checks an endpoint by the server's own rule when it is set.
-LAZY_ENDPOINT = {"cli/config.py"}
+# These ask a model themselves, because they work without a server. One checks an endpoint by the
+# server's own rule when it is set.
+LAZY_MODELS = {"cli/embedding.py", "cli/reranking.py", "cli/config.py"}
 # One reads a vault itself, because it works without a server.
 LAZY_VAULT = {"cli/check_links.py"}
 
@@ -79,9 +75,7 @@ LAZY_EVENTS = {"cli/hook.py", "cli/past_sessions.py"}
 
 LAZY = {
     "server": LAZY_SERVER,
-    "embedding": LAZY_EMBEDDING,
-    "rerank": LAZY_RERANK,
-    "endpoint": LAZY_ENDPOINT,
+    "models": LAZY_MODELS,
     "vault": LAZY_VAULT,
     "indexing": LAZY_VAULT,
     "memory": LAZY_EVENTS,

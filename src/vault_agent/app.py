@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.config import endpoint_settings, index_parent, rerank_settings
-from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.freshness.background import Background
 from vault_agent.memory.collected import Collector
 from vault_agent.memory.deliveries import Deliveries
@@ -19,6 +18,7 @@ from vault_agent.memory.recall import Memory
 from vault_agent.memory.session_store import SessionStore
 from vault_agent.memory.sessions import Sessions
 from vault_agent.memory.takeover import take_over
+from vault_agent.models.settings import EndpointSettings
 from vault_agent.system.files import make_private_folder
 from vault_agent.vaults.across import Across
 from vault_agent.vaults.known import KnownVaults
@@ -91,7 +91,7 @@ async def open_app(
             # Before numpy loads. Threads do not help at this size: with the default of one a
             # core, a scan was 20 to 40 times slower.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            from vault_agent.embedding.client import HttpEmbedder
+            from vault_agent.models.embedder import HttpEmbedder
 
             endpoint = EndpointSettings(**endpoint_settings(config.embedding))
 
@@ -103,7 +103,7 @@ async def open_app(
             await stack.enter_async_context(embedder)
         reranker = None
         if config.rerank.enabled and config.rerank.endpoint is not None:
-            from vault_agent.rerank.client import Reranker, RerankSettings
+            from vault_agent.models.reranker import Reranker, RerankSettings
 
             chosen = RerankSettings(**rerank_settings(config.rerank))
             reranker = await stack.enter_async_context(Reranker(chosen))

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from tests.support.local_model import hashed_vector
 
-from vault_agent.embedding.client import EndpointSettings
-from vault_agent.embedding.embedder import Embedded
-from vault_agent.embedding.prefixes import Prefixes
 from vault_agent.model.vectors import VectorSpace
+from vault_agent.models.embedder import EndpointSettings
+from vault_agent.models.outcomes import Embedded
+from vault_agent.models.prefixes import Prefixes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.embedding.embedder import Outcome
+    from vault_agent.models.outcomes import Outcome
 
 DIMENSION = 16
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from tests.real.notes import NOTES, PARAPHRASES
 
-from vault_agent.embedding.check import check_endpoint
-from vault_agent.embedding.client import HttpEmbedder
-from vault_agent.embedding.prefixes import document_input, vector_key
-from vault_agent.embedding.run import embed_all
+from vault_agent.models.check import check_endpoint
+from vault_agent.models.embedder import HttpEmbedder
+from vault_agent.models.prefixes import document_input, vector_key
+from vault_agent.models.run import embed_all
 from vault_agent.ranking.cosine import nearest
 from vault_agent.ranking.fuse import fuse
 from vault_agent.store.vectors.cache import open_vectors

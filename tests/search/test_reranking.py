@@ -10,7 +10,7 @@ from tests.support.index_runs import Vault
 from tests.support.local_model import LocalModel, status
 
 from vault_agent.model.search import RERANKED, SearchQuery, Weights
-from vault_agent.rerank.client import Reranker, RerankSettings
+from vault_agent.models.reranker import Reranker, RerankSettings
 from vault_agent.search.search import search
 
 if TYPE_CHECKING:

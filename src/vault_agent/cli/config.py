@@ -220,7 +220,7 @@ async def _offer_restart(invocation: Invocation) -> None:
 def check_address(config: Config | None, name: str, endpoint: str) -> None:
     """Raise CONFIG_INVALID for an endpoint that the server would refuse at its start."""
     from vault_agent.config.settings import convert
-    from vault_agent.endpoint.address import AddressPolicy
+    from vault_agent.models.address import AddressPolicy
 
     section = name.partition(".")[0]
     known = getattr(config, section, None)

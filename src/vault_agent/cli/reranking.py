@@ -15,7 +15,7 @@ async def ask_reranker(settings: RerankSettings) -> None:
         Unavailable: `RERANK_UNAVAILABLE` if it does not answer, or answers something else.
     """
     from vault_agent.config import rerank_settings
-    from vault_agent.rerank import client
+    from vault_agent.models.reranker import Reranker, RerankSettings
 
-    async with client.Reranker(client.RerankSettings(**rerank_settings(settings))) as reranker:
+    async with Reranker(RerankSettings(**rerank_settings(settings))) as reranker:
         await reranker.check()

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_agent.embedding.prefixes import document_input, vector_key
-from vault_agent.embedding.run import embed_all
 from vault_agent.errors import Unavailable
 from vault_agent.model.warning import Warning
+from vault_agent.models.prefixes import document_input, vector_key
+from vault_agent.models.run import embed_all
 from vault_agent.store.database import open_reader, translated
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
@@ -30,10 +30,10 @@ from vault_agent.system.cancelling import in_thread, open_in_thread
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
-    from vault_agent.embedding.run import Arrived, Document
     from vault_agent.indexing.task import Report
     from vault_agent.model.vectors import VectorSpace
+    from vault_agent.models.embedder import EndpointSettings, HttpEmbedder
+    from vault_agent.models.run import Arrived, Document
     from vault_agent.store.database import Connection
     from vault_agent.store.vectors.cache import Plan, VectorStore
     from vault_agent.store.vectors.matrix import Integers

@@ -58,9 +58,9 @@ from vault_agent.system.workers import WorkerCrashed, WorkerNotReady
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.model.warning import Warning
+    from vault_agent.models.embedder import EndpointSettings, HttpEmbedder
     from vault_agent.system.crash import CrashReport
 
 PROGRESS_INTERVAL_SECONDS = 0.1
@@ -216,7 +216,7 @@ class _Keeper:
 
         It has checked which model the endpoint serves, so one saved note takes one request.
         """
-        from vault_agent.embedding.client import HttpEmbedder
+        from vault_agent.models.embedder import HttpEmbedder
 
         last = self._embedder
         if last is not None:

@@ -15,9 +15,9 @@ from vault_agent.model.warning import Warning
 if TYPE_CHECKING:
     import asyncio
 
-    from vault_agent.embedding.settings import EndpointSettings
     from vault_agent.errors import VaultAgentError
     from vault_agent.indexing.task import IndexRun, IndexTask
+    from vault_agent.models.settings import EndpointSettings
     from vault_agent.system.crash import CrashReport
 
 # --- what the server sends ------------------------------------------------------------------

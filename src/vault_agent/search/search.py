@@ -25,11 +25,11 @@ from vault_agent.store.fulltext.searching import go_on
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from vault_agent.embedding.embedder import Embedder, Vector
     from vault_agent.model.lexical import LexicalQuery
     from vault_agent.model.search import Coverage, SearchQuery
     from vault_agent.model.warning import Warning
-    from vault_agent.rerank.client import Reranker
+    from vault_agent.models.outcomes import Embedder, Vector
+    from vault_agent.models.reranker import Reranker
     from vault_agent.search.lexical import Ranking
     from vault_agent.search.semantic import Near
     from vault_agent.store.current import Snapshot

@@ -15,9 +15,9 @@ from vault_agent.search.fallback import missing, unavailable
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from vault_agent.embedding.embedder import Embedder, Vector
     from vault_agent.model.scope import Scope
     from vault_agent.model.vectors import VectorSpace
+    from vault_agent.models.outcomes import Embedder, Vector
     from vault_agent.ranking.cosine import Floats, Integers
     from vault_agent.store.current import Snapshot
     from vault_agent.store.vectors.matrix import Matrix

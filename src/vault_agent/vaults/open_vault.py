@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.config import Config
-    from vault_agent.embedding.client import HttpEmbedder
     from vault_agent.freshness.runs import IndexedVault
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.writing import LoggedWrite
+    from vault_agent.models.embedder import HttpEmbedder
     from vault_agent.search.related import Subject
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore

@@ -11,8 +11,8 @@ from vault_agent.system.allowance import Allowance
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
-    from vault_agent.rerank.client import Reranker
+    from vault_agent.models.embedder import EndpointSettings, HttpEmbedder
+    from vault_agent.models.reranker import Reranker
     from vault_agent.store.current import Snapshot
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.known import KnownVaults

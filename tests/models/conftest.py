@@ -3,8 +3,8 @@
 import pytest
 from tests.support.local_model import LocalModel
 
-from vault_agent.embedding import documents
-from vault_agent.embedding.client import EndpointSettings
+from vault_agent.models import documents
+from vault_agent.models.embedder import EndpointSettings
 
 
 @pytest.fixture

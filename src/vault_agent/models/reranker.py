@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from vault_agent.endpoint.address import check_model
-from vault_agent.endpoint.client import ModelClient
-from vault_agent.endpoint.faults import Fault, Kind
-from vault_agent.endpoint.unavailable import Service
-from vault_agent.rerank.replies import Form, request_of, scores_of
+from vault_agent.models.address import check_model
+from vault_agent.models.client import ModelClient
+from vault_agent.models.faults import Fault, Kind
+from vault_agent.models.rerank_replies import Form, request_of, scores_of
+from vault_agent.models.unavailable import Service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Self
 
 import anyio
 
-from vault_agent.endpoint.breaker import Breaker
-from vault_agent.endpoint.post import Poster
+from vault_agent.models.breaker import Breaker
+from vault_agent.models.post import Poster
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

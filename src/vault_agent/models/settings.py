@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vault_agent.embedding.prefixes import Prefixes, known_prefixes
+from vault_agent.models.prefixes import Prefixes, known_prefixes
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from tests.support.clocks import PATIENCE
 
-from vault_agent.embedding import gate as gate_module
-from vault_agent.embedding.gate import Gate
+from vault_agent.models import gate as gate_module
+from vault_agent.models.gate import Gate
 
 
 async def test_overload_halves_the_limit_and_successes_restore_it(monkeypatch):

@@ -6,9 +6,9 @@ import aiohttp
 import pytest
 from tests.support.local_model import LocalModel, redirect
 
-from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
-from vault_agent.endpoint.address import AddressPolicy
 from vault_agent.errors import Misconfigured, Unavailable
+from vault_agent.models.address import AddressPolicy
+from vault_agent.models.embedder import EndpointSettings, HttpEmbedder
 
 
 @pytest.mark.parametrize(

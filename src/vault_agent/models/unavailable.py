@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.endpoint.faults import Fault, Kind
 from vault_agent.errors import Unavailable
+from vault_agent.models.faults import Fault, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

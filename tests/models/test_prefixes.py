@@ -2,8 +2,8 @@
 
 import pytest
 
-from vault_agent.embedding.client import EndpointSettings
-from vault_agent.embedding.prefixes import (
+from vault_agent.models.embedder import EndpointSettings
+from vault_agent.models.prefixes import (
     MAX_INPUT,
     Prefixes,
     document_input,

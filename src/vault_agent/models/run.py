@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 
-from vault_agent.embedding.embedder import Embedded, Outcome, Reason
 from vault_agent.errors import Unavailable
+from vault_agent.models.outcomes import Embedded, Outcome, Reason
 from vault_agent.system.cancelling import to_its_end
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
 
-    from vault_agent.embedding.embedder import Embedder, Vector
+    from vault_agent.models.outcomes import Embedder, Vector
 
 Document: TypeAlias = tuple[bytes, str]
 """A vector's key and the exact input."""

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Final, Self, cast
 
 import anyio
 
-from vault_agent.embedding.documents import Documents
-from vault_agent.embedding.endpoint import Endpoint
-from vault_agent.embedding.gate import Gate
-from vault_agent.embedding.probe import Probe
-from vault_agent.embedding.settings import (
+from vault_agent.errors import Misconfigured, Unavailable
+from vault_agent.models.address import check_model
+from vault_agent.models.breaker import Breaker
+from vault_agent.models.documents import Documents
+from vault_agent.models.embedding_errors import EMBEDDING
+from vault_agent.models.faults import Fault, Kind
+from vault_agent.models.gate import Gate
+from vault_agent.models.probe import Probe
+from vault_agent.models.settings import (
     EndpointSettings as EndpointSettings,  # noqa: PLC0414, TC001 - offered here too
 )
-from vault_agent.embedding.unavailable import EMBEDDING
-from vault_agent.endpoint.address import check_model
-from vault_agent.endpoint.breaker import Breaker
-from vault_agent.endpoint.faults import Fault, Kind
-from vault_agent.errors import Misconfigured, Unavailable
+from vault_agent.models.vectors import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.embedding.embedder import Outcome, Vector
-    from vault_agent.embedding.prefixes import Prefixes
     from vault_agent.model.vectors import VectorSpace
+    from vault_agent.models.outcomes import Outcome, Vector
+    from vault_agent.models.prefixes import Prefixes
 
 _QUERIES_KEPT: Final = 256
 # Faults of one query; another query may succeed.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from vault_agent.endpoint.faults import Kind
-from vault_agent.endpoint.unavailable import Service
 from vault_agent.errors import Unavailable
+from vault_agent.models.faults import Kind
+from vault_agent.models.unavailable import Service
 
 EMBEDDING: Final = Service(
     "EMBEDDING_UNAVAILABLE",

@@ -21,10 +21,10 @@ from tests.support.local_model import (
 )
 from tests.support.waiting import eventually_async
 
-from vault_agent.endpoint import breaker
 from vault_agent.errors import Misconfigured, Unavailable
-from vault_agent.rerank.client import Reranker, RerankSettings
-from vault_agent.rerank.replies import scores_of
+from vault_agent.models import breaker
+from vault_agent.models.rerank_replies import scores_of
+from vault_agent.models.reranker import Reranker, RerankSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

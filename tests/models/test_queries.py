@@ -8,10 +8,10 @@ from tests.support import local_model as bad
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
-from vault_agent.embedding.check import check_endpoint
-from vault_agent.embedding.client import HttpEmbedder
-from vault_agent.endpoint import breaker
 from vault_agent.errors import Unavailable
+from vault_agent.models import breaker
+from vault_agent.models.check import check_endpoint
+from vault_agent.models.embedder import HttpEmbedder
 
 
 @pytest.fixture(autouse=True)

@@ -9,10 +9,10 @@ import pytest
 from tests.support import local_model as bad
 from tests.support.clocks import PATIENCE
 
-from vault_agent.embedding import documents
-from vault_agent.embedding.client import HttpEmbedder
-from vault_agent.embedding.embedder import Embedded, Failure, Reason
 from vault_agent.errors import Unavailable
+from vault_agent.models import documents
+from vault_agent.models.embedder import HttpEmbedder
+from vault_agent.models.outcomes import Embedded, Failure, Reason
 
 WORDS = ("tea", "ink", "fog", "oak", "sea")
 TEXTS = [f"note number {i} about {word}" for i, word in enumerate(WORDS)]

@@ -9,11 +9,11 @@ from tests.support import local_model as bad
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
-from vault_agent.embedding import run as run_module
-from vault_agent.embedding.client import HttpEmbedder
-from vault_agent.embedding.embedder import Embedded
-from vault_agent.embedding.run import embed_all
 from vault_agent.errors import Unavailable
+from vault_agent.models import run as run_module
+from vault_agent.models.embedder import HttpEmbedder
+from vault_agent.models.outcomes import Embedded
+from vault_agent.models.run import embed_all
 
 
 def documents(count):

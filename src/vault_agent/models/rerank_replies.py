@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_agent.endpoint.faults import Fault, Kind
-from vault_agent.endpoint.post import utf8
+from vault_agent.models.faults import Fault, Kind
+from vault_agent.models.post import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

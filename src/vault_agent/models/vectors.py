@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final, Self
 
 import orjson
 
-from vault_agent.embedding.replies import vectors_of
-from vault_agent.endpoint.post import Poster, utf8
+from vault_agent.models.embedding_replies import vectors_of
+from vault_agent.models.post import Poster, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.embedding.embedder import Vectors
+    from vault_agent.models.outcomes import Vectors
 
 # 4,096 dimensions of 25 characters are 100 KB a text; the rest is for additional fields.
 _REPLY_BYTES: Final = 1 << 20

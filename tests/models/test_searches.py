@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from tests.support.index_runs import Vault
 from tests.support.local_model import hashed_vector
 
-from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.indexing.embed import embed
 from vault_agent.model.modes import Mode
 from vault_agent.model.search import SearchQuery
+from vault_agent.models.embedder import HttpEmbedder
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from vault_agent.embedding.embedder import Embedder
     from vault_agent.model.search import Answer
+    from vault_agent.models.outcomes import Embedder
 
 
 def vault_of(folder: Path, notes: dict[str, str]) -> Vault:

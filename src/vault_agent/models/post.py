@@ -6,8 +6,8 @@ from typing import Final, Self
 
 import aiohttp
 
-from vault_agent.endpoint.address import AddressPolicy, AddressRefused
-from vault_agent.endpoint.faults import Fault, Kind, fault_of
+from vault_agent.models.address import AddressPolicy, AddressRefused
+from vault_agent.models.faults import Fault, Kind, fault_of
 
 _ERROR_BYTES: Final = 1 << 16
 

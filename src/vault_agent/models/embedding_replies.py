@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from vault_agent.endpoint.faults import Fault, Kind
+from vault_agent.models.faults import Fault, Kind
 
 if TYPE_CHECKING:
-    from vault_agent.embedding.embedder import Vectors
+    from vault_agent.models.outcomes import Vectors
 
 
 def vectors_of(body: bytes, count: int, dimension: int | None) -> Vectors:

@@ -12,10 +12,10 @@ from tests.support.clocks import PATIENCE
 from tests.support.index_runs import Vault
 from tests.support.waiting import eventually_async
 
-from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.errors import Busy, Failed
 from vault_agent.indexing import embed as phase
 from vault_agent.indexing.embed import Account, embed
+from vault_agent.models.embedder import HttpEmbedder
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.vectors import cache as vectors

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Final
 import anyio
 import anyio.lowlevel
 
-from vault_agent.embedding.embedder import Embedded, Failure, Outcome, Reason
-from vault_agent.embedding.replies import vectors_of
-from vault_agent.embedding.unavailable import EMBEDDING, changed
-from vault_agent.endpoint.faults import FATAL, Fault, Kind
+from vault_agent.models.embedding_errors import EMBEDDING, changed
+from vault_agent.models.embedding_replies import vectors_of
+from vault_agent.models.faults import FATAL, Fault, Kind
+from vault_agent.models.outcomes import Embedded, Failure, Outcome, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.embedding.endpoint import Endpoint
-    from vault_agent.embedding.gate import Gate
-    from vault_agent.embedding.probe import Probe
     from vault_agent.model.vectors import VectorSpace
+    from vault_agent.models.gate import Gate
+    from vault_agent.models.probe import Probe
+    from vault_agent.models.vectors import Endpoint
 
 # Attempts before a failure is attributed to the texts; one for other kinds.
 _ATTEMPTS: Final = {

@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vault_agent.embedding.client import HttpEmbedder
+from vault_agent.models.embedder import HttpEmbedder
 
 if TYPE_CHECKING:
-    from vault_agent.embedding.client import EndpointSettings
-    from vault_agent.embedding.prefixes import Prefixes
+    from vault_agent.models.embedder import EndpointSettings
+    from vault_agent.models.prefixes import Prefixes
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.endpoint.faults import Fault, Kind
 from vault_agent.model.vectors import VectorSpace
+from vault_agent.models.faults import Fault, Kind
 
 if TYPE_CHECKING:
-    from vault_agent.embedding.endpoint import Endpoint
-    from vault_agent.embedding.prefixes import Prefixes
+    from vault_agent.models.prefixes import Prefixes
+    from vault_agent.models.vectors import Endpoint
 
 TEXT: Final = "The lighthouse keeper wrote down the weather every evening before supper."
 

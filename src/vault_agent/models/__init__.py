@@ -1,0 +1,1 @@
+"""Local models behind the configured endpoints. Files of one kind, merged next."""
