@@ -1,9 +1,9 @@
 """Each fault of a local model's endpoint has a message that says what to do."""
 
 from vault_agent.codes import CODES
-from vault_agent.models.embedding_errors import EMBEDDING
 from vault_agent.models.faults import Fault, Kind
 from vault_agent.models.reranker import RERANKER
+from vault_agent.models.vectors import EMBEDDING
 
 
 def test_each_fault_has_a_message():

@@ -91,7 +91,7 @@ async def open_app(
             # Before numpy loads. Threads do not help at this size: with the default of one a
             # core, a scan was 20 to 40 times slower.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            from vault_agent.models.embedder import HttpEmbedder
+            from vault_agent.models.embedder import Embedder
 
             endpoint = EndpointSettings(**endpoint_settings(config.embedding))
 
@@ -99,7 +99,7 @@ async def open_app(
                 for vault in opened:  # all share the keeper of the first
                     vault.indexer.announce_query()
 
-            embedder = HttpEmbedder(endpoint, on_query=announce_query)
+            embedder = Embedder(endpoint, on_query=announce_query)
             await stack.enter_async_context(embedder)
         reranker = None
         if config.rerank.enabled and config.rerank.endpoint is not None:

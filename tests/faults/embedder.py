@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from tests.support.local_model import hashed_vector
 
 from vault_agent.model.vectors import VectorSpace
-from vault_agent.models.embedder import EndpointSettings
-from vault_agent.models.outcomes import Embedded
-from vault_agent.models.prefixes import Prefixes
+from vault_agent.models.settings import EndpointSettings, Prefixes
+from vault_agent.models.vectors import Embedded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.models.outcomes import Outcome
+    from vault_agent.models.vectors import Outcome
 
 DIMENSION = 16
 
@@ -30,7 +29,6 @@ class MadeUp:
     """The part of an embedder that an index run needs."""
 
     prefixes = Prefixes()
-    request_size = 4
 
     def __init__(self) -> None:
         self.asked: list[str] = []

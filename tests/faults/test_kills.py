@@ -22,7 +22,7 @@ from tests.support.waiting import eventually
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.model.identifiers import content_hash
-from vault_agent.models.prefixes import vector_key
+from vault_agent.models.settings import vector_key
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.layout import IndexDirectory
 

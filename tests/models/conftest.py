@@ -4,7 +4,7 @@ import pytest
 from tests.support.local_model import LocalModel
 
 from vault_agent.models import documents
-from vault_agent.models.embedder import EndpointSettings
+from vault_agent.models.settings import EndpointSettings
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from tests.support.local_model import LocalModel, redirect
 
 from vault_agent.errors import Misconfigured, Unavailable
 from vault_agent.models.address import AddressPolicy
-from vault_agent.models.embedder import EndpointSettings, HttpEmbedder
+from vault_agent.models.embedder import Embedder
+from vault_agent.models.settings import EndpointSettings
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ async def test_a_name_that_resolves_to_a_public_address_is_refused(monkeypatch):
     monkeypatch.setattr(aiohttp.ThreadedResolver, "resolve", resolve)
     monkeypatch.setattr(socket.socket, "connect", connect_and_tell)
     for url in ("http://localhost:9/x", "http://nas:9/x"):
-        async with HttpEmbedder(EndpointSettings(url, "m", allow_private=True)) as embedder:
+        async with Embedder(EndpointSettings(url, "m", allow_private=True)) as embedder:
             with pytest.raises(Unavailable) as caught:
                 await embedder.prepare()
             assert caught.value.details["reason"] == "address_refused"
@@ -107,7 +108,7 @@ async def test_a_redirect_is_refused_and_gets_no_text(endpoint, settings):
     async with LocalModel() as elsewhere:
         for code in (301, 302, 307, 308):
             endpoint.always = redirect(elsewhere.url, code)
-            async with HttpEmbedder(settings()) as embedder:
+            async with Embedder(settings()) as embedder:
                 with pytest.raises(Unavailable) as caught:
                     await embedder.embed_documents(["private text"])
             assert caught.value.details["reason"] == "redirected"
@@ -118,7 +119,7 @@ async def test_a_proxy_in_the_environment_is_ignored(endpoint, settings, monkeyp
     async with LocalModel() as proxy:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
-        async with HttpEmbedder(settings()) as embedder:
+        async with Embedder(settings()) as embedder:
             await embedder.embed_documents(["text"])
         assert proxy.requests == []
     assert endpoint.requests
@@ -127,4 +128,4 @@ async def test_a_proxy_in_the_environment_is_ignored(endpoint, settings, monkeyp
 @pytest.mark.parametrize("model", ["gpt-oss:120b-cloud", "x:cloud", " Y:CLOUD ", ""])
 def test_a_cloud_model_is_refused(model):
     with pytest.raises(Misconfigured):
-        HttpEmbedder(EndpointSettings("http://127.0.0.1:1/x", model))
+        Embedder(EndpointSettings("http://127.0.0.1:1/x", model))

@@ -15,7 +15,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import Busy, Failed
 from vault_agent.indexing import embed as phase
 from vault_agent.indexing.embed import Account, embed
-from vault_agent.models.embedder import HttpEmbedder
+from vault_agent.models.embedder import Embedder
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.vectors import cache as vectors
@@ -40,7 +40,7 @@ class Embedded(Vault):
 
     async def embed(self, **options: bool) -> Account:
         """Run the embedding phase."""
-        async with HttpEmbedder(self.settings(batch_size=1, concurrency=1)) as embedder:
+        async with Embedder(self.settings(batch_size=1, concurrency=1)) as embedder:
             settings = self.settings(batch_size=1, concurrency=1)
             return await embed(str(self.directory.path), embedder, settings, self.heard, **options)
 

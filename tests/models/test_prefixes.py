@@ -2,9 +2,9 @@
 
 import pytest
 
-from vault_agent.models.embedder import EndpointSettings
-from vault_agent.models.prefixes import (
+from vault_agent.models.settings import (
     MAX_INPUT,
+    EndpointSettings,
     Prefixes,
     document_input,
     known_prefixes,

@@ -9,17 +9,16 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Unavailable
-from vault_agent.models import breaker
-from vault_agent.models.check import check_endpoint
-from vault_agent.models.embedder import HttpEmbedder
+from vault_agent.models import client
+from vault_agent.models.embedder import Embedder, check_endpoint
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(breaker, "_FIRST_WAIT", 0.05)
+    monkeypatch.setattr(client, "_FIRST_WAIT", 0.05)
 
 
-def is_usable(embedder: HttpEmbedder) -> bool:
+def is_usable(embedder: Embedder) -> bool:
     try:
         embedder.check()
     except Unavailable:
@@ -28,14 +27,14 @@ def is_usable(embedder: HttpEmbedder) -> bool:
 
 
 async def test_a_query_is_embedded_with_the_models_prefix(endpoint, settings):
-    async with HttpEmbedder(settings(query_prefix="query: ")) as embedder:
+    async with Embedder(settings(query_prefix="query: ")) as embedder:
         vector = await embedder.embed_query("tea")
         assert float(np.dot(vector, endpoint.vector("query: tea"))) > 0.9999
         assert embedder.space.dimension == endpoint.dimension
 
 
 async def test_a_repeated_query_is_not_sent_again(endpoint, settings):
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         await embedder.embed_query("tea")
         asked = len(endpoint.requests)
         await embedder.embed_query("tea")
@@ -44,7 +43,7 @@ async def test_a_repeated_query_is_not_sent_again(endpoint, settings):
 
 async def test_a_slow_endpoint_delays_only_one_query(endpoint, settings):
     endpoint.always = bad.slow(600)
-    async with HttpEmbedder(settings(query_timeout=0.2)) as embedder, asyncio.timeout(PATIENCE):
+    async with Embedder(settings(query_timeout=0.2)) as embedder, asyncio.timeout(PATIENCE):
         with pytest.raises(Unavailable):
             await embedder.embed_query("tea")
         for _ in range(50):
@@ -55,14 +54,14 @@ async def test_a_slow_endpoint_delays_only_one_query(endpoint, settings):
 
 async def test_the_deadline_covers_all_requests_of_a_query(endpoint, settings):
     endpoint.always = bad.slow(0.15)  # two requests for the space, then the query's
-    async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
+    async with Embedder(settings(query_timeout=0.2)) as embedder:
         with pytest.raises(Unavailable):
             await embedder.embed_query("tea")
 
 
 async def test_a_model_loaded_in_the_meantime_serves_the_next_query(endpoint, settings):
     endpoint.next(bad.slow(3))
-    async with HttpEmbedder(settings(query_timeout=1.0)) as embedder:
+    async with Embedder(settings(query_timeout=1.0)) as embedder:
         with pytest.raises(Unavailable):
             await embedder.embed_query("tea")
         assert not is_usable(embedder)
@@ -71,7 +70,7 @@ async def test_a_model_loaded_in_the_meantime_serves_the_next_query(endpoint, se
 
 
 async def test_a_recovered_endpoint_is_detected(endpoint, settings):
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         await embedder.embed_query("tea")
         await endpoint.stop()
         with pytest.raises(Unavailable):
@@ -82,7 +81,7 @@ async def test_a_recovered_endpoint_is_detected(endpoint, settings):
 
 
 async def test_a_changed_model_changes_the_vector_space(endpoint, settings):
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         before = await embedder.embed_query("tea")
         space = embedder.space
         await endpoint.stop()
@@ -110,7 +109,7 @@ async def test_a_changed_model_changes_the_vector_space(endpoint, settings):
 async def test_after_a_bad_reply_the_endpoint_is_paused_until_it_recovers(
     endpoint, settings, misbehaviour
 ):
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         await embedder.embed_query("tea")
         endpoint.next(misbehaviour)
         with pytest.raises(Unavailable) as caught:
@@ -121,7 +120,7 @@ async def test_after_a_bad_reply_the_endpoint_is_paused_until_it_recovers(
 
 async def test_a_rejected_query_does_not_affect_others(endpoint, settings):
     endpoint.poison["ink"] = bad.status(422)
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         with pytest.raises(Unavailable):
             await embedder.embed_query("ink")
         await embedder.embed_query("tea")
@@ -129,7 +128,7 @@ async def test_a_rejected_query_does_not_affect_others(endpoint, settings):
 
 async def test_a_query_too_long_is_shortened(endpoint, settings):
     endpoint.max_words = 20
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         await embedder.embed_query("word " * 200)
 
 
@@ -141,7 +140,7 @@ async def test_queries_have_priority_over_documents(endpoint, settings):
             await go_on.wait()
 
     texts = [f"text {i}" for i in range(160)]
-    async with HttpEmbedder(settings(batch_size=16, concurrency=2)) as embedder:
+    async with Embedder(settings(batch_size=16, concurrency=2)) as embedder:
         await embedder.prepare()
         endpoint.always = hold_documents
         run = asyncio.create_task(embedder.embed_documents(texts))
@@ -156,7 +155,7 @@ async def test_queries_have_priority_over_documents(endpoint, settings):
 
 async def test_only_sent_queries_are_counted(endpoint, settings):
     announced = []
-    async with HttpEmbedder(settings(), on_query=lambda: announced.append(1)) as embedder:
+    async with Embedder(settings(), on_query=lambda: announced.append(1)) as embedder:
         await embedder.embed_query("tea")
         await embedder.embed_query("tea")
         assert len(announced) == 1
@@ -168,12 +167,12 @@ async def test_only_sent_queries_are_counted(endpoint, settings):
 
 
 async def test_warming_up_checks_the_endpoint(endpoint, settings):
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         embedder.warm_up()
         await eventually_async(lambda: embedder.space is not None)
         embedder.check()
     endpoint.always = bad.status(500)
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         embedder.warm_up()
         await eventually_async(lambda: not is_usable(embedder))
         with pytest.raises(Unavailable):

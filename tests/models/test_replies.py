@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from vault_agent.models.embedding_replies import vectors_of
 from vault_agent.models.faults import Fault, Kind, fault_of
+from vault_agent.models.vectors import vectors_of
 
 
 def reply(*vectors, **changes):

@@ -22,9 +22,8 @@ from tests.support.local_model import (
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Misconfigured, Unavailable
-from vault_agent.models import breaker
-from vault_agent.models.rerank_replies import scores_of
-from vault_agent.models.reranker import Reranker, RerankSettings
+from vault_agent.models import client
+from vault_agent.models.reranker import Reranker, RerankSettings, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -37,13 +36,20 @@ TEXTS = ["late snow", "late frost", "nothing"]
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(breaker, "_FIRST_WAIT", 0.05)
+    monkeypatch.setattr(client, "_FIRST_WAIT", 0.05)
 
 
 @pytest.fixture
 async def endpoint() -> AsyncIterator[LocalModel]:
     async with LocalModel(cancels=True) as running:
         yield running
+
+
+def is_usable(reranker: Reranker) -> bool:
+    with suppress(Unavailable):
+        reranker.check()
+        return True
+    return False
 
 
 async def reason_of(url: str, *, seconds: float = PATIENCE) -> str:
@@ -69,7 +75,7 @@ async def test_a_model_that_is_loaded_first_passes_the_check(endpoint: LocalMode
 
     endpoint.always = loads
     async with Reranker(RerankSettings(endpoint.rerank_url, timeout=1.0)) as reranker:
-        await reranker.check()
+        await reranker.test()
     assert len(endpoint.reranked) == 2
 
 
@@ -77,7 +83,7 @@ async def test_a_model_that_is_always_too_slow_fails_the_check(endpoint: LocalMo
     endpoint.latency = 0.6
     async with Reranker(RerankSettings(endpoint.rerank_url, timeout=0.3)) as reranker:
         with pytest.raises(Unavailable, match=r"does not answer in time"):
-            await reranker.check()
+            await reranker.test()
 
 
 async def test_the_form_of_tei_is_found_and_remembered(endpoint: LocalModel):
@@ -145,7 +151,7 @@ async def test_a_search_that_only_waited_for_others_stops_no_later_one(endpoint:
         with pytest.raises(Unavailable) as caught:
             await reranker.scores("snow", TEXTS)
         assert caught.value.details["reason"] == "busy"
-        assert not reranker.is_down
+        reranker.check()
         others.cancel()
         with suppress(asyncio.CancelledError):
             await others
@@ -190,9 +196,9 @@ async def test_after_a_failure_nothing_is_sent_until_it_works_again(
         with pytest.raises(Unavailable):
             await reranker.scores("frost", TEXTS)
         await endpoint.start()
-        await eventually_async(lambda: not reranker.is_down)
+        await eventually_async(lambda: is_usable(reranker))
         assert await reranker.scores("frost", TEXTS) == (0.0, 1.0, 0.0)
-        monkeypatch.setattr(breaker, "_FIRST_WAIT", PATIENCE)  # it is not probed meanwhile
+        monkeypatch.setattr(client, "_FIRST_WAIT", PATIENCE)  # it is not probed meanwhile
         endpoint.always = status(500)
         with pytest.raises(Unavailable):
             await reranker.scores("snow", TEXTS)

@@ -11,7 +11,7 @@ from tests.support.local_model import hashed_vector
 from vault_agent.indexing.embed import embed
 from vault_agent.model.modes import Mode
 from vault_agent.model.search import SearchQuery
-from vault_agent.models.embedder import HttpEmbedder
+from vault_agent.models.embedder import Embedder
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.model.search import Answer
-    from vault_agent.models.outcomes import Embedder
 
 
 def vault_of(folder: Path, notes: dict[str, str]) -> Vault:
@@ -49,14 +48,14 @@ async def ask(index: CurrentIndex, embedder: Embedder, query: str, mode: Mode) -
         return await search(snapshot, SearchQuery(query, mode=mode), embedder=embedder)
 
 
-async def embed_all_of(vault: Vault, embedder: HttpEmbedder, settings) -> None:
+async def embed_all_of(vault: Vault, embedder: Embedder, settings) -> None:
     await embed(str(vault.directory.path), embedder, settings, vault.heard)
 
 
 async def test_loading_new_vectors_keeps_the_index_open(tmp_path, endpoint, settings):
     vault = vault_of(tmp_path, {"Bread": "Flour and water.", "Ink": "Black and blue."})
     await vault.index()
-    async with HttpEmbedder(settings()) as embedder, served(vault) as index:
+    async with Embedder(settings()) as embedder, served(vault) as index:
         async with index.snapshot() as before:
             assert before.embedded_share == 0
             await embed_all_of(vault, embedder, settings())
@@ -82,7 +81,7 @@ async def test_unknown_query_words_reduce_the_lexical_weight(tmp_path, endpoint,
     meant = hashed_vector("Sourdough\n\nFeed the starter and let it rise.")
     by_words = endpoint.vector
     endpoint.vector = lambda text: meant if text == question else by_words(text)
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         await embed_all_of(vault, embedder, settings())
         async with served(vault) as index:
             lexical = await ask(index, embedder, question, Mode.LEXICAL)
@@ -95,7 +94,7 @@ async def test_semantic_results_highlight_matching_words(tmp_path, endpoint, set
     text = "Nothing of interest here. " * 20 + "The lighthouse keeper wrote. " + "More. " * 60
     vault = vault_of(tmp_path, {"Log": text, "Ink": "Black and blue."})
     await vault.index()
-    async with HttpEmbedder(settings()) as embedder:
+    async with Embedder(settings()) as embedder:
         await embed_all_of(vault, embedder, settings())
         async with served(vault) as index:
             answer = await ask(index, embedder, "lighthouse keeper", Mode.EMBEDDING)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.program import Program
 
-from vault_agent.models.embedder import EndpointSettings
+from vault_agent.models.settings import EndpointSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from tests.real.notes import NOTES, PARAPHRASES
 
-from vault_agent.models.check import check_endpoint
-from vault_agent.models.embedder import HttpEmbedder
-from vault_agent.models.prefixes import document_input, vector_key
+from vault_agent.models.embedder import Embedder, check_endpoint
 from vault_agent.models.run import embed_all
+from vault_agent.models.settings import document_input, vector_key
 from vault_agent.ranking.cosine import nearest
 from vault_agent.ranking.fuse import fuse
 from vault_agent.store.vectors.cache import open_vectors
@@ -24,7 +23,7 @@ async def test_the_check_describes_a_real_endpoint(settings):
 
 async def test_a_paraphrase_without_shared_words_is_found(settings, tmp_path):
     titles = list(NOTES)
-    async with HttpEmbedder(settings) as embedder:
+    async with Embedder(settings) as embedder:
         prefix = embedder.prefixes.document
         inputs = [document_input(prefix, title, (), text) for title, text in NOTES.items()]
         keys = [vector_key(settings.model, text) for text in inputs]

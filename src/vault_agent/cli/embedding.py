@@ -12,14 +12,14 @@ from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
     from vault_agent.config.sections import EmbeddingSettings
-    from vault_agent.models.check import Check
+    from vault_agent.models.embedder import Check
 
 
 async def asked(settings: EmbeddingSettings) -> Check:
     """Request one vector from the endpoint of these settings. Raises as `check_endpoint`."""
     from vault_agent.config import endpoint_settings
-    from vault_agent.models.check import check_endpoint
-    from vault_agent.models.embedder import EndpointSettings
+    from vault_agent.models.embedder import check_endpoint
+    from vault_agent.models.settings import EndpointSettings
 
     return await check_endpoint(EndpointSettings(**endpoint_settings(settings)))
 

@@ -18,4 +18,4 @@ async def ask_reranker(settings: RerankSettings) -> None:
     from vault_agent.models.reranker import Reranker, RerankSettings
 
     async with Reranker(RerankSettings(**rerank_settings(settings))) as reranker:
-        await reranker.check()
+        await reranker.test()

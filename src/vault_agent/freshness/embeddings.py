@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from vault_agent.freshness.indexer import Indexer, RunEvent
     from vault_agent.indexing.protocol import Embedded
-    from vault_agent.models.embedder import HttpEmbedder
+    from vault_agent.models.embedder import Embedder
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.current import CurrentIndex
 
@@ -24,7 +24,7 @@ class Embeddings:
 
     def __init__(
         self,
-        embedder: HttpEmbedder | None,
+        embedder: Embedder | None,
         endpoint: EndpointSettings | None,
         index: CurrentIndex,
         indexer: Indexer,

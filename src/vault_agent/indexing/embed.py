@@ -17,8 +17,8 @@ import numpy as np
 
 from vault_agent.errors import Unavailable
 from vault_agent.model.warning import Warning
-from vault_agent.models.prefixes import document_input, vector_key
 from vault_agent.models.run import embed_all
+from vault_agent.models.settings import document_input, vector_key
 from vault_agent.store.database import open_reader, translated
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
     from vault_agent.indexing.task import Report
     from vault_agent.model.vectors import VectorSpace
-    from vault_agent.models.embedder import EndpointSettings, HttpEmbedder
+    from vault_agent.models.embedder import Embedder
     from vault_agent.models.run import Arrived, Document
+    from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.database import Connection
     from vault_agent.store.vectors.cache import Plan, VectorStore
     from vault_agent.store.vectors.matrix import Integers
@@ -56,7 +57,7 @@ class Account:
 
 async def embed(
     directory: str,
-    embedder: HttpEmbedder,
+    embedder: Embedder,
     settings: EndpointSettings,
     report: Report,
     *,
@@ -102,7 +103,7 @@ class _Run:
         self,
         connection: Connection,
         store: VectorStore,
-        embedder: HttpEmbedder,
+        embedder: Embedder,
         settings: EndpointSettings,
         report: Report,
         generation: int,

@@ -60,7 +60,8 @@ if TYPE_CHECKING:
 
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.model.warning import Warning
-    from vault_agent.models.embedder import EndpointSettings, HttpEmbedder
+    from vault_agent.models.embedder import Embedder
+    from vault_agent.models.settings import EndpointSettings
     from vault_agent.system.crash import CrashReport
 
 PROGRESS_INTERVAL_SECONDS = 0.1
@@ -117,7 +118,7 @@ class _Keeper:
         self._pool = pool
         self._report = report
         self._on_query: Callable[[], object] | None = None
-        self._embedder: HttpEmbedder | None = None
+        self._embedder: Embedder | None = None
         self._finishing = asyncio.Event()
 
     def receive(self, request: Request) -> None:
@@ -211,12 +212,12 @@ class _Keeper:
             )
         return Embedded(account.embedded, account.reused, account.failed)
 
-    async def _embedder_of(self, settings: EndpointSettings, *, anew: bool) -> HttpEmbedder:
+    async def _embedder_of(self, settings: EndpointSettings, *, anew: bool) -> Embedder:
         """Return the embedder of the last run if it works and has the same settings, or a new one.
 
         It has checked which model the endpoint serves, so one saved note takes one request.
         """
-        from vault_agent.models.embedder import HttpEmbedder
+        from vault_agent.models.embedder import Embedder
 
         last = self._embedder
         if last is not None:
@@ -224,7 +225,7 @@ class _Keeper:
                 return last
             self._embedder = None
             await last.__aexit__()
-        self._embedder = await HttpEmbedder(settings).__aenter__()
+        self._embedder = await Embedder(settings).__aenter__()
         return self._embedder
 
     def _report_crash(self, report: CrashReport) -> None:

@@ -1,1 +1,14 @@
-"""Local models behind the configured endpoints. Files of one kind, merged next."""
+"""Local models behind the endpoints of the settings: embeddings and a reranker.
+
+```
+client     `ModelClient.ask`: one request to an endpoint, its faults, and the pause after a failure
+address    which addresses may be connected to, and which models asked
+faults     the kinds of faults, and their errors with what the user can do
+vectors    vectors and what became of a text; `VectorClient`, which returns checked vectors
+documents  embeds documents: retries, halving, truncation
+embedder   `Embedder`: the documents and queries of one model
+run        `embed_all`: a long run of batches, saved as they arrive
+settings   the settings of the endpoint, the prefixes of known models, the exact input of a chunk
+reranker   `Reranker`: how relevant passages are to a query
+```
+"""

@@ -108,8 +108,8 @@ class AddressPolicy:
         return Misconfigured("CONFIG_INVALID", f"{self._section}.endpoint {what}.")
 
 
-def check_model(section: str, model: str, *, sends: str) -> None:
-    """Refuse a model that Ollama runs elsewhere. `sends` is what it would get, for the message.
+def check_model(section: str, model: str) -> None:
+    """Refuse a model that Ollama runs elsewhere.
 
     Raises:
         Misconfigured: `CONFIG_INVALID`.
@@ -117,6 +117,6 @@ def check_model(section: str, model: str, *, sends: str) -> None:
     if model.lower().endswith((":cloud", "-cloud")):
         raise Misconfigured(
             "CONFIG_INVALID",
-            f"{section}.model names a cloud model, which sends {sends} away; choose one that runs"
-            " on this machine.",
+            f"{section}.model names a cloud model, which sends the notes' text away; choose one"
+            " that runs on this machine.",
         )

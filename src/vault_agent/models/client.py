@@ -1,50 +1,206 @@
-"""What the clients of a local model have in common."""
+"""Asks one model behind an endpoint, and stops asking for a while after a failure.
+
+The pause is a circuit breaker (M. Nygard, "Release It!"). A caller's request is never the attempt
+that ends it. A background task sends something small instead, with a timeout that is long enough to
+load the model.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+import asyncio
+import contextlib
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-import anyio
+import aiohttp
+import orjson
 
-from vault_agent.models.breaker import Breaker
-from vault_agent.models.post import Poster
+from vault_agent.errors import Unavailable, error_of
+from vault_agent.models.address import AddressPolicy, AddressRefused, check_model
+from vault_agent.models.faults import Fault, Kind, Service, fault_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Hashable, Mapping
+
+_Reply = TypeVar("_Reply")
+
+_ERROR_BYTES: Final = 1 << 16
+_REPLY_BYTES: Final = 1 << 20
+_REPLIES_KEPT: Final = 256
+_FIRST_WAIT: Final = 0.5
+_LONGEST_WAIT: Final = 30.0
 
 
 class ModelClient:
-    """A model behind an endpoint, asked one thing at a time. An asynchronous context manager.
+    """One model behind an endpoint. An asynchronous context manager.
 
-    `recover` asks for something small; it raises `Unavailable` while the endpoint does not work.
+    No redirect is followed, no proxy is used, no cookie is kept, and no key is sent.
     """
 
-    def __init__(
-        self,
-        section: str,
-        url: str,
-        *,
-        allow_private: bool,
-        recover: Callable[[], Awaitable[object]],
-    ) -> None:
-        """Check the endpoint. Nothing is sent.
+    def __init__(self, service: Service, url: str, model: str, *, allow_private: bool) -> None:
+        """Check the endpoint and the model. Nothing is sent.
 
         Raises:
-            Misconfigured: `CONFIG_INVALID` for an endpoint that would send text away.
+            Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
         """
-        self._poster = Poster(section, url, allow_private=allow_private)
-        self._breaker = Breaker(recover)
-        self._turn = anyio.Lock()
+        self.model = model.strip()
+        check_model(service.section, self.model)
+        self._service = service
+        self._policy = AddressPolicy(allow_private=allow_private, section=service.section)
+        self._url = self._policy.endpoint(url)
+        self._session: aiohttp.ClientSession | None = None
+        self._replies: OrderedDict[Hashable, Any] = OrderedDict()
+        self._error: Unavailable | None = None
+        self._recovery: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        await self._poster.__aenter__()
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                resolver=aiohttp.ThreadedResolver(),
+                use_dns_cache=False,
+                socket_factory=self._policy.socket,
+                keepalive_timeout=30,
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # A compressed reply could have any size, and a local server need not compress.
+            headers={"Accept-Encoding": "identity", "Content-Type": "application/json"},
+            auto_decompress=False,
+            trust_env=False,
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._breaker.aclose()
-        await self._poster.__aexit__()
+        if self._recovery is not None:
+            self._recovery.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._recovery
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
 
-    @property
-    def is_down(self) -> bool:
-        """Whether the endpoint is known not to work now."""
-        return self._breaker.open
+    async def ask(
+        self,
+        body: Mapping[str, Any],
+        parse: Callable[[bytes], _Reply],
+        *,
+        timeout: float,  # noqa: ASYNC109 - passed to the socket, and reported as a fault
+        extra_bytes: int = 0,
+    ) -> _Reply:
+        """Send one request, and return what `parse` makes of the body of the reply.
+
+        `timeout` is in seconds, for the request and its reply. A reply may have 1 MiB and
+        `extra_bytes`.
+
+        Raises:
+            Fault: for any failure, or by `parse`.
+        """
+        if self._session is None:
+            raise Fault(Kind.UNREACHABLE)
+        try:
+            async with self._session.post(
+                self._url,
+                data=orjson.dumps(body),
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=timeout),
+            ) as response:
+                if response.status != 200:
+                    raise fault_of(
+                        response.status,
+                        await response.content.read(_ERROR_BYTES),
+                        response.headers.get("Retry-After"),
+                    )
+                reply = await _read(response, _REPLY_BYTES + extra_bytes)
+        except TimeoutError:
+            raise Fault(Kind.TIMED_OUT) from None
+        except aiohttp.ClientConnectorError as error:
+            refused = isinstance(error.os_error, AddressRefused)
+            raise Fault(Kind.ADDRESS_REFUSED if refused else Kind.UNREACHABLE) from None
+        except (aiohttp.ClientError, OSError):
+            raise Fault(Kind.DISCONNECTED) from None
+        return parse(reply)
+
+    async def answer(self, key: Hashable, request: Callable[[], Awaitable[_Reply]]) -> _Reply:
+        """Return what `request` returns. The same key soon again is answered from memory.
+
+        After a fault of the endpoint, later calls raise at once, until a request in the background
+        succeeds.
+
+        Raises:
+            Unavailable: the message says what to do.
+        """
+        if key in self._replies:
+            self._replies.move_to_end(key)
+            reply: _Reply = self._replies[key]
+            return reply
+        self.check()
+        try:
+            reply = await request()
+        except Fault as fault:
+            error = self.unavailable(fault)
+            if fault.kind not in self._service.of_one_request:
+                self._error = error
+                self._recover_after(_FIRST_WAIT)
+            raise error from None
+        self._replies[key] = reply
+        if len(self._replies) > _REPLIES_KEPT:
+            self._replies.popitem(last=False)
+        return reply
+
+    def forget(self) -> None:
+        """Forget the replies that are answered from memory."""
+        self._replies.clear()
+
+    def unavailable(self, fault: Fault) -> Unavailable:
+        """Return the error for a fault of the endpoint as a whole."""
+        return self._service.unavailable(fault, self.model)
+
+    def check(self) -> None:
+        """Raise `Unavailable` if the endpoint is known not to work now."""
+        if self._error is not None:
+            raise error_of(self._error.code, self._error.message, self._error.details)
+
+    def warm_up(self) -> None:
+        """Test the endpoint in the background, which also loads the model."""
+        self._recover_after(0.0)
+
+    async def recover(self) -> None:
+        """Send something small, with a timeout that is long enough to load the model.
+
+        Raises:
+            Fault: while the endpoint does not work.
+        """
+        raise NotImplementedError
+
+    def _recover_after(self, wait: float) -> None:
+        if self._recovery is None or self._recovery.done():
+            self._recovery = asyncio.create_task(self._recover(wait), name="endpoint-recovery")
+
+    async def _recover(self, wait: float) -> None:
+        while True:
+            await asyncio.sleep(wait)
+            wait = min(max(wait * 2, _FIRST_WAIT), _LONGEST_WAIT)
+            try:
+                await self.recover()
+            except Fault as fault:
+                self._error = self.unavailable(fault)
+            else:
+                self._error = None
+                return
+
+
+async def _read(response: aiohttp.ClientResponse, limit: int) -> bytes:
+    """Return the whole reply. Past `limit` bytes, close the connection and raise `Fault`."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > limit:
+            response.close()
+            raise Fault(Kind.BAD_REPLY)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def utf8(text: str) -> str:
+    """Return the text without lone surrogates, which JSON cannot carry."""
+    return text.encode("utf-8", "replace").decode()

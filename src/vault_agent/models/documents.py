@@ -10,24 +10,20 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import anyio
-import anyio.lowlevel
 
-from vault_agent.models.embedding_errors import EMBEDDING, changed
-from vault_agent.models.embedding_replies import vectors_of
+from vault_agent.errors import Unavailable
 from vault_agent.models.faults import FATAL, Fault, Kind
-from vault_agent.models.outcomes import Embedded, Failure, Outcome, Reason
+from vault_agent.models.vectors import EMBEDDING, Embedded, Failure, Outcome, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.model.vectors import VectorSpace
-    from vault_agent.models.gate import Gate
-    from vault_agent.models.probe import Probe
-    from vault_agent.models.vectors import Endpoint
+    from vault_agent.models.vectors import VectorClient
 
 # Attempts before a failure is attributed to the texts; one for other kinds.
 _ATTEMPTS: Final = {
@@ -37,9 +33,6 @@ _ATTEMPTS: Final = {
     Kind.SERVER_ERROR: 2,
     Kind.BAD_REPLY: 2,
 }
-_OVERLOAD: Final = frozenset(
-    {Kind.UNREACHABLE, Kind.BUSY, Kind.DISCONNECTED, Kind.SERVER_ERROR, Kind.TIMED_OUT}
-)
 # After these the endpoint may have been restarted, with another model.
 _RESTARTED: Final = frozenset({Kind.UNREACHABLE, Kind.DISCONNECTED})
 # After these a smaller request may succeed.
@@ -52,72 +45,55 @@ _REASONS: Final = {
     Kind.TIMED_OUT: Reason.TIMED_OUT,
 }
 
+# Times are in seconds.
 _FIRST_WAIT: Final = 0.2
 _LONGEST_WAIT: Final = 10.0
 # Timeout of the first request, which may have to load the model.
 _COLD: Final = 180.0
+# Attempts at the first request while no server answers.
+_REFUSALS: Final = 3
 # If this many texts fail in a row, the endpoint is at fault.
 _HOPELESS: Final = 48
 # Texts of more characters are halved if the endpoint rejects them as too long; others fail.
 _SHORTEST: Final = 64
 # Texts in a request while a user searches: about half a second on a CPU.
 _COURTEOUS: Final = 4
+# How long after a query the user is assumed to be still searching.
+_ATTENTION: Final = 20.0
 
 
 class Documents:
-    """Embeds documents with one endpoint; several tasks may use it at once."""
+    """Embeds documents with one endpoint; several tasks may use it at once.
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        probe: Probe,
-        gate: Gate,
-        *,
-        model: str,
-        batch_size: int,
-        timeout: float,
-        patience: float,
-    ) -> None:
-        """Limit a request to `timeout` seconds, and a time without successes to `patience`."""
-        self._endpoint = endpoint
-        self._probe = probe
-        self._gate = gate
-        self._model = model
-        self._most = batch_size
-        self._timeout = timeout
-        self._patience = patience
+    Most endpoints process one request at a time and in order. So while a user searches, requests
+    are small and sent one at a time, and a query waits for one of them at most.
+    """
+
+    def __init__(self, client: VectorClient) -> None:
+        self._client = client
+        self._settings = client.settings
+        self._most = client.settings.batch_size
+        self._slots = anyio.Semaphore(client.settings.concurrency)
+        self._turn = anyio.Lock()
         self._verifying = anyio.Lock()
+        self._query_at = float("-inf")
         self._succeeded_at = float("-inf")
         self._troubled_since: float | None = None
         self._failed_in_a_row = 0
 
-    async def prepare(self) -> VectorSpace:
-        """Return the space, after checking that the endpoint answers.
+    def give_way(self) -> None:
+        """Let the queries of a user go first for a while."""
+        self._query_at = time.monotonic()
+
+    async def prepare(self) -> None:
+        """Check that the endpoint answers, which tells its space.
 
         Waits for a model to load, but not for a server that is not running.
 
         Raises:
             Unavailable: if the endpoint does not work.
         """
-        attempts = refusals = 0
-        while True:
-            try:
-                await self._probe.ask(max(self._timeout, _COLD))
-            except Fault as fault:
-                refusals += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
-                if fault.kind in FATAL or refusals >= 3:
-                    raise EMBEDDING.unavailable(fault, self._model) from None
-                attempts += 1
-                await self._wait(fault, attempts)
-            else:
-                self._succeeded()
-                assert self._probe.space is not None  # noqa: S101 - `ask` has set it
-                return self._probe.space
-
-    @property
-    def request_size(self) -> int:
-        """How many texts one request has at present."""
-        return min(self._most, _COURTEOUS) if self._gate.searched_lately else self._most
+        await self._reach(max(self._settings.timeout, _COLD), refusals=_REFUSALS)
 
     async def embed(self, texts: Sequence[str]) -> list[Outcome]:
         """Return one outcome a text, in order.
@@ -127,9 +103,13 @@ class Documents:
         """
         outcomes: list[Outcome] = []
         while len(outcomes) < len(texts):
-            until = len(outcomes) + self.request_size
-            outcomes += await self._settle(texts[len(outcomes) : until])
+            size = min(self._most, _COURTEOUS) if self._is_searched else self._most
+            outcomes += await self._settle(texts[len(outcomes) : len(outcomes) + size])
         return outcomes
+
+    @property
+    def _is_searched(self) -> bool:
+        return time.monotonic() - self._query_at < _ATTENTION
 
     async def _settle(self, texts: Sequence[str]) -> list[Outcome]:
         """Embed the texts of one request, or find out which of them fail."""
@@ -141,7 +121,7 @@ class Documents:
             except Fault as error:
                 fault = error
             if fault.kind in FATAL:
-                raise EMBEDDING.unavailable(fault, self._model)
+                raise self._client.unavailable(fault)
             faults[fault.kind] += 1
             if faults[fault.kind] >= _ATTEMPTS.get(fault.kind, 1):
                 break
@@ -151,24 +131,12 @@ class Documents:
         if fault.kind not in _TOO_MUCH:
             await self._verify(asked_at)
         if len(texts) == 1:
-            return [await self._alone(texts[0], fault)]
+            return [await self._settle_alone(texts[0], fault)]
         return await self._halve(texts, fault)
 
     async def _request(self, texts: Sequence[str]) -> list[Outcome]:
-        async with self._gate.slot():
-            try:
-                reply = await self._endpoint.send(texts, timeout=self._timeout)
-            except Fault as fault:
-                if fault.kind in _OVERLOAD:
-                    self._gate.overloaded()
-                if fault.retry_after:
-                    self._gate.close(min(fault.retry_after, self._patience))
-                raise
-        # The endpoint is free, so let a waiting request go first, before this reply is decoded.
-        await anyio.lowlevel.checkpoint()
-        space = self._probe.space
-        vectors = vectors_of(reply, len(texts), None if space is None else space.dimension)
-        self._gate.succeeded()
+        async with self._slots, self._turn if self._is_searched else nullcontext():
+            vectors = await self._client.embed(texts, self._settings.timeout)
         self._succeeded()
         self._failed_in_a_row = 0
         return [Embedded(vector) for vector in vectors]
@@ -183,31 +151,45 @@ class Documents:
             self._most = min(self._most, middle)
         return outcomes
 
-    async def _alone(self, text: str, fault: Fault) -> Outcome:
+    async def _settle_alone(self, text: str, fault: Fault) -> Outcome:
         """Return the outcome of a text that fails alone while the endpoint works."""
         if fault.kind is Kind.TOO_LONG and len(text) > _SHORTEST:
             (outcome,) = await self._settle([text[: len(text) // 2]])
             return replace(outcome, truncated=True) if isinstance(outcome, Embedded) else outcome
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= _HOPELESS:
-            raise EMBEDDING.unavailable(fault, self._model)
+            raise self._client.unavailable(fault)
         return Failure(_REASONS.get(fault.kind, Reason.SERVER_ERROR))
 
     async def _verify(self, since: float) -> None:
         """Wait until the endpoint has succeeded with any request after `since`."""
         async with self._verifying:
-            attempt = 0
-            while self._succeeded_at <= since:
-                try:
-                    if not await self._probe.ask(self._timeout):
-                        raise changed()
-                except Fault as fault:
-                    if fault.kind in FATAL:
-                        raise EMBEDDING.unavailable(fault, self._model) from None
-                    attempt += 1
-                    await self._wait(fault, attempt)
-                else:
-                    self._succeeded()
+            if self._succeeded_at <= since and not await self._reach(self._settings.timeout):
+                raise Unavailable(
+                    EMBEDDING.code,
+                    "The embedding endpoint now serves another model under the same name. Its"
+                    " embeddings do not fit those of the index.",
+                    {"reason": "changed"},
+                )
+
+    async def _reach(self, seconds: float, *, refusals: float = float("inf")) -> bool:
+        """Ask for the probe text until the endpoint answers. Return whether its model is the same.
+
+        A busy or slow endpoint is not counted as one of the `refusals`, after which it raises.
+        """
+        attempts = refused = 0
+        while True:
+            try:
+                same = await self._client.probe(seconds)
+            except Fault as fault:
+                attempts += 1
+                refused += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
+                if fault.kind in FATAL or refused >= refusals:
+                    raise self._client.unavailable(fault) from None
+                await self._wait(fault, attempts)
+            else:
+                self._succeeded()
+                return same
 
     def _succeeded(self) -> None:
         self._succeeded_at = time.monotonic()
@@ -221,6 +203,6 @@ class Documents:
         wait = min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT) * random.uniform(0.5, 1)  # noqa: S311 - jitter
         if fault.retry_after is not None:
             wait = max(wait, fault.retry_after)
-        if now + wait > self._troubled_since + self._patience:
-            raise EMBEDDING.unavailable(fault, self._model)
+        if now + wait > self._troubled_since + self._settings.patience:
+            raise self._client.unavailable(fault)
         await anyio.sleep(wait)

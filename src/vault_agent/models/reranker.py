@@ -1,19 +1,24 @@
-"""One request to a reranker: a query with its passages, and a score for each."""
+"""Asks a local reranker how relevant passages are to a query: one score for each.
+
+Servers take and send two forms. Jina's, `{"results": [{"index": 0, "relevance_score": 0.9}]}`, is
+that of the servers of llama.cpp, vLLM, Infinity and LocalAI. text-embeddings-inference takes
+`texts` instead of `documents`, and replies with a list of `{"index": 0, "score": 0.9}`.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from enum import Enum, auto
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
+import orjson
 
-from vault_agent.models.address import check_model
-from vault_agent.models.client import ModelClient
-from vault_agent.models.faults import Fault, Kind
-from vault_agent.models.rerank_replies import Form, request_of, scores_of
-from vault_agent.models.unavailable import Service
+from vault_agent.models.client import ModelClient, utf8
+from vault_agent.models.faults import Fault, Kind, Service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,15 +44,13 @@ RERANKER: Final = Service(
         Kind.ROUTE_MISSING: "The server has nothing at this path; {section}.endpoint usually ends"
         " in {path}, and in /rerank with text-embeddings-inference and Infinity.",
     },
+    # While another search is asked, a search waits no longer than its own time.
+    of_one_request=frozenset({Kind.REJECTED, Kind.TOO_LONG, Kind.BUSY}),
 )
-_REPLY_BYTES: Final = 1 << 20  # some servers send the passages back
-_REPLIES_KEPT: Final = 64
+
 _SHORTEST: Final = 100
 """A passage of fewer characters is not cut."""
 _LOADING_SECONDS: Final = 60.0
-_CHECKED: Final = ("bread", "bread", "stone")
-# Faults of one request; another one may succeed.
-_OF_THE_REQUEST: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG, Kind.BUSY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,22 @@ class RerankSettings:
     timeout: float = 2.0
 
 
+class Form(Enum):
+    """How a server names the parts of a request."""
+
+    JINA = auto()
+    TEI = auto()
+
+    @property
+    def other(self) -> Form:
+        """The form to try if this one is rejected."""
+        return Form.TEI if self is Form.JINA else Form.JINA
+
+
 class Reranker(ModelClient):
     """A reranker behind an endpoint of a known form. An asynchronous context manager.
 
-    One request at a time, since most servers work on one. After a fault of the endpoint, requests
-    fail at once until a small one in the background succeeds.
+    One request at a time, since most servers work on one.
     """
 
     def __init__(self, settings: RerankSettings) -> None:
@@ -73,73 +87,63 @@ class Reranker(ModelClient):
         Raises:
             Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
         """
-        self._model = settings.model.strip()
-        check_model(RERANKER.section, self._model, sends="the notes' text")
-        self._timeout = settings.timeout
         super().__init__(
-            RERANKER.section,
-            settings.url,
-            allow_private=settings.allow_private,
-            recover=self._recover,
+            RERANKER, settings.url, settings.model, allow_private=settings.allow_private
         )
+        self._timeout = settings.timeout
+        self._turn = anyio.Lock()
         self._form = Form.JINA
-        self._kept: OrderedDict[bytes, tuple[float, ...]] = OrderedDict()
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         """Return how relevant each text is to the query, on the model's scale, in their order.
 
-        The same request soon again, such as for the next page, is answered from memory.
-
         Raises:
             Unavailable: `RERANK_UNAVAILABLE`; the message says what to do.
         """
-        key = _key(query, texts)
-        known = self._kept.get(key)
-        if known is not None:
-            self._kept.move_to_end(key)
-            return known
-        self._breaker.check()
-        try:
-            scores = await self._in_time(query, texts, self._timeout)
-        except Fault as fault:
-            error = RERANKER.unavailable(fault, self._model)
-            if fault.kind not in _OF_THE_REQUEST:
-                self._breaker.trip(error)
-            raise error from None
-        self._kept[key] = scores
-        if len(self._kept) > _REPLIES_KEPT:
-            self._kept.popitem(last=False)
-        return scores
+        asked = "\0".join((query, *texts)).encode("utf-8", "surrogatepass")
+        return await self.answer(
+            hashlib.sha256(asked).digest(), partial(self._score, query, texts, self._timeout)
+        )
 
-    async def check(self) -> None:
+    async def test(self) -> None:
         """Let it score two short passages: first in the time that a model may take to load.
 
         Raises:
             Unavailable: `RERANK_UNAVAILABLE`; the message says what to do.
         """
-        query, *texts = _CHECKED
+        texts = ("bread", "stone")
         try:
-            await self._in_time(query, texts, _LOADING_SECONDS)
+            await self._score("bread", texts, _LOADING_SECONDS)
         except Fault as fault:
-            raise RERANKER.unavailable(fault, self._model) from None
-        await self.scores(query, texts)
+            raise self.unavailable(fault) from None
+        await self.scores("bread", texts)
 
-    async def _in_time(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
+    async def recover(self) -> None:
+        """Ask about one short passage. A server that rejects it is up."""
+        try:
+            await self._ask_in(self._form, "bread", ["Bread is baked."], _LOADING_SECONDS)
+        except Fault as fault:
+            if fault.kind not in RERANKER.of_one_request:
+                raise
+
+    async def _score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         sent = False
         with anyio.move_on_after(seconds):
             async with self._turn:
                 sent = True
-                return await self._ask(query, texts, seconds)
+                return await self._ask_shortened(query, texts, seconds)
         raise Fault(Kind.TIMED_OUT if sent else Kind.BUSY)
 
-    async def _ask(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
+    async def _ask_shortened(
+        self, query: str, texts: Sequence[str], seconds: float
+    ) -> tuple[float, ...]:
         """Ask in the form that the server takes, with passages as long as it takes."""
         length = max(map(len, texts), default=0)
         form = self._form
         while True:
             try:
                 shortened = [text[:length] for text in texts]
-                scores = await self._once(form, query, shortened, seconds)
+                scores = await self._ask_in(form, query, shortened, seconds)
             except Fault as fault:
                 if fault.kind is Kind.REJECTED and form is self._form:
                     form = form.other
@@ -151,22 +155,40 @@ class Reranker(ModelClient):
                 self._form = form
                 return scores
 
-    async def _once(
+    async def _ask_in(
         self, form: Form, query: str, texts: Sequence[str], seconds: float
     ) -> tuple[float, ...]:
-        body = request_of(form, self._model, query, texts)
-        most = _REPLY_BYTES + 4 * len(body)
-        reply = await self._poster.send(body, timeout=seconds, most=most)
-        return scores_of(reply, len(texts))
+        passages = [utf8(text) for text in texts]
+        body: dict[str, Any] = {"query": utf8(query)}
+        if form is Form.TEI:
+            body |= {"texts": passages, "truncate": True}
+        else:
+            # A server with one model needs no name of it.
+            name = {"model": self.model} if self.model else {}
+            body |= name | {"documents": passages, "top_n": len(passages)}
+        parse = partial(scores_of, count=len(passages))
+        echo = 4 * len(orjson.dumps(body))  # some servers send the passages back
+        return await self.ask(body, parse, timeout=seconds, extra_bytes=echo)
 
-    async def _recover(self) -> None:
-        """Ask about one short passage, with a timeout long enough to load the model."""
-        try:
-            await self._once(self._form, "bread", ["Bread is baked."], _LOADING_SECONDS)
-        except Fault as fault:
-            if fault.kind not in _OF_THE_REQUEST:  # else the endpoint answers
-                raise RERANKER.unavailable(fault, self._model) from None
 
+def scores_of(body: bytes, count: int) -> tuple[float, ...]:
+    """Return the score of each text, in the order of the request.
 
-def _key(query: str, texts: Sequence[str]) -> bytes:
-    return hashlib.sha256("\0".join((query, *texts)).encode("utf-8", "surrogatepass")).digest()
+    Their scale is the model's: some servers send probabilities, others any number.
+
+    Raises:
+        Fault: BAD_REPLY if a text has no score, or two.
+    """
+    try:
+        reply: Any = orjson.loads(body)
+        items = reply if isinstance(reply, list) else reply["results"]
+        scores = {
+            item["index"]: float(item["relevance_score" if "relevance_score" in item else "score"])
+            for item in items
+        }
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+        raise Fault(Kind.BAD_REPLY) from None
+    complete = len(items) == count and scores.keys() == set(range(count))
+    if not complete or not all(map(math.isfinite, scores.values())):
+        raise Fault(Kind.BAD_REPLY)
+    return tuple(scores[index] for index in range(count))

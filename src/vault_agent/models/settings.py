@@ -1,10 +1,58 @@
-"""The settings of one embedding endpoint. This module imports neither numpy nor HTTP."""
+"""The settings of an embedding model: its endpoint, its prefixes, and the exact input of a chunk.
+
+Models trained with prefixes lose much of their quality without them, and servers do not add them.
+The prefixes are part of the input, so they are part of a vector's key. This module imports neither
+numpy nor HTTP.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.models.prefixes import Prefixes, known_prefixes
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_INPUT: Final = 8_000
+"""Limit of characters in one input, including the prefix."""
+
+
+class Prefixes(NamedTuple):
+    """Text before a query and before a document; `{title}` in the latter is replaced."""
+
+    query: str = ""
+    document: str = ""
+
+
+_RETRIEVE: Final = "Represent this sentence for searching relevant passages: "
+_QWEN: Final = (
+    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+)
+
+# From the model cards. Searched for in the name, since servers spell it differently:
+# "nomic-embed-text:latest", "nomic-ai/nomic-embed-text-v1.5", "text-embedding-nomic-embed-text…".
+# The first match counts.
+_KNOWN: Final = tuple(
+    (re.compile(pattern), Prefixes(query, document))
+    for pattern, query, document in (
+        (r"nomic-embed-text", "search_query: ", "search_document: "),
+        (r"mxbai-embed", _RETRIEVE, ""),
+        (r"snowflake-arctic-embed(2|-[lm]-v2)", "query: ", ""),
+        (r"snowflake-arctic-embed", _RETRIEVE, ""),
+        (r"qwen3-embedding", _QWEN, ""),
+        (r"embedding-?gemma", "task: search result | query: ", "title: {title} | text: "),
+        (r"bge-(small|base|large)-en", _RETRIEVE, ""),
+        (r"(^|[/-])e5-(small|base|large)(?!.*instruct)", "query: ", "passage: "),
+    )
+)
+
+
+def known_prefixes(model: str) -> Prefixes:
+    """Return the prefixes of a model, empty if it is unknown."""
+    name = model.lower()
+    return next((found for pattern, found in _KNOWN if pattern.search(name)), Prefixes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +78,27 @@ class EndpointSettings:
             known.query if self.query_prefix is None else self.query_prefix,
             known.document if self.document_prefix is None else self.document_prefix,
         )
+
+
+def document_input(prefix: str, title: str, heading_path: Iterable[str], text: str) -> str:
+    """Return the exact input of a chunk: prefix, title, heading path, text; at most 8,000 long.
+
+    Where the prefix has a place for the title, the title stands there and nowhere else. A heading
+    that repeats the title is left out. Whoever changes this raises the format of vector maps
+    (`store.vectors.matrix`), since keys are kept with them and not hashed again.
+    """
+    headings = list(heading_path)
+    if headings and headings[0] == title:
+        del headings[0]
+    if "{title}" in prefix:
+        prefix = prefix.replace("{title}", title.strip() or "none")
+        context = [" > ".join(headings)]
+    else:
+        context = [title.strip(), " > ".join(headings)]
+    lines = "\n".join(line for line in context if line)
+    return (prefix + (f"{lines}\n\n" if lines else "") + text.strip())[:MAX_INPUT]
+
+
+def vector_key(model: str, text: str) -> bytes:
+    """Return a vector's key: the first 16 bytes of the SHA-256 of model and exact input."""
+    return hashlib.sha256(f"{model}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.model.context import ContextQuery
     from vault_agent.model.notes import Anchor
     from vault_agent.model.search import Hit
-    from vault_agent.models.outcomes import Embedder
+    from vault_agent.models.embedder import Embedder
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import StoredChunk, StoredNote

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Unavailable
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.search import RERANKED
-from vault_agent.models.prefixes import document_input
+from vault_agent.models.settings import document_input
 from vault_agent.ranking.reorder import reorder
 from vault_agent.search.fallback import fell_back
 

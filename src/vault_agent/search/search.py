@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from vault_agent.model.lexical import LexicalQuery
     from vault_agent.model.search import Coverage, SearchQuery
     from vault_agent.model.warning import Warning
-    from vault_agent.models.outcomes import Embedder, Vector
+    from vault_agent.models.embedder import Embedder
     from vault_agent.models.reranker import Reranker
+    from vault_agent.models.vectors import Vector
     from vault_agent.search.lexical import Ranking
     from vault_agent.search.semantic import Near
     from vault_agent.store.current import Snapshot

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from vault_agent.model.scope import Scope
     from vault_agent.model.vectors import VectorSpace
-    from vault_agent.models.outcomes import Embedder, Vector
+    from vault_agent.models.embedder import Embedder
+    from vault_agent.models.vectors import Vector
     from vault_agent.ranking.cosine import Floats, Integers
     from vault_agent.store.current import Snapshot
     from vault_agent.store.vectors.matrix import Matrix

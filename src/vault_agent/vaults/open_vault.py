@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.writing import LoggedWrite
-    from vault_agent.models.embedder import HttpEmbedder
+    from vault_agent.models.embedder import Embedder
     from vault_agent.search.related import Subject
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
@@ -137,7 +137,7 @@ class OpenVault:
         return self._is_read_only
 
     @property
-    def embedder(self) -> HttpEmbedder | None:
+    def embedder(self) -> Embedder | None:
         """The embedding client, or None if embeddings are off."""
         return self.runs.embeddings.embedder
 

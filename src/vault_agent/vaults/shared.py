@@ -11,8 +11,9 @@ from vault_agent.system.allowance import Allowance
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from vault_agent.models.embedder import EndpointSettings, HttpEmbedder
+    from vault_agent.models.embedder import Embedder
     from vault_agent.models.reranker import Reranker
+    from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.current import Snapshot
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.known import KnownVaults
@@ -32,7 +33,7 @@ class Read(Protocol):
 class Shared:
     """Resources that all vaults of a process share."""
 
-    embedder: HttpEmbedder | None
+    embedder: Embedder | None
     endpoint: EndpointSettings | None  # of the embedder; None without embeddings
     on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
     known: KnownVaults  # the registered vaults
