@@ -164,10 +164,11 @@ async def test_vaults_are_searched_by_meaning_too(world: RegisteredVaults):
         async with world.app(embedding=embedding) as app:
             await ready(app, *HALVES)
             for mode in (Mode.EMBEDDING, Mode.HYBRID):
-                query = SearchQuery("frost on the beds", mode=mode, limit=10)
+                query = SearchQuery(f"frost on the beds {mode}", mode=mode, limit=10)
                 found = await app.several.search(HALVES, query)
                 assert found.used_mode is mode
                 assert {hit.vault for hit in found.hits} == set(HALVES)
+                assert endpoint.requests.count([query.query]) == 1  # one vector for all vaults
 
 
 async def test_a_word_of_one_vault_is_not_unknown(world: RegisteredVaults):

@@ -11,8 +11,10 @@ import asyncio
 import contextlib
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from weakref import WeakValueDictionary
 
 import aiohttp
+import anyio
 import orjson
 
 from vault_agent.errors import Unavailable, error_of
@@ -50,6 +52,7 @@ class ModelClient:
         self._url = self._policy.endpoint(url)
         self._session: aiohttp.ClientSession | None = None
         self._replies: OrderedDict[Hashable, Any] = OrderedDict()
+        self._turns: WeakValueDictionary[Hashable, anyio.Lock] = WeakValueDictionary()
         self._error: Unavailable | None = None
         self._recovery: asyncio.Task[None] | None = None
 
@@ -120,7 +123,7 @@ class ModelClient:
         return parse(reply)
 
     async def answer(self, key: Hashable, request: Callable[[], Awaitable[_Reply]]) -> _Reply:
-        """Return what `request` returns. The same key soon again is answered from memory.
+        """Return what `request` returns. Calls with one key, at once or soon again, send it once.
 
         After a fault of the endpoint, later calls raise at once, until a request in the background
         succeeds.
@@ -128,23 +131,25 @@ class ModelClient:
         Raises:
             Unavailable: the message says what to do.
         """
-        if key in self._replies:
-            self._replies.move_to_end(key)
-            reply: _Reply = self._replies[key]
+        turn = self._turns.setdefault(key, anyio.Lock())
+        async with turn:
+            if key in self._replies:
+                self._replies.move_to_end(key)
+                reply: _Reply = self._replies[key]
+                return reply
+            self.check()
+            try:
+                reply = await request()
+            except Fault as fault:
+                error = self.unavailable(fault)
+                if fault.kind not in self._service.of_one_request:
+                    self._error = error
+                    self._recover_after(_FIRST_WAIT)
+                raise error from None
+            self._replies[key] = reply
+            if len(self._replies) > _REPLIES_KEPT:
+                self._replies.popitem(last=False)
             return reply
-        self.check()
-        try:
-            reply = await request()
-        except Fault as fault:
-            error = self.unavailable(fault)
-            if fault.kind not in self._service.of_one_request:
-                self._error = error
-                self._recover_after(_FIRST_WAIT)
-            raise error from None
-        self._replies[key] = reply
-        if len(self._replies) > _REPLIES_KEPT:
-            self._replies.popitem(last=False)
-        return reply
 
     def forget(self) -> None:
         """Forget the replies that are answered from memory."""
