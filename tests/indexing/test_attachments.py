@@ -22,9 +22,8 @@ from vault_agent.model.lists import ListQuery
 from vault_agent.model.reading import PartQuery
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
-from vault_agent.search.fetch import chunk
 from vault_agent.search.lists import list_notes
-from vault_agent.search.part import attachment_part
+from vault_agent.search.note_file import indexed_text, read_chunk
 from vault_agent.search.related import related
 from vault_agent.search.resolve import resolve
 from vault_agent.search.search import search
@@ -61,7 +60,7 @@ async def test_a_page_of_a_pdf_is_found_with_its_number(tmp_path: Path):
         assert (hit.path, hit.page, hit.kind) == ("Papers/manual.pdf", 3, "pdf")
         assert (hit.title, hit.heading_path) == ("manual.pdf", ("Page 3",))
         assert "marmalade recipe" in hit.snippet
-        passage = await chunk(snapshot, hit.note_id, hit.chunk_index or 0)
+        passage = await read_chunk(snapshot, hit.note_id, hit.chunk_index or 0)
         assert passage.content == "A marmalade recipe\nfrom Seville.\n"
         assert passage.content_type.startswith("text/plain")
 
@@ -319,14 +318,16 @@ async def test_the_text_is_read_by_page_and_by_line(tmp_path: Path):
         stored = await snapshot.read(documents.readable_by_id, named.notes[0].note_id)
         assert stored is not None
 
-        async def text(**query: object) -> str:
-            asked = PartQuery(**query)  # type: ignore[arg-type]
-            return (await snapshot.read(attachment_part, stored, asked, 10_000)).text
+        file = await snapshot.read(indexed_text, stored)
 
-        assert await text(section="page 3") == "A marmalade recipe\nfrom Seville.\n"
-        assert await text(first_line=2, last_line=3) == "was on the stove.\nNothing here.\n"
-        assert await text(view="outline") == "1: Page 1\n3: Page 2\n4: Page 3\n"
-        whole = await snapshot.read(attachment_part, stored, PartQuery(), 10_000)
+        def text(**query: object) -> str:
+            asked = PartQuery(**query)  # type: ignore[arg-type]
+            return file.part(stored, asked, 10_000).text
+
+        assert text(section="page 3") == "A marmalade recipe\nfrom Seville.\n"
+        assert text(first_line=2, last_line=3) == "was on the stove.\nNothing here.\n"
+        assert text(view="outline") == "1: Page 1\n3: Page 2\n4: Page 3\n"
+        whole = file.part(stored, PartQuery(), 10_000)
         assert (whole.lines, whole.note_hash) == (5, None)
 
 

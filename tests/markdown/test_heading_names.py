@@ -22,7 +22,7 @@ from vault_agent.mcp.writing import place
 from vault_agent.model.notes import LinkKind
 from vault_agent.search.complete import heading_hits
 from vault_agent.search.context import section_chunks
-from vault_agent.search.part import named_part
+from vault_agent.search.note_file import named_part
 from vault_agent.store.index.notes import StoredChunk
 
 if TYPE_CHECKING:

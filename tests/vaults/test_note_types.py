@@ -18,7 +18,7 @@ from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery
 from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
-from vault_agent.search import fetch
+from vault_agent.search import note_file
 from vault_agent.search.lists import list_notes
 from vault_agent.search.resolve import resolve
 from vault_agent.wire.base import parse_strings, parse_values
@@ -72,7 +72,7 @@ def world(kept: KeptVaults) -> RegisteredVaults:
 
 
 async def targets(vault: OpenVault, path: str) -> list[str | None]:
-    found = await vault.read_files(fetch.note, identify(path), allow_large=False)
+    found = await vault.read_files(note_file.read_whole, identify(path), allow_large=False)
     return [link.path for link in found.links]
 
 
@@ -132,7 +132,7 @@ async def test_links_find_a_note_by_its_id_and_by_type_and_name(world: Registere
         ]
         named = await vault.read(resolve, "[[module-cost-tracker]]", roots=vault.roots)
         assert [each.path for each in named.notes] == ["modules/cost-tracker.md"]
-        shown = await vault.read_files(fetch.note, identify(journal), allow_large=False)
+        shown = await vault.read_files(note_file.read_whole, identify(journal), allow_large=False)
         assert shown.metadata.aliases == ()
 
 

@@ -30,7 +30,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.watch import Revision
-from vault_agent.search import fetch
+from vault_agent.search.note_file import read_whole
 from vault_agent.store.positions import read_positions
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ async def test_cancelled_calls_leave_nothing_open(root: Path, call: str):
 
         async def once() -> None:
             if call == "note":
-                await vault.read_files(fetch.note, identify("Bread.md"), allow_large=False)
+                await vault.read_files(read_whole, identify("Bread.md"), allow_large=False)
             else:
                 with await vault.open_attachment("jar.png", allow_large=False):
                     pass

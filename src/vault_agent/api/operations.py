@@ -31,7 +31,7 @@ from vault_agent.model.jobs import JobKind, JobList, OneJob, Trigger
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, FolderContents, NoteContent
 from vault_agent.model.search import MAX_RANKED, Answer, CompactAnswer
 from vault_agent.model.watch import WatchStatus
-from vault_agent.search import fetch
+from vault_agent.search.note_file import read_chunk, read_whole
 from vault_agent.vault.attachments import describe, list_folder
 from vault_agent.wire.requests import (
     AttachmentRequest,
@@ -113,7 +113,7 @@ async def _related(call: CallContext, sent: RelatedBody) -> Found:
 async def _note(call: CallContext, sent: NoteRequest) -> Found:
     """Return one note: the original Markdown of its current file."""
     large = sent.allow_large or sent.piece is not None
-    found = await call.vault.read_files(fetch.note, sent.note_id, allow_large=large, path=sent.path)
+    found = await call.vault.read_files(read_whole, sent.note_id, allow_large=large, path=sent.path)
     data = found if sent.piece is None else _piece(found, sent.piece)
     return Found(data, found.warnings, found.content_hash)
 
@@ -131,7 +131,7 @@ def _piece(note: NoteContent, piece: int) -> NoteContent:
 async def _chunk(call: CallContext, sent: ChunkRequest) -> Found:
     """Return one chunk as it was indexed, without frontmatter."""
     vault = call.vault
-    found = await vault.read(fetch.chunk, sent.note_id, sent.chunk_index, warnings=vault.warnings())
+    found = await vault.read(read_chunk, sent.note_id, sent.chunk_index, warnings=vault.warnings())
     return Found(found, found.warnings)
 
 

@@ -12,8 +12,7 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, PartQuery, ReadingView
-from vault_agent.search.outline import note_frontmatter, note_outline
-from vault_agent.search.part import part
+from vault_agent.search.note_file import read_frontmatter, read_outline, read_part
 from vault_agent.wire.base import Model
 from vault_agent.wire.requests import FileOfNote, NoteId
 
@@ -59,7 +58,7 @@ async def _read(call: CallContext, sent: PartRequest) -> Found:
         scope=call.scope,
     )
     page = await call.vault.read_files(
-        part, sent.note_id, query, call.vault.allowance, max_bytes=sent.max_bytes
+        read_part, sent.note_id, query, call.vault.allowance, max_bytes=sent.max_bytes
     )
     state = page.etag[:_DIGITS]
     if sent.cursor is not None and revision != state:
@@ -76,7 +75,7 @@ async def _outline(call: CallContext, sent: NoteParams) -> Found:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
     vault = call.vault
     found = await vault.read_files(
-        note_outline, sent.note_id, sent.path, vault.allowance, scope=call.scope
+        read_outline, sent.note_id, sent.path, vault.allowance, scope=call.scope
     )
     return Found(found)
 
@@ -85,7 +84,7 @@ async def _read_frontmatter(call: CallContext, sent: NoteParams) -> Found:
     """Return the frontmatter of a note as JSON, and its tags."""
     vault = call.vault
     found = await vault.read_files(
-        note_frontmatter, sent.note_id, sent.path, vault.allowance, scope=call.scope
+        read_frontmatter, sent.note_id, sent.path, vault.allowance, scope=call.scope
     )
     return Found(found)
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from vault_agent.errors import TooLarge
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.headings import Headings, anchor_key
 from vault_agent.markdown.resolve import LinkResolver, target_key
@@ -13,7 +14,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery, TypeCount
 from vault_agent.ranking.names import Hit, NameIndex
-from vault_agent.search.fetch import NoteFile, read_file
+from vault_agent.search.note_file import NoteFile, read_file
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index import places, stats
 from vault_agent.store.index.rows import name_hash
@@ -212,16 +213,14 @@ async def _parts(
     if kind not in query.kinds:
         return []
 
-    def read() -> NoteFile | int:
+    def read() -> NoteFile:
         with open_vault() as root:
             return read_file(root, path, MAX_OUTLINE_BYTES)
 
-    file = await in_thread(read)
-    if isinstance(file, int):
-        return []
     try:
+        file = await in_thread(read)
         parts = await allowance.run(file.size, _parts_of, file.text, fragment, kind, query.limit)
-    except WorkerCrashed:
+    except (TooLarge, WorkerCrashed):
         return []
     found = []
     for text, line, ranges in parts:

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown import frontmatter, links
 from vault_agent.markdown.render import Source, Vault, is_embeddable, render
 from vault_agent.markdown.resolve import LinkResolver, target_key
 from vault_agent.markdown.tree import build
-from vault_agent.model.identifiers import content_hash, identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile, PropertyValue, RenderedNote, ShownProperty
 from vault_agent.model.warning import Warning
-from vault_agent.search.attachment_page import attachment_markdown
-from vault_agent.search.fetch import NoteFile, read_file
 from vault_agent.search.named import named_text
+from vault_agent.search.note_file import NoteFile, note_file, read_file
 from vault_agent.store.index import lists, places
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
+from vault_agent.text.attachments import kind_of, page_of
 from vault_agent.text.names import is_note, stem
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.tree import Target, Tree
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
+    from vault_agent.store.index.notes import StoredNote
     from vault_agent.system.allowance import Allowance
     from vault_agent.vault.root import VaultRoot
 
@@ -43,6 +47,8 @@ MAX_EMBEDDED_BYTES = 2 << 20
 MAX_EMBEDDED_NOTES = 200
 MAX_LINKS = 20_000
 """Links of a page that are resolved. The others are shown as text."""
+_FENCES = re.compile("`+")
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|!~^$%&=])")
 
 
 class _Parsed(NamedTuple):
@@ -88,18 +94,15 @@ async def html_of_note(
         TooLarge: `NOTE_TOO_LARGE_TO_RENDER`.
     """
     stored = await snapshot.read(named_text, note_id)
-    file: NoteFile | int
-    if is_note(stored.path):
-        file = await in_thread(read_file, root, stored.path, MAX_BYTES)
-    else:
-        file = note_file(await snapshot.read(attachment_markdown, stored))
-        file = file if file.size <= MAX_BYTES else file.size
-    if isinstance(file, int):
+    try:
+        if is_note(stored.path):
+            file = await in_thread(read_file, root, stored.path, MAX_BYTES)
+        else:
+            file = note_file(await snapshot.read(attachment_markdown, stored), MAX_BYTES)
+    except TooLarge as error:
         raise TooLarge(
-            "NOTE_TOO_LARGE_TO_RENDER",
-            "The note is larger than 1 MiB.",
-            {"size": file, "limit": MAX_BYTES},
-        )
+            "NOTE_TOO_LARGE_TO_RENDER", "The note is larger than 1 MiB.", error.details
+        ) from None
     updated = (await snapshot.read(lists.updated_of, [stored.rowid])).get(stored.rowid)
     shown = _Shown(stored.path, stored.title, note_id, updated, file)
     return await _html(snapshot, root, shown, look)
@@ -140,12 +143,6 @@ async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -
         content_hash=file.hash.hex(),
         warnings=(*file.warnings, *_problem(parsed.front, path)),
     )
-
-
-def note_file(text: str) -> NoteFile:
-    """Return a text as if it were read from a file."""
-    data = text.encode("utf-8", "replace")
-    return NoteFile(data.decode(), len(data), content_hash(data), ())
 
 
 @contextmanager
@@ -251,10 +248,8 @@ async def _read(
             break
         try:
             file = await in_thread(read_file, root, path, MAX_BYTES)
-        except NotFound:
-            continue  # it was moved or deleted since the last run: shown as a link
-        if isinstance(file, int):
-            continue
+        except (NotFound, TooLarge):
+            continue  # moved or deleted since the last run, or too large: shown as a link
         gathered.embedded_bytes += file.size
         gathered.notes[path] = await _parsed(file, allowance)
         stored = await snapshot.read(reading.note_by_id, identify(path))
@@ -315,3 +310,29 @@ def _problem(front: Frontmatter, path: str) -> tuple[Warning, ...]:
     what = f"The frontmatter was not read, or only in part: {front.problem}."
     details = {"path": path, "reason": front.problem}
     return (Warning("FRONTMATTER_PARSE_FAILED", what, details),)
+
+
+def attachment_markdown(connection: Connection, stored: StoredNote) -> str:
+    """Return a link to the file, and its parts under their headings, which lead to its pages.
+
+    A PDF is embedded.
+    """
+    name = stored.path.rpartition("/")[2]
+    address = quote(name)
+    embedded = "!" if kind_of(stored.path) == "pdf" else ""
+    pieces = [f"{embedded}[{_plain(name)}]({address})\n"]
+    chunks = reading.chunks_of(connection, stored)
+    for heading_path, part in groupby(chunks, key=lambda chunk: chunk.heading_path):
+        text = "".join(chunk.text for chunk in part)
+        if heading_path:
+            page = page_of(stored.path, heading_path)
+            label = _plain(heading_path[-1])
+            shown = f"[{label}]({address}#page={page})" if page is not None else label
+            pieces.append(f"## {shown}\n")
+        fence = "`" * max(3, 1 + max(map(len, _FENCES.findall(text)), default=0))
+        pieces.append(f"{fence}text\n{text.rstrip()}\n{fence}\n")
+    return "\n".join(pieces)
+
+
+def _plain(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))

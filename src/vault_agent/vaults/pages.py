@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import TooLarge
-from vault_agent.search.html import Look, html_of_note, html_of_text, note_file
+from vault_agent.search.html import Look, html_of_note, html_of_text
+from vault_agent.search.note_file import note_file
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
 from vault_agent.vaults.file_keys import FileKeys

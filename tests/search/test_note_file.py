@@ -13,7 +13,7 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown import links
 from vault_agent.model.identifiers import identify
-from vault_agent.search import fetch
+from vault_agent.search import note_file
 from vault_agent.store.index import links as reading
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
@@ -43,7 +43,7 @@ async def opened(vault: Vault) -> AsyncIterator[tuple[Snapshot, VaultRoot]]:
 
 async def fetched(vault: Vault, path: str, *, allow_large: bool = False) -> NoteContent:
     async with opened(vault) as (snapshot, root):
-        return await fetch.note(snapshot, root, identify(path), allow_large=allow_large)
+        return await note_file.read_whole(snapshot, root, identify(path), allow_large=allow_large)
 
 
 async def test_links_and_attachments_are_listed_and_counted_separately(vault: Vault):
@@ -82,13 +82,13 @@ async def test_a_note_that_is_too_large_has_no_links_read(vault: Vault, monkeypa
     async with opened(vault) as (snapshot, root):
         monkeypatch.setattr(reading, "outgoing", never)
         with pytest.raises(TooLarge) as refused:
-            await fetch.note(snapshot, root, identify("n.md"), allow_large=False)
+            await note_file.read_whole(snapshot, root, identify("n.md"), allow_large=False)
     assert refused.value.details == {"size": 240_000, "limit": 200 << 10}
     assert "allowLarge" in refused.value.message
 
 
 async def test_over_the_hard_limit_allow_large_is_not_suggested(vault: Vault, monkeypatch):
-    monkeypatch.setattr(fetch, "MAX_NOTE_BYTES", 300 << 10)
+    monkeypatch.setattr(note_file, "FILE_LIMIT_BYTES", 300 << 10)
     vault.write("n.md", "x" * (301 << 10))
     with pytest.raises(TooLarge) as refused:
         await fetched(vault, "n.md", allow_large=True)
@@ -105,7 +105,7 @@ async def test_a_note_without_its_file_is_not_found(vault: Vault):
     async with opened(vault) as (snapshot, root):
         (vault.root / "b.md").unlink()
         with pytest.raises(NotFound) as refused:
-            await fetch.note(snapshot, root, identify("b.md"), allow_large=False)
+            await note_file.read_whole(snapshot, root, identify("b.md"), allow_large=False)
     assert refused.value.code == "NOTE_NOT_FOUND"
     assert "moved or deleted" in refused.value.message
     assert "Update the index" in refused.value.message
@@ -117,8 +117,8 @@ async def test_a_note_that_an_editor_puts_aside_to_save_it_is_read(vault: Vault,
         note, aside = vault.root / "b.md", vault.root / "b.md~"
         saved = note.read_text() + "More\n"
         note.rename(aside)
-        monkeypatch.setattr(fetch, "sleep", lambda seconds: note.write_text(saved))
-        content = await fetch.note(snapshot, root, identify("b.md"), allow_large=False)
+        monkeypatch.setattr(note_file, "sleep", lambda seconds: note.write_text(saved))
+        content = await note_file.read_whole(snapshot, root, identify("b.md"), allow_large=False)
     assert content.content == saved
 
 
