@@ -274,7 +274,7 @@ def test_new_notes_from_templates_and_links_to_no_note(desk: Desk):
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox").fill("Made by the palette")
+    page.get_by_role("dialog").get_by_role("combobox").fill("Made by the palette")
     page.keyboard.press("Shift+Enter")
     expect(dialog.get_by_label("Title")).to_have_value("Made by the palette")
     page.keyboard.press("Escape")
@@ -672,3 +672,35 @@ def test_a_type_that_is_a_link_is_shown_by_its_name(desk: Desk):
     desk.note("Typed.md", "---\ntype: ['[[people/Author|Author]]']\n---\n# Typed\n\nText.\n")
     page = desk.open(f"/notes/{desk.id_of('Typed')}")
     expect(page.locator(".doc .kind")).to_have_text("Author")
+
+
+def test_brackets_without_an_address_look_like_text(desk: Desk):
+    desk.note(
+        "Brackets.md",
+        "# Brackets\n\n[What was decided] and [^1], a [link](Lonely.md).\n\n[^1]: x\n",
+    )
+    page = desk.edit("Brackets")
+    expect(page.locator(".cm-content .md-link")).to_have_text(
+        ["[", "link", "]", "(", "Lonely.md", ")"]
+    )
+
+
+def test_a_property_completes_links(desk: Desk):
+    desk.note("Linking.md", "---\nparent: none\n---\n# Linking\n")
+    page = desk.edit("Linking")
+    page.get_by_label("Value of parent").fill("[[Sensor")
+    page.get_by_role("option", name="Sensor script").click()
+    desk.until("Linking.md", "[[Sensor script]]")
+
+
+def test_find_stays_in_view_and_the_palette_keeps_its_keys(desk: Desk):
+    desk.note("Found.md", "# Found\n\n" + "A line of text.\n\n" * 200)
+    page = desk.edit("Found")
+    page.keyboard.press("Control+f")
+    expect(page.locator(".cm-search")).to_be_visible()
+    page.locator(".pane.typed").evaluate("each => each.scrollTop = 3000")
+    expect(page.locator(".cm-search")).to_be_in_viewport(ratio=1)
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog", name="Jump to a note or command")).to_be_visible()
+    assert "[](" not in desk.read("Found.md").decode()

@@ -398,5 +398,5 @@ def test_larger_text_spacing_loses_nothing(visit: Callable[..., Page], note_id: 
         " letter-spacing: .12em !important; word-spacing: .16em !important; } p { margin-bottom: 2em !important; }');"
         " document.adoptedStyleSheets = [sheet]; }"
     )
-    expect(page.locator(".seg a", has_text="Jobs")).to_be_visible()
+    expect(page.locator(".seg a", has_text="Graph")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -144,7 +145,7 @@ def test_a_folder_that_is_entered_while_its_dialog_is_loaded_is_made(desk: Desk)
     page.get_by_role("button", name="New folder").click()
     page.get_by_role("textbox", name="Its name").fill("loft")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("There is a folder loft already")).to_be_visible()
+    expect(page.get_by_text("The folder loft exists already")).to_be_visible()
 
 
 def test_a_note_that_is_entered_while_its_dialog_is_loaded_is_made(desk: Desk):
@@ -319,10 +320,15 @@ def tab_to(page: Page, wanted: Locator) -> None:
 def test_the_palette_shows_files(desk: Desk):
     page = desk.open("/notes")
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox").fill("holz")
+    page.get_by_role("dialog").get_by_role("combobox").fill("holz")
     expect(page.get_by_role("option").first).to_contain_text("Öl & Holz.png")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog", name="Öl & Holz.png")).to_be_visible()
+
+
+def keep_daily_notes(desk: Desk) -> None:
+    """Write the daily note of a day that is not today, so that there is a calendar."""
+    desk.note(f"daily/{datetime.now(UTC).year - 1}-07-01.md", "# Summer\n")
 
 
 def test_starred_and_daily_notes_are_where_one_begins(desk: Desk):
@@ -330,6 +336,15 @@ def test_starred_and_daily_notes_are_where_one_begins(desk: Desk):
     page.get_by_role("button", name="Star this note").click()
     page.evaluate("location.hash = '#/notes'")
     start = page.locator(".start")
+    expect(start).to_be_visible()
+    keep_daily_notes(desk)
+    desk.note("index.md", "# All of it\n")
+    expect(start.locator("section", has_text="Home").get_by_role("link")).to_have_text("All of it")
+    expect(start.locator(".day[tabindex='0']")).to_have_count(1)
+    start.locator(".day").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    expect(start.locator(".day").nth(8)).to_be_focused()
     expect(start.locator("section", has_text="Starred").get_by_role("link")).to_have_text("Door")
     today = start.locator(".day[aria-current]")
     expect(today).to_have_attribute("data-has", "false")
@@ -345,13 +360,14 @@ def test_starred_and_daily_notes_are_where_one_begins(desk: Desk):
     page.evaluate("location.hash = '#/notes'")
     expect(page.locator(".prose")).to_have_count(0)
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox").fill(">today")
+    page.get_by_role("dialog").get_by_role("combobox").fill(">today")
     page.keyboard.press("Enter")
     expect(page.locator(".prose")).to_contain_text("Rain.")
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
 def test_axe_finds_nothing_in_the_tree_and_its_dialogs(desk: Desk, theme: str, width: int):
+    keep_daily_notes(desk)
     page = desk.open("/notes", color_scheme=theme, viewport={"width": width, "height": 800}, reduced_motion="reduce")  # fmt: skip
     found = {}
     if width > 720:  # a phone shows the list there

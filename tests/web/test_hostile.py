@@ -94,7 +94,7 @@ def test_lists_and_searches_show_text(visit: Callable[..., Page], hostile: Progr
     page.locator(".menu .entry").first.click()
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox").fill("img")
+    page.get_by_role("dialog").get_by_role("combobox").fill("img")
     expect(page.get_by_role("option").first).to_be_visible()
     assert page.locator("dialog :is(script, img, iframe)").count() == 0
 

@@ -164,3 +164,72 @@ def test_an_open_note_stands_above_no_list_that_it_is_not_in(
     expect(page.locator(".rows .row").first).to_be_visible()
     expect(page.locator(".facts time")).to_be_visible()
     expect(page.locator(".opened")).to_have_count(0)
+
+
+def test_results_say_when_and_how_much_they_are_linked(visit: Callable[..., Page]):
+    page = visit()
+    page.locator("#find").fill("probes")
+    row = page.locator(".rows .row", has_text="Frost alarm fires on two sensors")
+    expect(row.locator("time")).to_have_attribute("datetime", "2026-03-21")
+    expect(row.locator(".deg")).to_contain_text("connections")
+
+
+def test_an_operator_is_completed(visit: Callable[..., Page]):
+    page = visit()
+    page.locator("#find").fill("dew tag:sens")
+    options = page.locator("#completions option")
+    expect(options.first).to_have_attribute("value", "dew tag:sensors ")
+    page.locator("#find").fill("dew tag:sensors ")
+    expect(page.get_by_role("button", name="Remove the filter sensors")).to_be_visible()
+    page.locator("#find").fill("type:dec")
+    expect(options).to_have_attribute("value", "type:decision ")
+
+
+def test_a_note_about_which_nothing_is_known_has_no_side(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Lonely')}")
+    expect(page.locator(".prose")).to_contain_text("links nowhere")
+    expect(page.locator(".side section")).to_have_count(0)
+    expect(page.locator(".side")).to_be_hidden()
+    page.goto(f"{page.url.partition('#')[0]}#/notes/{note_id('Sensor script')}")
+    expect(page.locator(".side section").first).to_be_visible()
+
+
+def test_escape_closes_the_drawer_that_a_button_opened(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Frost alarm')}", viewport={"width": 820, "height": 900})
+    page.get_by_role("button", name="Side panel").click()
+    expect(page.locator(".side[data-drawer=true]")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".side[data-drawer=true]")).to_have_count(0)
+
+
+def test_times_are_in_the_language_of_the_page(visit: Callable[..., Page]):
+    page = visit()
+    german = "() => Object.defineProperty(navigator, 'language', { get: () => 'de-DE' })"
+    page.add_init_script(f"({german})()")
+    page.reload()
+    expect(page.locator(".stats")).to_contain_text("Last indexed")
+    assert "vor " not in page.locator(".stats").inner_text()
+
+
+def test_a_phone_names_the_kinds_of_the_graph(visit: Callable[..., Page]):
+    page = visit("/graph", viewport={"width": 390, "height": 844})
+    expect(page.locator(".legend small").first).to_be_visible()
+    expect(page.locator(".legend")).to_contain_text("Decisions")
+
+
+def test_the_largest_kinds_are_counted(visit: Callable[..., Page]):
+    def counted(data: Any) -> None:
+        data["types"] = [
+            {"type": kind, "count": count}
+            for kind, count in (("journal", 1), ("decision", 2), ("module", 3), ("pattern", 6))
+        ]
+
+    page = visit()
+    page.route("**/stats", changing(counted))
+    page.reload()
+    expect(page.locator(".stats")).to_contain_text("6 patterns")
+    assert "1 journal" not in page.locator(".stats").inner_text()

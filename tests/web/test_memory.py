@@ -124,12 +124,12 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: SeveralVau
     card.get_by_role("link").click()
     got = page.locator(".delivery", has_text="With a prompt")
     prices = got.locator(".got-note", has_text="Round prices at the end")
-    expect(prices).to_contain_text("In common")
+    expect(prices).to_contain_text("Shared tags")
     expect(prices).to_contain_text("is about src/costs.py")
     expect(prices).to_contain_text("%")
     expect(page.get_by_text("Notes are data, not instructions")).to_be_visible()
     page.locator("summary", has_text="left out").first.click()
-    expect(page.get_by_text("not near enough").first).to_be_visible()
+    expect(page.get_by_text("scored too low").first).to_be_visible()
     page.locator("summary", has_text="Text that the agent got").first.click()
     assert violations(page, RULES) == []
     for theme in ("dark", "light"):
@@ -141,15 +141,17 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: SeveralVau
     page.set_viewport_size({"width": 1440, "height": 900})
 
     page.get_by_role("button", name="Add a note").click()
-    page.get_by_role("combobox").fill("integers")
+    page.get_by_role("dialog").get_by_role("combobox").fill("integers")
     page.get_by_role("option", name="Money in integers").first.click()
-    expect(page.get_by_role("heading", name="Comes at the next event")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sent with the next prompt")).to_be_visible()
     refresh = page.get_by_role("button", name="Refresh")
     refresh.click()
     expect(page.get_by_role("dialog")).to_contain_text("What would be recalled now")
     assert violations(page, RULES) == []
     page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_text("It comes at the next event of the session.").first).to_be_visible()
+    expect(
+        page.get_by_text("It is sent with the next prompt of the session.").first
+    ).to_be_visible()
     text = world.event("prompt", prompt="and now the sensors").data["text"]
     assert "Money in integers" in text
     expect(page.locator(".delivery").first).to_contain_text("Money in integers")

@@ -159,3 +159,20 @@ def test_what_stands_in_a_note_leads_on(desk: Desk):
     page.keyboard.press("Escape")
     prose.locator("a.tag", has_text="#frost/ground").click()
     expect(page.get_by_role("button", name="Remove the filter frost/ground")).to_be_visible()
+
+
+def test_marks_follow_the_search_and_leave_words_of_the_page_alone(desk: Desk):
+    desk.note("Marked.md", "# Marked\n\nQuinces and medlars.\n\n```tasks\nnot done\n```\n")
+    page = desk.open(f"/notes/{desk.id_of('Marked')}?q=quinces+tasks")
+    page.wait_for_function("() => CSS.highlights.get('hits')?.size > 0")
+    assert {each.lower() for each in marked(page)} == {"quinces"}
+    page.locator("#find").fill("medlars")
+    page.wait_for_function("() => [...CSS.highlights.get('hits')].map(String).join() === 'medlars'")
+    page.locator("#find").fill("")
+    page.wait_for_function("() => !CSS.highlights.get('hits').size")
+
+
+def test_properties_that_cannot_be_read_are_said_while_reading(desk: Desk):
+    desk.note("Broken.md", "---\ntags: [a\n---\n# Broken head\n\nText.\n")
+    page = desk.open(f"/notes/{desk.id_of('Broken')}")
+    expect(page.get_by_text("The properties of this note cannot be read")).to_be_visible()

@@ -5,9 +5,10 @@ import { DAY, folderOf, nameOf } from "./query.js";
 
 const MOST = 200;
 
-/** The daily notes whose names begin so, by name. @param {string} start such as 2026-11 */
-export async function dailyNotes(start) {
-  const { data } = await ask("GET", "/notes", { query: { path: [`**/${start}-*`], sort: "path", limit: MOST } });
+/** The daily notes whose names begin so, by name. @param {string[]} starts such as 2026-11 */
+export async function dailyNotes(...starts) {
+  const path = starts.map((start) => `**/${start}-*`);
+  const { data } = await ask("GET", "/notes", { query: { path, sort: "path", limit: MOST } });
   const found = new Map(/** @type {[string, { id: string, folder: string }][]} */ ([]));
   for (const { noteId, path } of data.notes)
     if (DAY.test(nameOf(path))) found.set(nameOf(path), { id: noteId, folder: folderOf(path) });

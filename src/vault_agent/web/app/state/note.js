@@ -24,7 +24,8 @@ import { health, mayWrite, revision, touched } from "./vault.js";
  *   properties: Wire.ShownProperty[],
  *   tag: string | null,
  *   hash: string | null,
- * }} Note
+ *   isBroken: boolean,
+ * }} Note `isBroken`: its frontmatter could not be read
  */
 
 /** Whether a file is a note. Of an attachment, only the text is shown. @param {{ path: string } | null} file */
@@ -64,6 +65,7 @@ function fromReply(id, data, tag) {
     properties,
     tag,
     hash: data.contentHash,
+    isBroken: false,
   };
 }
 
@@ -76,9 +78,10 @@ function fromReply(id, data, tag) {
 export async function readNote(id, signal) {
   const known = cache.get(id);
   try {
-    const { data, tag } = await ask("GET", `/notes/${id}/html`, { signal, etag: known?.tag });
+    const { data, tag, warnings } = await ask("GET", `/notes/${id}/html`, { signal, etag: known?.tag });
     if (!data && known) return keep(known);
-    return keep(fromReply(data.noteId ?? id, data, tag));
+    const isBroken = warnings.some(({ code }) => code === "FRONTMATTER_PARSE_FAILED");
+    return keep({ ...fromReply(data.noteId ?? id, data, tag), isBroken });
   } catch (error) {
     if (/** @type {Fault} */ (error).code !== "NOTE_TOO_LARGE_TO_RENDER") throw error;
     const { data } = await ask("GET", `/notes/${id}`, { signal, query: { piece: 0 }, patience: 60_000 });

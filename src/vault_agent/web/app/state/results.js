@@ -25,7 +25,6 @@ import { embeds, health, revision } from "./vault.js";
  */
 
 const PAGE = 100;
-const MANY = 50; // notes
 const BEST = 50;
 const WORDS = 60; // that are marked
 const SETTLED = 250; // ms after the last key, when the order by meaning replaces the one by words
@@ -38,7 +37,6 @@ const NOTHING = {
   time: 0,
   mode: "",
   indexedAt: /** @type {string | null} */ (null),
-  order: "", // of a list
   key: "",
 };
 export const results = signal(NOTHING);
@@ -123,33 +121,20 @@ export function once(rows) {
 }
 
 /**
- * Whether the last change of many notes, or of a whole page, is of one minute, as after a copy.
- * @param {Wire.ListedNote[]} notes
- */
-const sameTime = (notes) =>
-  notes.length >= MANY && notes[0].updated.slice(0, 16) === notes.at(-1)?.updated.slice(0, 16);
-
-/**
  * @param {string | null} cursor
  * @param {string | undefined} mode
  * @param {AbortSignal} signal
  * @param {number} [limit]
- * @param {string} [usual] the order if none is chosen
  * @param {boolean} [explain]
  * @returns {Promise<Omit<typeof NOTHING, "key">>}
  */
-export async function page(cursor, mode, signal, limit = PAGE, usual = "", explain = false) {
+export async function page(cursor, mode, signal, limit = PAGE, explain = false) {
   const { text, type, tag, path, project, after, before, linked, tasks, sort } = asked.peek();
   if (!text) {
-    const order = sort || (cursor ? results.peek().order : usual) || "updated";
-    const query = { sort: order, limit, type, tag, path, project, after, before, linked, tasks, cursor };
+    const query = { sort: sort || "updated", limit, type, tag, path, project, after, before, linked, tasks, cursor };
     const { data, time } = await ask("GET", "/notes", { query, signal });
-    if (order === "updated" && !sort && !cursor && sameTime(data.notes)) {
-      return page(null, mode, signal, limit, "connections");
-    }
     return {
       rows: data.notes.map(fromList),
-      order,
       total: data.total,
       more: data.hasMore,
       cursor: data.nextCursor,
@@ -164,7 +149,6 @@ export async function page(cursor, mode, signal, limit = PAGE, usual = "", expla
   const found = /** @type {Wire.Answer} */ (data); // not the compact ones
   return {
     rows: found.results.map(fromSearch),
-    order: "",
     total: null,
     more: data.hasMore,
     cursor: data.nextCursor,
@@ -192,11 +176,16 @@ const load = newestOnly(async (abort, /** @type {{ quiet?: boolean }} */ { quiet
     const first = await page(null, searching.peek() ? "lexical" : undefined, abort);
     if (abort.aborted) return;
     show(wanted, first, quiet);
-    if (!searching.peek() || !embeds.peek()) return;
+    if (!searching.peek()) return;
+    busy.value = embeds.peek();
     await new Promise((done) => setTimeout(done, SETTLED));
     if (abort.aborted) return;
-    const better = await page(null, "hybrid", abort);
-    if (!abort.aborted) show(wanted, better, true);
+    if (embeds.peek()) {
+      const better = await page(null, "hybrid", abort);
+      if (abort.aborted) return;
+      show(wanted, better, true);
+    }
+    await connect(abort);
   } catch (error) {
     if (abort.aborted) return;
     fault.value = /** @type {Fault} */ (error);
@@ -204,6 +193,19 @@ const load = newestOnly(async (abort, /** @type {{ quiet?: boolean }} */ { quiet
     if (!abort.aborted) busy.value = false;
   }
 });
+
+/** Complete the rows of a search by what lists say of notes. @param {AbortSignal} signal */
+async function connect(signal) {
+  const path = results.peek().rows.map((row) => row.path);
+  const reply = path.length && (await ask("GET", "/notes", { query: { path, limit: BEST }, signal }).catch(() => null));
+  if (!reply || signal.aborted) return;
+  const listed = new Map(reply.data.notes.map((note) => [note.noteId, note]));
+  const rows = results.peek().rows.map((row) => {
+    const note = listed.get(row.id);
+    return note ? { ...row, date: row.date ?? note.updated, connections: note.connections } : row;
+  });
+  results.value = { ...results.peek(), rows };
+}
 
 /** @param {string} wanted @param {Awaited<ReturnType<typeof page>>} found @param {boolean} still */
 function show(wanted, found, still) {

@@ -18,7 +18,7 @@ export async function explained(id, abort) {
     const at = own.rows.findIndex((row) => row.id === id);
     if (at >= 0) return { hit: /** @type {Wire.Hit} */ (own.rows[at].hit), place: at + 1 };
     if (!own.more) return null;
-    const next = await page(own.cursor, mode, abort, 0, "", true);
+    const next = await page(own.cursor, mode, abort, 0, true);
     own.rows = once([...own.rows, ...next.rows]);
     own.more = next.more;
     own.cursor = next.cursor;

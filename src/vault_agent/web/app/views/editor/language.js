@@ -84,6 +84,14 @@ const BLOCK = {
   },
 };
 
+/** Brackets without an address are text: placeholders of templates, footnotes and asides. */
+const BRACKETS = {
+  name: "Brackets",
+  before: "LinkEnd",
+  /** @param {Inline} cx @param {number} next @param {number} pos */
+  parse: (cx, next, pos) => (next === 93 && !/[([]/.test(cx.slice(pos + 1, pos + 2)) ? pos + 1 : -1),
+};
+
 const CALLOUT = {
   name: "CalloutMark",
   before: "Link",
@@ -138,6 +146,7 @@ const markdown = parser.configure([
       between("OwnComment", 37, "%%", "%%"),
       between("Formula", 36, "$$", "$$"),
       CALLOUT,
+      BRACKETS,
       TAG,
       BLOCK,
     ],

@@ -23,6 +23,7 @@ const KNOWN = /** @type {const} */ ([
   "title",
 ]);
 const LISTS = new Set(["tags", "aliases", "links"]);
+const DATES = new Set(["date", "created", "updated"]);
 const TYPES = ["journal", "decision", "module", "note", "pattern", "bug", "snippet"];
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -30,7 +31,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const lookFor = (name) => async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => {
   if (name === "type")
     return TYPES.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }));
-  if (name !== "tags" && name !== "links") return [];
+  if (name !== "tags" && name !== "links" && !text.startsWith("[[")) return [];
   const { data } = await ask("GET", "/suggest", {
     query: {
       q: text.replace(/^#|^\[\[|\]\]$/g, ""),
@@ -226,37 +227,30 @@ function Value({ name, value, onChange }) {
     </button>`;
   if (LISTS.has(name) && value !== null && value !== "")
     return html`<${Many} name=${name} list=${[value]} onChange=${onChange} />`;
-  if (name === "type")
-    return html`<${Combo}
-      label=${t.value(name)}
-      value=${String(value ?? "")}
-      shown
-      keep
-      look=${lookFor(name)}
-      onTake=${(/** @type {string} */ now) => now !== value && onChange(now)}
-    />`;
-  return html`<${One} name=${name} value=${value} onChange=${onChange} />`;
+  const shown = value === null || value === undefined ? "" : String(value);
+  if (DATE.test(shown) || (DATES.has(name) && !shown))
+    return html`<${Day} name=${name} value=${shown} onChange=${onChange} />`;
+  const take = (/** @type {string} */ text) => {
+    const number = typeof value === "number" && text && Number.isFinite(Number(text));
+    if (text !== shown) onChange(number ? Number(text) : text);
+  };
+  return html`<${Combo} label=${t.value(name)} value=${shown} shown keep look=${lookFor(name)} onTake=${take} />`;
 }
 
-/** @param {{ name: string, value: unknown, onChange: (value: unknown) => void }} given */
-function One({ name, value, onChange }) {
-  const shown = value === null || value === undefined ? "" : String(value);
+/** @param {{ name: string, value: string, onChange: (value: unknown) => void }} given */
+function Day({ name, value, onChange }) {
   const draft = useSignal(/** @type {string | null} */ (null)); // what is typed, until the field is left
-  const date = DATE.test(shown) || ((name === "date" || name === "created" || name === "updated") && !shown);
   const left = (/** @type {Typed} */ { target }) => {
     const text = draft.peek();
     const half = target.validity.badInput; // of a date
     draft.value = null;
-    if (half) target.value = shown;
-    if (half || text === null || text === shown) return;
-    const number = typeof value === "number" && text.trim() !== "" && Number.isFinite(Number(text));
-    onChange(number ? Number(text) : text);
+    if (half) target.value = value;
+    if (!half && text !== null && text !== value) onChange(text);
   };
   return html`<input
-    type=${date ? "date" : "text"}
+    type="date"
     aria-label=${later.edit.properties.value(name)}
-    dir="auto"
-    value=${draft.value ?? shown}
+    value=${draft.value ?? value}
     onInput=${(/** @type {Typed} */ { target }) => (draft.value = target.validity.badInput ? null : target.value)}
     onBlur=${left}
     onKeyDown=${(/** @type {KeyboardEvent & { target: HTMLInputElement }} */ event) => {

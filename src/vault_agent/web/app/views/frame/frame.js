@@ -27,7 +27,7 @@ import { agoWords, count, timeOf, words } from "../../words.js";
 import { overlay } from "./overlay.js";
 
 const VAULTS = () => import("./vaults.js");
-const SEGMENTS = /** @type {const} */ (["notes", "graph", "memory", "jobs"]);
+const SEGMENTS = /** @type {const} */ (["notes", "graph", "memory"]);
 
 /** The vault that is shown: a button where the server has several. */
 function VaultName() {
@@ -95,7 +95,7 @@ export function Top() {
   </header>`;
 }
 
-const SHOWN = 3; // kinds besides notes
+const SHOWN = 3; // kinds besides notes, the largest
 
 /** The stats bar. Each part of it leads to what explains it. */
 export function Stats() {
@@ -106,6 +106,7 @@ export function Stats() {
   const kinds = KINDS.filter((kind) => kind !== "note")
     .map((kind) => /** @type {const} */ ([kind, types.find((each) => each.type?.toLowerCase() === kind)?.count ?? 0]))
     .filter(([, n]) => n > 0)
+    .sort(([, one], [, other]) => other - one)
     .slice(0, SHOWN);
   const indexed = index?.indexedAt
     ? words.stats.indexed(agoWords((Date.now() - timeOf(index.indexedAt)) / 1000))
@@ -162,7 +163,7 @@ export function Stats() {
   </footer>`;
 }
 
-const THUMBS = /** @type {const} */ (["notes", "graph", "memory", "jobs", "settings"]);
+const THUMBS = /** @type {const} */ ([...SEGMENTS, "settings"]);
 
 /** The views, for thumbs. */
 export function Thumbs() {

@@ -259,7 +259,7 @@ export function View() {
       now &&
       shown === 0 &&
       html`<div class="wait">
-        <${Empty} icon="graph" title=${now.ids.length ? later.graph.none.noneAtAll : words.notes.empty.title} />
+        <${Empty} icon="graph" title=${now.ids.length ? later.graph.none : words.notes.empty.title} />
       </div>`
     }
     ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}

@@ -90,6 +90,7 @@ export function Panel({
           onClick=${() => toggle(kind)}
         >
           <${Shape} type=${kind} quiet />
+          <small>${words.kinds[kind]}</small>
         </button>`,
       )}
       <button aria-expanded=${!folded.value} aria-label=${t.filters} onClick=${() => (folded.value = !folded.peek())}>

@@ -28,7 +28,7 @@ export function GotNote({ note, sign }) {
   const more = [note.matchType && t.match[/** @type {"tag"} */ (note.matchType)], ...reasons].filter(Boolean);
   return html`<li class="line got-note" data-sign=${sign}>
     ${sign && html`<${Icon} name=${sign} />`}
-    <${Shape} type=${note.type} />
+    ${note.type !== undefined && html`<${Shape} type=${note.type} />`}
     <span class="grow">
       <span class="name">
         ${

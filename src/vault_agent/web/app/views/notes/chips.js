@@ -224,7 +224,7 @@ export const FilesToggle = () => html`<button
 
 export function Count() {
   const { rows, total, more, key } = results.value;
-  const sort = /** @type {typeof SORTS[number]} */ (address.value.sort || results.value.order || "updated");
+  const sort = /** @type {typeof SORTS[number]} */ (address.value.sort || "updated");
   const said = !key
     ? ""
     : total === null

@@ -6,7 +6,8 @@ import { Icon } from "../../parts/sign.js";
 import { address, go } from "../../state/address.js";
 import { asWord, split } from "../../state/query.js";
 import { busy, chosen, results, searching } from "../../state/results.js";
-import { embeds } from "../../state/vault.js";
+import { embeds, stats } from "../../state/vault.js";
+import { ask, newestOnly } from "../../wire.js";
 import { words } from "../../words.js";
 
 const WAIT = 60; // ms after the last key
@@ -92,6 +93,15 @@ export function Find() {
     [],
   );
 
+  const complete = useRef(newestOnly(completions));
+  const options = useSignal(/** @type {string[]} */ ([]));
+  useEffect(() => {
+    complete.current(text.value).then(
+      (found) => found && (options.value = found),
+      () => (options.value = []),
+    );
+  }, [text.value]);
+
   const mode = searching.value
     ? /** @type {Record<string, string>} */ (words.notes.mode)[results.value.mode]
     : embeds.value
@@ -110,6 +120,7 @@ export function Find() {
         dir="auto"
         spellcheck=${false}
         autocomplete="off"
+        list="completions"
         maxlength="1000"
         value=${text.value}
         placeholder=${words.notes.hint}
@@ -117,6 +128,9 @@ export function Find() {
         onKeyDown=${keyed}
         onCompositionEnd=${typed}
       />
+      <datalist id="completions">
+        ${options.value.map((option) => html`<option key=${option} value=${option}></option>`)}
+      </datalist>
       ${
         text.value &&
         html`<button class="icon" aria-label=${words.notes.clear} onClick=${clear}><${Icon} name="x" /></button>`
@@ -124,6 +138,22 @@ export function Find() {
       ${mode && embeds.value && html`<span class="mode" title=${words.notes.modeTitle}>${mode}</span>`}
     </label>
   </div>`;
+}
+
+const STARTED = /^(.*(?:^|\s)(tag|path|type):)("?)([^\s"]*)$/isu;
+
+/** The text with its last operator completed: each ends in a space, so that it becomes a chip.
+ * @param {AbortSignal} signal @param {string} text */
+async function completions(signal, text) {
+  const [, before, name = "", , value] = STARTED.exec(text) ?? [];
+  if (!before) return [];
+  const kind = { tag: "tag", path: "folder" }[name.toLowerCase()];
+  const values = kind
+    ? (await ask("GET", "/suggest", { query: { q: value, kinds: kind, limit: 8 }, signal })).data.suggestions.map(
+        ({ insert }) => insert,
+      )
+    : (stats.peek()?.types ?? []).flatMap(({ type }) => (type?.startsWith(value) ? type : []));
+  return values.map((each) => `${before.slice(0, -name.length - 1)}${asWord(name, each)} `);
 }
 
 /** @param {string[]} before @param {string[]} more */

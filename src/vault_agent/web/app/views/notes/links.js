@@ -2,7 +2,6 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { sentence, toast, Trouble } from "../../parts/say.js";
-import { Icon } from "../../parts/sign.js";
 import { Marked, plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
 import { linkMention } from "../../state/linking.js";
@@ -120,7 +119,7 @@ export function Links({ id, named }) {
         outgoing.value?.map(
           ({ noteId, title, path }) => html`<div class="ref-row" key=${noteId}>
             <a class="ref" href=${changed({ note: noteId ?? "", at: "" })} data-peek=${noteId}>
-              <strong><${Icon} name="notes" /><bdi class="cut">${plain(title, 160) || words.untitled}</bdi></strong>
+              <strong><bdi class="cut">${plain(title, 160) || words.untitled}</bdi></strong>
               <p><bdi>${plain(path, 200)}</bdi></p>
             </a>
           </div>`,
@@ -151,7 +150,6 @@ export function Links({ id, named }) {
 function Reference({ from }) {
   return html`<a class="ref" href=${changed({ note: from.noteId, at: "" })} data-peek=${from.noteId}>
     <strong>
-      <${Icon} name="notes" />
       <bdi class="cut">${plain(from.title, 160) || words.untitled}</bdi>
       <small class="num">${from.count > 1 ? later.note.times(from.count) : ""}</small>
     </strong>

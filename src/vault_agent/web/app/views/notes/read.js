@@ -12,7 +12,7 @@ import { address, arrival, beforeLeaving, changed, go, remember, remembered } fr
 import { isNote, note, noteFault, readPiece, reopen } from "../../state/note.js";
 import { folderOf, nameOf } from "../../state/query.js";
 import { star, starred } from "../../state/settings.js";
-import { health, mayWrite, typed } from "../../state/vault.js";
+import { health, mayWrite } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { count, fullDate, words } from "../../words.js";
 import { showAnchor, showLine, stayAt } from "./anchor.js";
@@ -204,6 +204,7 @@ function Reader({ drawer, onSide }) {
         read &&
         html`<div class="doc">
           <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
+          ${read.isBroken && html`<p class="say" role="status"><${Icon} name="warn" />${later.note.broken}</p>`}
           ${read.source !== null ? html`<${Source} key=${read.tag} read=${read} />` : html`<${Prose} read=${read} />`}
           <${Links} key=${read.id} id=${read.id} named=${linked} />
         </div>`
@@ -219,7 +220,7 @@ function Facts({ read }) {
   const status = read.properties.find((each) => each.key === "status")?.values[0]?.text;
   return html`<div class="facts">
     ${
-      typed.value &&
+      read.type &&
       html`<span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>`
     }
     ${status && html`<bdi>${plain(status, 40)}</bdi>`}

@@ -32,6 +32,7 @@ export function Side({ read, box, drawer }) {
     <button class="icon shut" aria-label=${words.close} onClick=${() => (drawer.value = false)}>
       <${Icon} name="x" />
     </button>
+    <p class="none">${later.note.nothingAbout}</p>
     ${isNote(read) && html`<${Mini} read=${read} />`}
     ${hasParts(read) && html`<${Outline} read=${read} box=${box} />`}
     ${

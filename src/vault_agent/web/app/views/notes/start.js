@@ -1,4 +1,4 @@
-// Where a person begins while nothing is open: starred and recent notes, and the days with a daily note.
+// Where a person begins while nothing is open: the start of the vault, starred and recent notes, and daily notes.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { useSheet } from "../../parts/sheet.js";
@@ -10,18 +10,30 @@ import { dayName } from "../../state/stamp.js";
 import { recent, starred } from "../../state/settings.js";
 import { hasRight, revision } from "../../state/vault.js";
 import { later } from "../../later.js";
+import { ask } from "../../wire.js";
 import { locale, words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 /** @import { Kept } from "../../state/settings.js" */
 
 const SHOWN = 8; // recent notes
 
+const HOMES = ["Home.md", "index.md", "README.md"];
+
 export function Start() {
   const styled = useSheet("files.css");
+  const homes = useSignal(/** @type {Kept[]} */ ([]));
+  useEffect(() => {
+    ask("GET", "/notes", { query: { path: HOMES } }).then(
+      ({ data }) => (homes.value = data.notes.map(({ noteId, ...note }) => ({ ...note, id: noteId }))),
+      () => {},
+    );
+  }, [revision.value]);
   if (!styled) return null;
   const t = later.start;
-  const others = recent.value.filter(({ id }) => !starred.value.some((each) => each.id === id));
+  const first = [...homes.value, ...starred.value];
+  const others = recent.value.filter(({ id }) => !first.some((each) => each.id === id));
   return html`<div class="start">
+    ${homes.value.length > 0 && html`<section><h2>${t.home}</h2><${Notes} list=${homes.value} icon="home" /></section>`}
     ${
       starred.value.length > 0 &&
       html`<section><h2>${t.starred}</h2><${Notes} list=${starred.value} icon="star" /></section>`
@@ -56,7 +68,7 @@ function firstDay() {
   return ((info.getWeekInfo?.() ?? info.weekInfo)?.firstDay ?? 1) % 7;
 }
 
-/** The days of a month with their daily notes. It is there if there are such notes, or one can be made. */
+/** The days of a month with their daily notes, where there are such notes. Arrow keys walk the days. */
 function Calendar() {
   const t = later.start;
   const today = new Date();
@@ -65,19 +77,31 @@ function Calendar() {
   const any = useSignal(false);
   const [year, at] = [month.value.getFullYear(), month.value.getMonth()];
   useEffect(() => {
+    const now = today.getFullYear();
+    void dailyNotes(String(now), String(now - 1)).then(
+      ({ size }) => (any.value = size > 0),
+      () => {},
+    );
+  }, [revision.value]);
+  useEffect(() => {
     let gone = false;
     void dailyNotes(dayName(month.value).slice(0, 7)).then(
       (found) => {
-        if (gone) return;
-        notes.value = found;
-        if (found.size) any.value = true;
+        if (!gone) notes.value = found;
       },
       () => {},
     );
     return () => void (gone = true);
   }, [month.value, revision.value]);
+  if (!any.value) return null;
   const makes = hasRight("create");
-  if (!any.value && !makes) return null;
+  const isToday = (/** @type {Date} */ day) => dayName(day) === dayName(today);
+  /** @param {KeyboardEvent & { currentTarget: HTMLElement }} event */
+  const keyed = ({ key, currentTarget }) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 }[key];
+    const days = /** @type {HTMLElement[]} */ ([...currentTarget.querySelectorAll(".day")]);
+    if (step) days[days.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step]?.focus();
+  };
   const open = (/** @type {string} */ name) => {
     const known = notes.peek().get(name);
     if (known) go({ note: known.id });
@@ -96,7 +120,7 @@ function Calendar() {
       <span role="status">${monthName.format(month.value)}</span>
       <button class="icon" aria-label=${t.after} onClick=${() => move(1)}><${Icon} name="right" /></button>
     </header>
-    <div class="days">
+    <div class="days" onKeyDown=${keyed}>
       <div class="week" aria-hidden="true">${week.map((each, day) => html`<span key=${day}>${each}</span>`)}</div>
       ${cells.map((each, day) => {
         const name = dayName(each);
@@ -107,9 +131,10 @@ function Calendar() {
           style=${day === 0 ? { gridColumnStart: blank + 1 } : {}}
           data-has=${has}
           aria-label=${`${wholeDay.format(each)}${has ? "" : `, ${t.none}`}`}
-          aria-current=${name === dayName(today) ? "date" : undefined}
-          disabled=${!has && !makes}
-          onClick=${() => open(name)}
+          tabindex=${(cells.some(isToday) ? isToday(each) : day === 0) ? 0 : -1}
+          aria-current=${isToday(each) ? "date" : undefined}
+          aria-disabled=${!has && !makes}
+          onClick=${() => (has || makes) && open(name)}
         >
           ${day + 1}
         </button>`;
