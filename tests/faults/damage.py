@@ -82,7 +82,6 @@ async def _make(vault: Vault) -> None:
         vault.write("folder 1/Note 1.md", "# Note 1\n\nrewritten word1 shared\n")
         vault.write("New.md", "# New\n\nshared " + "new " * 2000)
         await vault.index()
-        vault.directory.sweep_fulltext(number, keep=2)  # as a server does
         await embed(str(vault.directory.path), MadeUp(), settings(), vault.heard)
         async with open_jobs(vault.directory.jobs) as jobs:
             for count in range(30):

@@ -157,7 +157,7 @@ class Scenario:
     def _has_merged(self) -> bool:
         """Whether the engine has merged: after the commit, or before its files were linked."""
         generation = self.vault.directory.path / "generation-1"
-        segments = {path.stem for path in generation.glob("fulltext-*/notes/*.store")}
+        segments = {path.stem for path in generation.glob("fulltext/notes/*.store")}
         return bool(list(generation.glob("*.merged"))) or len(segments) < COMMITS_BEFORE_A_MERGE
 
     def reset(self) -> None:

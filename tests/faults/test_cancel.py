@@ -201,7 +201,6 @@ async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     "step",
     [
         "vault_agent.store.fulltext.writer.FulltextWriter.commit",
-        "vault_agent.indexing.index.make_durable",
         "vault_agent.store.layout.IndexDirectory.publish",
     ],
 )

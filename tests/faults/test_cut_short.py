@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut there")
 
-WITNESSES = ("generation-*/fulltext-*/notes/*.term", "generation-*/index.db")
+WITNESSES = ("generation-*/fulltext/notes/*.term", "generation-*/index.db")
 OTHERS = (
-    "generation-*/fulltext-*/chunks/*.idx",
+    "generation-*/fulltext/chunks/*.idx",
     "generation-*/index.db-shm",
     "vectors/*.rows",
-    *(f"generation-*/fulltext-*/notes/*.{kind}" for kind in ("idx", "pos", "fieldnorm", "store")),
-    *(f"generation-*/fulltext-*/chunks/*.{kind}" for kind in ("term", "pos", "fast", "fieldnorm")),
+    *(f"generation-*/fulltext/notes/*.{kind}" for kind in ("idx", "pos", "fieldnorm", "store")),
+    *(f"generation-*/fulltext/chunks/*.{kind}" for kind in ("term", "pos", "fast", "fieldnorm")),
     "generation-*/index.db-wal",
     "vectors.db",
     "current",

@@ -84,7 +84,7 @@ def index_state(program: Program) -> State:
         (chunks,) = connection.execute("SELECT count(*) FROM chunk").fetchone()
         assert (len(state), chunks) == (meta["notes"], meta["chunks"])
     try:
-        FulltextReader(directory.fulltext(number, meta["revision"])).close()
+        FulltextReader(directory.fulltext(number)).close()
     except IndexUnavailable as error:
         raise AssertionError("the full text is damaged") from error
     return state

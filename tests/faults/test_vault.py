@@ -196,7 +196,7 @@ async def test_a_full_disk_is_reported_as_disk_full(vault: Vault, monkeypatch: p
     def fail(*_: object) -> None:
         raise OSError(errno.EIO, "no word of room")
 
-    monkeypatch.setattr("vault_agent.indexing.index.make_durable", fail)
+    monkeypatch.setattr("vault_agent.store.fulltext.writer.sync_folder", fail)
     with pytest.raises(Failed, match="INDEX_IO_ERROR"):
         await vault.index()
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))

@@ -47,7 +47,7 @@ async def test_removed_notes_are_removed_from_full_text(vault: Vault):
     await vault.index()
     with vault.reader() as connection:
         held = {file.rowid for file in reading.files(connection)}
-    reader = FulltextReader(vault.directory.fulltext(1, 2))
+    reader = FulltextReader(vault.directory.fulltext(1))
     assert reader.admitted(Filters()) == held
     assert reader.candidates(compile_query("flour"), Filters()).body.keys() == set()
     reader.close()
@@ -219,7 +219,6 @@ async def test_leftovers_of_a_killed_run_are_removed(vault: Vault):
     leftover = vault.directory.generation(2)
     leftover.mkdir()
     (leftover / "index.db").write_bytes(b"half")
-    (vault.directory.fulltext(1, 2) / "notes").mkdir(parents=True)  # of the next revision
     vault.write("New.md", "new")
     await vault.index()
     assert not leftover.exists()
@@ -380,7 +379,7 @@ async def test_an_intact_index_passes_verification(vault: Vault):
     verify(vault.task())
 
 
-@pytest.mark.parametrize("victim", ["index.db", "fulltext-1"])
+@pytest.mark.parametrize("victim", ["index.db", "fulltext"])
 async def test_damage_anywhere_in_the_index_is_detected(vault: Vault, victim: str):
     for number in range(200):
         vault.write(f"many/{number}.md", f"# Note {number}\n\n" + "some words here " * 50)

@@ -18,7 +18,7 @@ from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Chunk, ParsedNote
-from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.fulltext import searching as engine
@@ -26,7 +26,7 @@ from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.schema import to_fulltext
 from vault_agent.store.fulltext.searching import SearchStopped
-from vault_agent.store.fulltext.shelf import Shelf
+from vault_agent.store.fulltext.shelf import Rows, Shelf
 from vault_agent.store.fulltext.spelling import MOST_CORRECTED, Speller
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.text.terms import terms
@@ -72,11 +72,12 @@ def reader(tmp_path: Path) -> FulltextReader:
     return build(tmp_path / "r1", NOTES)
 
 
-def build(directory: Path, notes: list, base: Path | None = None, first: int = 1) -> FulltextReader:
-    writer = FulltextWriter(directory, base)
+def build(directory: Path, notes: list, first: int = 1) -> FulltextReader:
+    writer = FulltextWriter(directory)
     for rowid, (path, parsed) in enumerate(notes, first):
         writer.add_note(rowid, to_fulltext(path, parsed))
     writer.commit()
+    writer.merge()
     return FulltextReader(directory)
 
 
@@ -333,33 +334,71 @@ def test_patterns_within_the_limit_are_built(reader: FulltextReader):
     "a reader that never closes",
     "reads its own revision; the write-ahead log stays bounded",
 )
-def test_a_revision_does_not_change_the_previous_one(tmp_path: Path):
-    old = build(tmp_path / "r1", NOTES)
-    writer = FulltextWriter(tmp_path / "r2", tmp_path / "r1")
-    writer.remove_note(1)
+def test_a_reader_does_not_see_later_commits(tmp_path: Path):
+    reader = build(tmp_path, NOTES)
+    writer = FulltextWriter(tmp_path)
+    writer.remove([1])
     writer.add_note(9, to_fulltext(*note("New.md", "a zebra again")))
     writer.commit()
-    assert find(FulltextReader(tmp_path / "r2"), "zebra") == {2, 9}
-    assert find(old, "zebra") == {1, 2}
-    assert find(FulltextReader(tmp_path / "r1"), "zebra") == {1, 2}
+    writer.merge()
+    assert find(FulltextReader(tmp_path), "zebra") == {2, 9}
+    assert find(reader, "zebra") == {1, 2}
+    assert not reader.is_newest()
 
 
 def test_uncommitted_changes_are_not_visible(tmp_path: Path):
-    build(tmp_path / "r1", NOTES)
-    writer = FulltextWriter(tmp_path / "r2", tmp_path / "r1")
+    reader = build(tmp_path, NOTES)
+    writer = FulltextWriter(tmp_path)
+    writer.clear()
     writer.add_note(9, to_fulltext(*note("New.md", "a quagga")))
     writer.close()
-    assert find(FulltextReader(tmp_path / "r1"), "quagga") == set()
+    assert find(FulltextReader(tmp_path), "quagga") == set()
+    assert find(FulltextReader(tmp_path), "zebra") == {1, 2}
+    assert reader.is_newest()
 
 
-def test_files_are_copied_if_hard_links_fail(tmp_path: Path, monkeypatch):
-    build(tmp_path / "r1", NOTES)
+@pytest.mark.parametrize(
+    "rows", [Rows(6, frozenset({7})), Rows(6), Rows(end=8, old=frozenset({6, 7}))]
+)
+def test_rows_that_are_not_of_the_revision_are_skipped(tmp_path: Path, rows: Rows):
+    """They would come first, and there are more of them than a search asks for."""
+    reader = build(tmp_path / "own", NOTES)
+    build(tmp_path / "more", NOTES)
+    words = "zebra grass zebra grass " * 3
+    texts = [words] * 200
+    writer = FulltextWriter(tmp_path / "more")
+    writer.add_note(6, to_fulltext(*note("Zoo/Other.md", *texts, title="Zebra", tags=("animal",))))
+    writer.add_note(7, to_fulltext(*note("Zoo/Zebra.md", words, title="Zebra")))
+    writer.commit()
+    writer.merge()
+    skipping = FulltextReader(tmp_path / "more", rows)
+    for query in ("zebra", "zebra grass", "zebra tag:animal", "-quagga", '"the zebra"'):
+        for filters in (NO_FILTER, Filters(paths=("Zoo",)), Filters(scope=Scope("Zoo"))):
+            found, wanted = (
+                each.candidates(compile_query(query), filters) for each in (skipping, reader)
+            )
+            assert found.body.keys() == wanted.body.keys()
+            assert found.text.keys() == wanted.text.keys()
+            assert (found.named, found.headed) == (wanted.named, wanted.headed)
+            assert skipping.admitted(filters) == reader.admitted(filters)
+    assert skipping.named("zebra", EVERYTHING) == reader.named("zebra", EVERYTHING)
+    assert skipping.notes_with(("zebra",), 9)[0] == reader.notes_with(("zebra",), 9)[0]
+    for scope in (EVERYTHING, Scope("Zoo")):
+        assert skipping.note_count(scope) == reader.note_count(scope)
+        assert skipping.chunk_count(scope) == reader.chunk_count(scope)
 
-    def refuse(*_: object) -> None:
-        raise PermissionError
 
-    monkeypatch.setattr("os.link", refuse)
-    assert find(build(tmp_path / "r2", [], tmp_path / "r1"), "zebra") == {1, 2}
+def test_a_row_is_above_all_that_were_written(tmp_path: Path):
+    build(tmp_path, NOTES)
+    writer = FulltextWriter(tmp_path)
+    assert writer.next_rowid == len(NOTES) + 1
+    writer.remove_from(3)
+    writer.commit()
+    writer.merge()
+    assert find(FulltextReader(tmp_path), "path:**") == {1, 2}
+    writer = FulltextWriter(tmp_path)
+    assert writer.next_rowid == 3
+    writer.close()
 
 
 def test_ties_at_the_limit_do_not_depend_on_indexing_order(tmp_path: Path):

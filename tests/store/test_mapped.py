@@ -66,7 +66,7 @@ async def test_every_full_text_read_checks_the_files_first(tmp_path: Path):
     vault = Vault(tmp_path)
     vault.write("A.md", "# A\n\nsome words\n")
     await vault.index()
-    folder = vault.directory.fulltext(1, 1)
+    folder = vault.directory.fulltext(1)
     reader = FulltextReader(folder)
     [terms] = (folder / "notes").glob("*.term")
     # A shorter file in its place, since just after an opening the engine may still load the files

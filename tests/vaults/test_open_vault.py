@@ -23,7 +23,6 @@ from vault_agent.errors import Failed, IndexUnavailable, Unavailable
 from vault_agent.freshness.background import Background
 from vault_agent.freshness.indexer import Indexer
 from vault_agent.freshness.jobs import JobOptions
-from vault_agent.freshness.sweeping import sweep
 from vault_agent.indexing.protocol import Compare, Embedded, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
 from vault_agent.model.identifiers import identify
@@ -274,7 +273,7 @@ async def test_a_job_fails_if_its_index_cannot_be_searched(root: Path):
     """An unchanged run does not read the full text, so it does not notice the damage."""
     async with opened(root):
         pass
-    [meta] = (root.parent / "data").glob("**/fulltext-1/notes/meta.json")
+    [meta] = (root.parent / "data").glob("**/fulltext/notes/meta.json")
     meta.write_bytes(os.urandom(200))
     config = Config(vault={"root": root}, index={"dir": root.parent / "data"})
     async with open_app(config) as app:
@@ -287,15 +286,6 @@ async def test_a_job_fails_if_its_index_cannot_be_searched(root: Path):
         await vault.submit(JobKind.REINDEX)
         await settled(vault)
         assert (await vault.search(SearchQuery("flour"))).hits
-
-
-async def test_sweeping_keeps_a_revision_that_the_server_does_not_serve_yet(root: Path):
-    async with opened(root) as vault:
-        [served] = (root.parent / "data").glob("**/fulltext-1")
-        published = served.with_name("fulltext-2")
-        published.mkdir()
-        sweep(vault._vault.index, vault._vault.directory)
-        assert published.is_dir()
 
 
 async def test_a_refused_index_keeps_no_tracebacks(root: Path):

@@ -31,7 +31,4 @@ def sweep(index: CurrentIndex, directory: IndexDirectory) -> None:
     with suppress(VaultAgentError, OSError), directory.writing(wait=False):
         with suppress(OSError):
             set_damaged_aside(index, directory)
-        number, served = directory.current(), index.meta
-        directory.sweep(keep=number)
-        if served is not None and served.generation == number:
-            directory.sweep_fulltext(number, keep=served.revision)
+        directory.sweep(keep=directory.current())

@@ -1,4 +1,4 @@
-"""Distributes batches over worker processes, and isolates a note that crashes its worker.
+"""Distributes files over worker processes, and isolates a note that crashes its worker.
 
 The workers are kept between runs. They hold no file of a vault open between two batches, so it can
 be unmounted at any time.
@@ -6,6 +6,8 @@ be unmounted at any time.
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +16,27 @@ from vault_agent.indexing.changes import vault_moved
 from vault_agent.indexing.parse import Batch, FileTask, Folder, ParsedFile, unparsed
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
+from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import (
+        AsyncGenerator,
+        Awaitable,
+        Callable,
+        Iterable,
+        Iterator,
+        Sequence,
+    )
 
     from vault_agent.indexing.task import IndexTask
     from vault_agent.system.crash import CrashReport
 
+    Parse = Callable[[list[FileTask]], Awaitable[list[ParsedFile]]]
+
+BATCH_BYTES = 256 << 10
+BATCH_FILES = 128
+BATCH_ATTACHMENTS = 4
+"""Attachments of one batch. A small file may have a long text."""
 SECONDS_PER_BATCH = 30.0
 SECONDS_PER_NOTE = 5.0
 SECONDS_PER_MEGABYTE = 2.0
@@ -112,3 +128,44 @@ class Parser:
             "The processes that read notes do not start. An index that was complete"
             " before still serves.",
         )
+
+
+async def parsed(
+    tasks: Sequence[FileTask], parse: Parse, parallel: int
+) -> AsyncGenerator[list[ParsedFile]]:
+    """Yield parsed batches in the order of the tasks, so that equal runs write equal rows.
+
+    `parallel` is the number of batches that are parsed at once.
+    """
+    window: deque[asyncio.Task[list[ParsedFile]]] = deque()
+    try:
+        for batch in _batches(tasks):
+            window.append(asyncio.create_task(_awaited(parse(batch))))
+            if len(window) > 2 * parallel:
+                yield await window.popleft()
+        while window:
+            yield await window.popleft()
+    finally:
+        for waiting in window:
+            waiting.cancel()
+        if window:  # a worker must be free again before the next run
+            await asyncio.wait(window)
+
+
+def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:
+    batch: list[FileTask] = []
+    size = 0
+    for task in tasks:
+        most = BATCH_FILES if is_note(task.entry.path) else BATCH_ATTACHMENTS
+        begins = batch and is_note(batch[-1].entry.path) != is_note(task.entry.path)
+        if batch and (begins or size + task.entry.size > BATCH_BYTES or len(batch) == most):
+            yield batch
+            batch, size = [], 0
+        batch.append(task)
+        size += task.entry.size
+    if batch:
+        yield batch
+
+
+async def _awaited(batch: Awaitable[list[ParsedFile]]) -> list[ParsedFile]:
+    return await batch

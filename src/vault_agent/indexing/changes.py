@@ -12,10 +12,6 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing.compare import read_stored
-from vault_agent.indexing.kept import KeptTexts
-from vault_agent.store.fulltext.writer import documents_in
-from vault_agent.text.attachments import kind_of
-from vault_agent.text.names import is_note
 from vault_agent.vault.diff import diff, is_unknown
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import folders_of, outermost
@@ -37,11 +33,6 @@ if TYPE_CHECKING:
 MANY_REMOVED = 500
 MANY_REMOVED_SHARE = 0.2
 """A run of paths that would remove more notes than either limit scans the whole vault first."""
-MAX_DELETED_SHARE = 0.1
-"""Share of deleted documents above which a run of the whole vault writes the full text anew.
-
-Searches count deleted documents in the statistics of words until then.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,34 +80,6 @@ def find_changes(
         raise sudden_emptiness()
     changes = _compare(None if task.rebuild else stored, found, task)
     return replace(changes, had_notes=stored is not None and stored.meta.notes > 0)
-
-
-def has_drifted(directory: IndexDirectory, task: IndexTask, changes: Changes) -> bool:
-    """Whether too many documents of the full text are deleted, or will be by this run.
-
-    Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` if the full text is damaged.
-    """
-    base = changes.base
-    if base is None or task.paths is not None or not base.has_exclusions_of(task.fingerprint):
-        return False
-    outdated = len(changes.removed) + sum(
-        entry.path in changes.known for entry in changes.to_read if is_note(entry.path)
-    )
-    (notes, gone), (chunks, gone_chunks) = documents_in(
-        directory.newest_fulltext(base.generation, base.revision)
-    )
-    if gone + outdated <= MAX_DELETED_SHARE * notes and gone_chunks <= MAX_DELETED_SHARE * chunks:
-        return False
-    # All texts must be at hand, or else each run would try in vain.
-    if not changes.known.keys().isdisjoint(changes.left_out):
-        return False
-    texts = KeptTexts(directory.texts)
-    return all(
-        texts.has(kind, file.hash)
-        for path, file in changes.known.items()
-        if not is_note(path) and (kind := kind_of(path)) is not None
-    )
 
 
 def sudden_emptiness() -> Failed:

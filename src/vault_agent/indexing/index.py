@@ -12,26 +12,27 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-import shutil
-from collections import Counter, deque
+from collections import Counter
 from contextlib import ExitStack, aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, VaultAgentError
-from vault_agent.indexing.changes import find_changes, has_drifted, sudden_emptiness, vault_moved
+from vault_agent.indexing.batches import parsed
+from vault_agent.indexing.changes import find_changes, sudden_emptiness, vault_moved
 from vault_agent.indexing.links import name_rows, resolve_links
 from vault_agent.indexing.parse import FileTask, Outcome
-from vault_agent.indexing.task import MAX_NOTE_IDS, Attempt, IndexRun
+from vault_agent.indexing.rewrite import has_drifted, rewrite
+from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
 from vault_agent.markdown.resolve import names_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.store.database import open_bulk, open_writer, translated
 from vault_agent.store.failures import disk_full
-from vault_agent.store.fulltext.writer import FulltextWriter, make_durable
+from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index.meta import Meta, write_meta
+from vault_agent.store.index.meta import Meta, old_rows, write_meta
 from vault_agent.store.index.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.cancelling import in_thread
@@ -40,26 +41,13 @@ from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        AsyncGenerator,
-        Awaitable,
-        Callable,
-        Iterable,
-        Iterator,
-        Sequence,
-    )
+    from collections.abc import Callable, Iterable, Sequence
 
+    from vault_agent.indexing.batches import Parse
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
     from vault_agent.indexing.task import IndexTask, Report
     from vault_agent.store.database import Connection
-
-    Parse = Callable[[list[FileTask]], Awaitable[list[ParsedFile]]]
-
-BATCH_BYTES = 256 << 10
-BATCH_FILES = 128
-BATCH_ATTACHMENTS = 4
-"""Attachments of one batch. A small file may have a long text."""
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
@@ -100,18 +88,11 @@ async def _index(
             if changes.had_notes and not notes:
                 raise sudden_emptiness()
 
-        if await in_thread(has_drifted, directory, task, changes):
-            attempt = Attempt(report)
-            with suppress(_CannotRewrite):
-                run = _Run(task, directory, changes, parse, attempt, rewrites=True)
-                done = await run.carry_out(check)
-                attempt.tell_warnings()
-                return done
-        return await _Run(task, directory, changes, parse, report).carry_out(check)
-
-
-class _CannotRewrite(Exception):
-    """A file that has not changed gives another text, or none now."""
+        run = await _Run(task, directory, changes, parse, report).carry_out(check)
+        if task.paths is None and has_drifted(directory, run.generation):
+            with suppress(VaultAgentError, OSError):  # the run itself is complete
+                await rewrite(directory, run.generation, task, parse)
+        return run
 
 
 class _Target(NamedTuple):
@@ -122,7 +103,6 @@ class _Target(NamedTuple):
     connection: Connection
     writer: NoteWriter
     fulltext: FulltextWriter
-    folder: Path  # of the full text
 
 
 class _Run:
@@ -135,12 +115,8 @@ class _Run:
         changes: Changes,
         parse: Parse,
         report: Report,
-        *,
-        rewrites: bool = False,
     ) -> None:
-        """Take the task. With `rewrites`, the full text of all notes is written anew."""
         self._task = task
-        self._rewrites = rewrites
         self._directory = directory
         self._changes = changes
         self._base = changes.base
@@ -154,34 +130,28 @@ class _Run:
         self._names_before: dict[str, set[str]] = {}
         self._affected: set[str] = set()  # names whose links must be resolved again
         self._fresh: list[int] = []  # rowids of notes read in this run
-        self._forgotten: set[int] = set()  # rowids of notes and documents that were removed
+        self._forgotten: list[int] = []  # rowids of notes and documents that were removed
         self._loses_documents = False
         self._added = self._changed = self._renamed = self._gone = 0
 
     async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
-        """Run all steps. `check` gets the number of notes before the last step, and may raise.
-
-        Raises:
-            _CannotRewrite: if the full text cannot be written anew.
-        """
+        """Run all steps. `check` gets the number of notes before the last step, and may raise."""
         base = self._base
         same = base and base.has_exclusions_of(self._task.fingerprint)
-        if base and same and not self._changes.differs and not self._rewrites:
+        if base and same and not self._changes.differs:
             return self._result(base)
         with ExitStack() as stack:
             with translated(), ExitStack() as database:
                 target = self._open(database, stack)
                 target.connection.execute("BEGIN IMMEDIATE")
                 meta = await self._write(target)
-                await in_thread(make_durable, target.folder)
                 check(meta.notes)
                 await in_thread(target.connection.execute, "COMMIT")
             if base is None:
                 await in_thread(self._directory.publish, target.generation)
             run = self._result(meta)
             self._report.published(run)
-            if base is not None:
-                await in_thread(self._tidy, target)
+            await in_thread(self._tidy, target.fulltext)
         return run
 
     def _result(self, meta: Meta) -> IndexRun:
@@ -208,55 +178,52 @@ class _Run:
         """Whether a path that is left out is that of an attachment to be read."""
         return self._left_out[path][1] and not is_note(path)
 
-    def _tidy(self, target: _Target) -> None:
-        """Merge small full-text segments for the next run, and remove old folders.
+    def _tidy(self, fulltext: FulltextWriter) -> None:
+        """Remove old rows of the full text, and merge its small segments.
 
-        This comes after publication, so that nobody who waits for the revision waits for it. The
-        revision is complete, so errors here are ignored.
+        This comes after publication: before it, the last revision needs the rows, and nobody who
+        waits for the new one waits for it. That one is complete, so errors here are ignored.
         """
-        directory, fulltext = self._directory, target.fulltext
-        if not self._rewrites:
-            with suppress(VaultAgentError, OSError):
-                if fulltext.merge():
-                    make_durable(fulltext.work)
-                    fulltext.work.rename(directory.merged(target.generation, target.revision))
-            shutil.rmtree(fulltext.work, ignore_errors=True)
-        with suppress(OSError):
-            directory.remove_older_fulltext(target.generation, target.revision)
+        with suppress(VaultAgentError, OSError):
+            if self._forgotten:
+                fulltext.remove(self._forgotten)
+                fulltext.commit()
+            fulltext.merge()
 
     def _open(self, database: ExitStack, stack: ExitStack) -> _Target:
         """Open the next revision of the current generation, or the first of a new one."""
         directory = self._directory
         if self._base:
             generation, revision = self._base.generation, self._base.revision + 1
-            shared = directory.newest_fulltext(generation, self._base.revision)
-            directory.remove_fulltext(generation, revision)  # of a run that was killed
             opened = open_writer(directory.database(generation))
         else:
-            generation, revision, shared = directory.next_generation(), 1, None
+            generation, revision = directory.next_generation(), 1
             directory.generation(generation).mkdir(mode=0o700)
             opened = open_bulk(directory.database(generation))
         connection = database.enter_context(opened)
         if self._base is None:
             create_schema(connection)
-        folder = directory.fulltext(generation, revision)
-        fulltext = FulltextWriter(folder, base=None if self._rewrites else shared)
+        fulltext = FulltextWriter(directory.fulltext(generation))
         stack.callback(fulltext.close)
         has_documents = bool(self._task.attachments)
         if self._base is not None:
             has_documents = has_documents or documents.exist(connection)
-        writer = NoteWriter(connection, self._base, documents=has_documents)
-        return _Target(generation, revision, connection, writer, fulltext, folder)
+            # A run that was killed has left them.
+            fulltext.remove(old_rows(connection))
+            fulltext.remove_from(self._base.next_rowid)
+        writer = NoteWriter(
+            connection, self._base, next_rowid=fulltext.next_rowid, documents=has_documents
+        )
+        return _Target(generation, revision, connection, writer, fulltext)
 
     async def _write(self, target: _Target) -> Meta:
         changes, writer = self._changes, target.writer
+        writer.forget_old_rows()
         if self._task.attachments:
             documents.create_documents(target.connection)
         await self._forget(target, changes.removed)
         self._gone = _count_notes(changes.removed)
         await self._store_notes(target)
-        if self._rewrites:
-            await self._rewrite(target)
         self._store_left_out(writer)
         writer.change_symlinks(changes.new_symlinks, changes.lost_symlinks)
         # The full-text engine commits in other threads while links are resolved here.
@@ -298,24 +265,11 @@ class _Run:
         ]
         done = 0
         self._report.phase("parse", 0, len(tasks))
-        async with aclosing(self._parsed(tasks)) as batches:
+        async with aclosing(parsed(tasks, self._parse, self._task.parallel)) as batches:
             async for batch in batches:
                 await self._store_batch(target, batch)
                 done += len(batch)
                 self._report.phase("parse", done, len(tasks))
-
-    async def _rewrite(self, target: _Target) -> None:
-        """Write the full text of the notes and documents that stay as they are."""
-        stay = [file for file in self._known.values() if file.rowid not in self._forgotten]
-        hashes = {file.entry.path: file.hash for file in stay}
-        tasks = [FileTask(file.entry, None, file.rowid) for file in stay]
-        tasks.sort(key=lambda task: not is_note(task.entry.path))
-        async with aclosing(self._parsed(tasks)) as batches:
-            async for batch in batches:
-                for file in batch:
-                    if file.text is None or file.hash != hashes[file.entry.path]:
-                        raise _CannotRewrite
-                    target.fulltext.add_note(file.rowid, file.text)
 
     async def _store_batch(self, target: _Target, batch: Sequence[ParsedFile]) -> None:
         known = self._known
@@ -336,22 +290,6 @@ class _Run:
             if file.outcome is Outcome.SAME
         )
         await self._add(target, [file for file in batch if file.outcome is Outcome.PARSED])
-
-    async def _parsed(self, tasks: Sequence[FileTask]) -> AsyncGenerator[list[ParsedFile]]:
-        """Yield parsed batches in the order of the tasks, so that equal runs write equal rows."""
-        window: deque[asyncio.Task[list[ParsedFile]]] = deque()
-        try:
-            for batch in _batches(tasks):
-                window.append(asyncio.create_task(_awaited(self._parse(batch))))
-                if len(window) > 2 * self._task.parallel:
-                    yield await window.popleft()
-            while window:
-                yield await window.popleft()
-        finally:
-            for waiting in window:
-                waiting.cancel()
-            if window:  # a worker must be free again before the next run
-                await asyncio.wait(window)
 
     async def _add(self, target: _Target, files: Sequence[ParsedFile]) -> None:
         rows = [file.rows for file in files if file.rows is not None]
@@ -379,7 +317,7 @@ class _Run:
         self._touched += filter(is_note, paths)
         self._loses_documents = self._loses_documents or not all(map(is_note, paths))
         rowids = [self._known[path].rowid for path in paths]
-        self._forgotten.update(rowids)
+        self._forgotten += rowids
         names: list[tuple[int, int]] = []
         known = await in_thread(reading.by_rowid, target.connection, rowids)
         for note in known.values():
@@ -387,9 +325,6 @@ class _Run:
             names += name_rows(note.path, self._names_before[note.path])
         target.writer.change_names((), names)
         await in_thread(target.writer.remove, rowids)
-        if not self._rewrites:
-            for rowid in rowids:
-                target.fulltext.remove_note(rowid)
 
     def _store_left_out(self, writer: NoteWriter) -> None:
         before, now = self._changes.left_out_before, self._left_out
@@ -421,22 +356,3 @@ class _Run:
 
 def _count_notes(paths: Iterable[str]) -> int:
     return sum(map(is_note, paths))
-
-
-def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:
-    batch: list[FileTask] = []
-    size = 0
-    for task in tasks:
-        most = BATCH_FILES if is_note(task.entry.path) else BATCH_ATTACHMENTS
-        begins = batch and is_note(batch[-1].entry.path) != is_note(task.entry.path)
-        if batch and (begins or size + task.entry.size > BATCH_BYTES or len(batch) == most):
-            yield batch
-            batch, size = [], 0
-        batch.append(task)
-        size += task.entry.size
-    if batch:
-        yield batch
-
-
-async def _awaited(batch: Awaitable[list[ParsedFile]]) -> list[ParsedFile]:
-    return await batch

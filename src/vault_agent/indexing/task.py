@@ -78,27 +78,6 @@ class Report(Protocol):
         """Report that a new state is published: the revision of a run, or else new vectors."""
 
 
-class Attempt:
-    """Passes progress on at once, and warnings once the attempt has succeeded.
-
-    The next attempt would repeat them.
-    """
-
-    def __init__(self, report: Report) -> None:
-        self.phase, self.published = report.phase, report.published
-        self._report = report
-        self._warnings: list[Warning] = []
-
-    def warn(self, warning: Warning) -> None:
-        """Keep a warning."""
-        self._warnings.append(warning)
-
-    def tell_warnings(self) -> None:
-        """Report the warnings: the attempt has succeeded."""
-        for warning in self._warnings:
-            self._report.warn(warning)
-
-
 def fingerprint_of(
     exclusions: Exclusions,
     max_note_bytes: int,

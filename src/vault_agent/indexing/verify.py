@@ -29,6 +29,6 @@ def verify(task: IndexTask) -> None:
     if number is None:
         return
     with open_reader(directory.database(number)) as connection:
-        meta = read_meta(connection)
+        read_meta(connection)
         check_pages(connection)
-    FulltextReader(directory.fulltext(number, meta.revision)).close()
+    FulltextReader(directory.fulltext(number)).close()

@@ -15,8 +15,9 @@ from vault_agent.codes import EXCLUDED_REMEDY
 from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.store.database import mapped_files, translated
 from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.fulltext.shelf import Rows
 from vault_agent.store.index import documents, links, lists, notes, text
-from vault_agent.store.index.meta import check_compatible, read_meta, read_revision
+from vault_agent.store.index.meta import check_compatible, old_rows, read_meta, read_revision
 from vault_agent.store.readers import Readers
 from vault_agent.system.cancelling import in_thread, open_in_thread
 from vault_agent.system.threads import Threads
@@ -368,7 +369,7 @@ class CurrentIndex:
 
         def matrix() -> Matrix | None:
             with now.connection() as connection:
-                if read_meta(connection) != now.meta:
+                if read_meta(connection) != now.meta or not now.fulltext.is_newest():
                     raise SnapshotOutdated
             return self._open_matrix(now.meta)
 
@@ -396,7 +397,8 @@ class CurrentIndex:
                         _BY_EXCLUSIONS,
                         remedy=EXCLUDED_REMEDY,
                     )
-            fulltext = FulltextReader(self._directory.fulltext(number, meta.revision))
+                rows = Rows(meta.next_rowid, old_rows(connection))
+            fulltext = FulltextReader(self._directory.fulltext(number), rows)
             stack.callback(fulltext.close)
             matrix = self._open_matrix(meta)
             held = _Open(readers, mapped_files(database), stack.pop_all())

@@ -14,7 +14,7 @@
         current                    the number of the current generation
         generation-7/
             index.db               notes, chunks, links, meta
-            fulltext-3/            the full-text engine's files of revision 3
+            fulltext/              the full-text engine's files
         damaged-6/                 a damaged generation, renamed
         vectors.db  vectors/       vectors by their exact input, shared by all generations
         texts/                     texts of attachments by the hash of their content
@@ -62,7 +62,6 @@ _CURRENT = "current"
 _MOST_DIGITS = 100
 _OWNER = "vault.json"
 _GENERATION = "generation-"
-_FULLTEXT = "fulltext-"
 _DAMAGED = "damaged-"
 LOCKS: Final = (SERVER_LOCK, "writer.lock", "vectors.lock", "write.lock")
 _NO_ROOM_BYTES = 4 << 20
@@ -231,9 +230,9 @@ class IndexDirectory:
         """Return the database file of one generation."""
         return self.generation(number) / "index.db"
 
-    def fulltext(self, number: int, revision: int) -> Path:
-        """Return the full-text folder of one revision of one generation."""
-        return self.generation(number) / f"{_FULLTEXT}{revision}"
+    def fulltext(self, number: int) -> Path:
+        """Return the full-text folder of one generation."""
+        return self.generation(number) / "fulltext"
 
     def current(self) -> int | None:
         """Return the number of the current generation, or None if there was none yet.
@@ -296,48 +295,6 @@ class IndexDirectory:
         remove_unfinished(self.path)
         if keep is not None:
             remove_unfinished(self.generation(keep))
-
-    def sweep_fulltext(self, number: int, *, keep: int) -> None:
-        """Remove the full-text folders of a generation that are older than the revision `keep`.
-
-        Newer ones stay: another run may have published them meanwhile. What a failed run has left
-        there is removed by the next run.
-        """
-        for path in self.generation(number).glob(f"{_FULLTEXT}*"):
-            with suppress(ValueError):
-                if int(path.name.removeprefix(_FULLTEXT).partition(".")[0]) < keep:
-                    shutil.rmtree(path, ignore_errors=True)
-
-    def merged(self, number: int, revision: int) -> Path:
-        """Return the folder of a revision's merged full-text segments, the base of the next run."""
-        return self.generation(number) / f"{_FULLTEXT}{revision}.merged"
-
-    def newest_fulltext(self, number: int, revision: int) -> Path:
-        """Return the folder that the next revision starts from."""
-        merged = self.merged(number, revision)
-        return merged if merged.is_dir() else self.fulltext(number, revision)
-
-    def remove_fulltext(self, number: int, revision: int) -> None:
-        """Remove all folders of one full-text revision of a generation, if there are any.
-
-        Those beside its own may stay for now: the engine may still write there for a run that
-        failed.
-        """
-        for path in self.generation(number).glob(f"{_FULLTEXT}*"):
-            name, is_aside, _ = path.name.removeprefix(_FULLTEXT).partition(".")
-            if name == str(revision):
-                shutil.rmtree(path, ignore_errors=bool(is_aside))
-
-    def remove_older_fulltext(self, number: int, revision: int) -> None:
-        """Remove the full-text folders that are not needed after `revision` is published.
-
-        The folder of the previous revision stays: a reader may be about to open it.
-        """
-        for path in self.generation(number).glob(f"{_FULLTEXT}*"):
-            name, is_aside, _ = path.name.removeprefix(_FULLTEXT).partition(".")
-            with suppress(ValueError):
-                if int(name) < (revision if is_aside else revision - 1):
-                    shutil.rmtree(path, ignore_errors=True)
 
     def _numbered(self) -> list[tuple[int, Path]]:
         found = []

@@ -1,4 +1,4 @@
-"""Searches full text: one reader for one revision, safe to use from any thread.
+"""Searches full text: a reader is as it was opened, and safe to use from any thread.
 
 tantivy releases the interpreter's lock while it searches, so callers run `candidates` in a thread.
 A search is a few bounded queries, each well under a millisecond at 100,000 chunks: the best notes,
@@ -24,7 +24,7 @@ from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import name_key
 from vault_agent.store.fulltext.scoped import Condition, ScopedSearch, Statistics, bm25
 from vault_agent.store.fulltext.searching import NAMED, Search, SearchStopped
-from vault_agent.store.fulltext.shelf import Passing, Shelf, ranked
+from vault_agent.store.fulltext.shelf import Passing, Rows, Shelf, ranked
 from vault_agent.store.mapped import MappedFiles
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _CHUNKS_OF_NOTE = 8  # on average, among those that are looked at
 _REMEMBERED_FILTERS = 8  # each takes a byte a note
 _NEVER_READ = {".json", ".store"}  # no search reads them, so they need no check
+EVERY_ROW = Rows()
 
 
 def _never() -> bool:
@@ -45,30 +46,42 @@ def _never() -> bool:
 
 
 class FulltextReader:
-    """One revision, opened once and unchanged until `close`."""
+    """The full text of one revision, unchanged until `close`."""
 
-    def __init__(self, directory: Path) -> None:
-        """Open the revision in a folder."""
-        self.directory = directory
+    def __init__(self, directory: Path, rows: Rows = EVERY_ROW) -> None:
+        """Open the full text in a folder, and show no other rows than those of a revision."""
+        self._commits = [directory / shelf / "meta.json" for shelf in ("notes", "chunks")]
         with guarded():
-            self._notes = Shelf(directory / "notes", "rowid")
-            self._chunks = Shelf(directory / "chunks", "key")
-            files = tuple(directory.glob("*/*"))
+            self._opened = self._commit()
+            self._notes = Shelf(directory / "notes", "rowid", rows)
+            self._chunks = Shelf(directory / "chunks", "key", rows)
             # The cache holds the notes, not this object, so that no cycle keeps the files open.
             self._passing = lru_cache(_REMEMBERED_FILTERS)(partial(Passing, self._notes))
             self._within = lru_cache(_REMEMBERED_FILTERS)(
                 partial(Statistics, self._notes, self._chunks)
             )
+            # Names of files that the engine is about to replace begin with a dot.
+            files = [path for path in directory.glob("*/*") if not path.name.startswith(".")]
             self._files = MappedFiles(path for path in files if path.suffix not in _NEVER_READ)
 
     def close(self) -> None:
         """Release the files. Running searches can finish."""
         del self._notes, self._chunks, self._passing, self._within
 
+    def is_newest(self) -> bool:
+        """Whether nothing was written since this was opened."""
+        with guarded():
+            return self._opened == self._commit()
+
+    def _commit(self) -> list[tuple[int, int]]:
+        """Identify the last commit or merge of each index."""
+        found = [path.stat() for path in self._commits]
+        return [(file.st_ino, file.st_mtime_ns) for file in found]
+
     def note_count(self, scope: Scope) -> int:
         """Return how many notes a scope has."""
         if scope == EVERYTHING:
-            return self._notes.searcher.num_docs
+            return self._notes.documents
         with guarded():
             self._files.check()
             return self._within(scope).notes
@@ -76,7 +89,7 @@ class FulltextReader:
     def chunk_count(self, scope: Scope) -> int:
         """Return how many chunks the notes of a scope have."""
         if scope == EVERYTHING:
-            return self._chunks.searcher.num_docs
+            return self._chunks.documents
         with guarded():
             self._files.check()
             return self._within(scope).passages

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from heapq import nsmallest
 from itertools import compress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from tantivy import Index, Order, Query
+from tantivy import FieldType, Index, Order, Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.fulltext.clauses import Clauses, combined, is_costly, silent
+from vault_agent.store.fulltext.clauses import Clauses, any_of, combined, is_costly, silent
 from vault_agent.store.fulltext.schema import ANALYZER
 from vault_agent.text.indexed import splitter
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tantivy import DocAddress, Searcher
+    from tantivy import DocAddress, Schema, Searcher
 
     from vault_agent.model.search import Filters
 
@@ -30,26 +30,52 @@ _WIDER = 4  # factor for the next attempt if too few documents pass
 _DECIMALS = 4  # of a score that do not depend on the order of addition
 _UNITS = 10.0**_DECIMALS
 _USUAL_LIMIT = 100  # documents that a search usually needs
+_LAST_ROW = 2**63 - 1
+
+
+class Rows(NamedTuple):
+    """The rows of a revision: those below `end`, but for `old`. The full text may have others."""
+
+    end: int = _LAST_ROW
+    old: frozenset[int] = frozenset()
+
+
+def rows_from(schema: Schema, rowid: int) -> Query:
+    """Return the documents of all notes from a rowid on."""
+    return Query.range_query(schema, "rowid", FieldType.Unsigned, rowid, _LAST_ROW)
 
 
 class Shelf:
-    """One of the two indexes; `key` is the fast field that identifies its documents."""
+    """One of the two indexes; `key` is the fast field that identifies its documents.
 
-    def __init__(self, directory: Path, key: str) -> None:
+    It is as it was when it was opened, and documents of other rows than `rows` are skipped.
+    """
+
+    def __init__(self, directory: Path, key: str, rows: Rows) -> None:
         index = Index.open(str(directory))
-        # A revision never changes. The engine's own way watches the files from a thread, and loads
-        # them again half a second after the opening, when nobody has checked their sizes.
+        # The engine's own way watches the files from a thread, and loads them again half a second
+        # after the opening, when nobody has checked their sizes.
         index.config_reader("Manual")
         index.register_tokenizer(ANALYZER, splitter())
         self.schema = index.schema
         self.searcher: Searcher = index.searcher()
         self.clauses = Clauses(index.schema, self.searcher)
         self._key = key
+        self._bits = 0 if self.has_notes else CHUNK_BITS
+        self._rows = rows
+        others = any_of([rows_from(index.schema, rows.end), self.clauses.rowids(rows.old)])
+        self._skipped = self._count(others)
+        self._others = others if self._skipped else None
 
     @property
     def has_notes(self) -> bool:
         """Whether this is the index of notes."""
         return self._key == "rowid"
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return self.searcher.num_docs - self._skipped
 
     def top(self, query: Query, limit: int) -> dict[int, float]:
         """Return the best `limit` documents, best first. Ties go by key, also at the cut.
@@ -86,9 +112,20 @@ class Shelf:
 
     def count(self, query: Query) -> int:
         """Return how many documents a query matches."""
+        count = self._count(query)
+        if self._others is not None:
+            count -= self._count(combined(must=[query, self._others], must_not=[]))
+        return count
+
+    def _count(self, query: Query) -> int:
         found = self.searcher.search(query, 1, count=True)
         count: int = found.count or 0  # type: ignore[attr-defined]
         return count
+
+    def _has(self, key: int) -> bool:
+        """Whether a document is of the revision's rows."""
+        rowid = key >> self._bits
+        return rowid < self._rows.end and rowid not in self._rows.old
 
     def scores(self, query: Query, limit: int) -> list[tuple[int, float]]:
         """Return the exact scores of the best documents by key, in no promised order."""
@@ -114,18 +151,21 @@ class Shelf:
 
     def _best(self, query: Query, limit: int) -> list[tuple[float, int]]:
         """Return (score, key) of the best documents, best first."""
-        hits = self.searcher.search(query, limit, count=False).hits
+        hits = self.searcher.search(query, limit + self._skipped, count=False).hits
         addresses = [address for _, address in hits]
         # Every document has a key.
         keys = cast("list[int]", self.searcher.fast_field_values(self._key, addresses))
-        return [(score, key) for (score, _), key in zip(hits, keys, strict=True)]
+        best = [(score, key) for (score, _), key in zip(hits, keys, strict=True)]
+        return [pair for pair in best if self._has(pair[1])][:limit] if self._skipped else best
 
     def first(self, query: Query, limit: int) -> list[int]:
         """Return the keys of the first `limit` documents by key, without scoring."""
+        most = limit + self._skipped
         found = self.searcher.search(
-            query, limit, count=False, order_by_field=self._key, order=Order.Asc
+            query, most, count=False, order_by_field=self._key, order=Order.Asc
         )
-        return [key for key, _ in cast("list[tuple[int, DocAddress]]", found.hits)]
+        keys = [key for key, _ in cast("list[tuple[int, DocAddress]]", found.hits)]
+        return list(filter(self._has, keys))[:limit] if self._skipped else keys
 
 
 def _same(one: tuple[float, int], other: tuple[float, int]) -> bool:

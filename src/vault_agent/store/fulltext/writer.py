@@ -1,37 +1,30 @@
-"""Writes full text: one directory a revision, which shares files with the previous revision.
+"""Writes the full text of one generation.
 
-tantivy never changes a segment file after writing it. So a revision starts as hard links to the
-files of the previous one, and takes space only for what it adds. Files that it drops are unlinked
-only in its own directory, so readers of the previous revision are not disturbed.
-
-The engine merges small segments after a commit, which may take seconds. So a revision with a base
-is written in a work directory, and its files are linked to its own directory as soon as it is
-committed. The merge continues in the work directory, which becomes the base of the next revision.
-If a run fails, the engine's threads may continue there for a while, so no two runs share its name.
+SQLite says which rows there are. The full text may have more, never fewer: a run commits what it
+adds, then SQLite commits, then the run removes its old rows here. If it is killed before that, the
+next run removes them, and readers skip them meanwhile.
 """
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from tantivy import Document, Index, Query
+from tantivy import Document, Index, Order, Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.failures import damaged
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
+from vault_agent.store.fulltext.shelf import rows_from
 from vault_agent.system.files import sync_file, sync_folder
 from vault_agent.text.indexed import splitter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from tantivy import IndexWriter, Schema
 
@@ -39,30 +32,22 @@ if TYPE_CHECKING:
 
 _MEMORY_BYTES = 128_000_000  # limit of each writer before it writes a segment to disk
 _THREADS = 1  # of each writer: more take a fifth more processor time, and leave more segments
-_LOCKS = {".tantivy-writer.lock", ".tantivy-meta.lock"}
 _META, _MANAGED = "meta.json", ".managed.json"
-CHANGED_IN_PLACE = frozenset({_META, _MANAGED})
-"""The only files that the engine changes. Revisions share all others."""
-
-_LINK_ATTEMPTS = 100
 _SHELVES = ("notes", "chunks")
 
 
 class FulltextWriter:
-    """Adds and removes notes. Nothing is visible or durable before `commit`.
+    """Adds and removes notes. Nothing is visible or durable before `commit`. Not thread-safe."""
 
-    Not thread-safe. `directory` must not exist; with `base` it starts as a copy of that revision.
-    """
-
-    def __init__(self, directory: Path, base: Path | None = None) -> None:
-        self._directory = directory
-        unique = f"{directory.name}.work-{secrets.token_hex(4)}"
-        self.work = directory.with_name(unique) if base else directory
+    def __init__(self, folder: Path) -> None:
+        """Open the full text in a folder, or begin one."""
+        self._folder = folder
+        self._writers: list[tuple[IndexWriter, Schema]] = []
         with guarded():
-            self._notes, self._chunks = (
-                _open(self.work / shelf, schema, base and base / shelf)
-                for shelf, schema in zip(_SHELVES, (notes_schema(), chunks_schema()), strict=True)
-            )
+            notes = self._open("notes", notes_schema())
+            chunks = self._open("chunks", chunks_schema())
+            self.next_rowid = max(_last(notes, "rowid"), _last(chunks, "key") >> CHUNK_BITS) + 1
+            """Above the rows of all notes, also of those that SQLite has never had."""
 
     def add_note(self, rowid: int, note: FulltextNote) -> None:
         """Add a note with its chunks, under a rowid that was never used before."""
@@ -75,7 +60,8 @@ class FulltextWriter:
             )
             for name in note.name:
                 document.add_text("name", name)
-            self._notes.add_document(document)
+            (notes, _), (chunks, _) = self._writers
+            notes.add_document(document)
             for index, (text, context, heading) in enumerate(note.chunks):
                 document = Document()
                 document.add_unsigned("key", rowid << CHUNK_BITS | index)
@@ -84,127 +70,85 @@ class FulltextWriter:
                 document.add_text("context", context)
                 if heading:
                     document.add_text("name", heading)
-                self._chunks.add_document(document)
+                chunks.add_document(document)
 
-    def remove_note(self, rowid: int) -> None:
-        """Remove a note and its chunks, if they exist."""
+    def remove(self, rowids: Iterable[int]) -> None:
+        """Remove notes with their chunks, if they exist."""
         with guarded():
             # By query: given a number, delete_documents_by_term finds nothing (tantivy 0.27.0).
-            for writer, schema in ((self._notes, notes_schema()), (self._chunks, chunks_schema())):
-                writer.delete_documents_by_query(Query.term_query(schema, "rowid", rowid))
+            for rowid in rowids:
+                for writer, schema in self._writers:
+                    writer.delete_documents_by_query(Query.term_query(schema, "rowid", rowid))
+
+    def remove_from(self, rowid: int) -> None:
+        """Remove all notes from a rowid on."""
+        with guarded():
+            for writer, schema in self._writers:
+                writer.delete_documents_by_query(rows_from(schema, rowid))
+
+    def clear(self) -> None:
+        """Remove everything. Notes may be added again under their rowids before the commit."""
+        with guarded():
+            for writer, _ in self._writers:
+                writer.delete_all_documents()
 
     def commit(self) -> None:
-        """Write everything to disk. Without a base, also merge segments and close the writer."""
+        """Write everything to disk."""
         with guarded():
             # In parallel: the engine releases the interpreter's lock for nearly all of it.
             self._in_threads(lambda writer: writer.commit())
-            if self.work is self._directory:
-                self._in_threads(lambda writer: writer.wait_merging_threads())
-                return
-            for shelf in _SHELVES:
-                _link_committed(self.work / shelf, self._directory / shelf)
+        self._make_durable()
 
-    def merge(self) -> bool:
-        """Wait for the engine's merge in `work`. Return whether it has merged any segments.
-
-        Call it only after a commit, and only with a base. It closes the writer.
-        """
+    def merge(self) -> None:
+        """Wait until the engine has merged small segments, and close the writer."""
         with guarded():
             self._in_threads(lambda writer: writer.wait_merging_threads())
-        return any(
-            _segments(self.work / shelf) != _segments(self._directory / shelf) for shelf in _SHELVES
-        )
+        self._make_durable()
 
     def close(self) -> None:
-        """Discard what was not committed. The caller removes the directory."""
-        for writer in (self._notes, self._chunks):
+        """Discard what was not committed."""
+        while self._writers:
+            writer, _ = self._writers.pop()  # and so frees the engine's lock
             # A writer that is closed, or whose thread panicked, raises.
             with suppress(Exception), guarded():
                 writer.rollback()
                 writer.wait_merging_threads()
 
+    def _open(self, shelf: str, schema: Schema) -> Index:
+        folder = self._folder / shelf
+        folder.mkdir(parents=True, exist_ok=True)
+        index = Index(schema, str(folder))
+        index.config_reader("Manual")  # no thread needs to load commits
+        index.register_tokenizer(ANALYZER, splitter())
+        writer = index.writer(heap_size=_MEMORY_BYTES, num_threads=_THREADS)
+        self._writers.append((writer, schema))
+        writer.garbage_collect_files()  # it does not replace a file that a killed commit has left
+        return index
+
     def _in_threads(self, do: Callable[[IndexWriter], object]) -> None:
         with ThreadPoolExecutor(2) as threads:
-            for done in [threads.submit(do, writer) for writer in (self._notes, self._chunks)]:
+            for done in [threads.submit(do, writer) for writer, _ in self._writers]:
                 done.result()
 
-
-def make_durable(folder: Path) -> None:
-    """Sync what the engine does not: the files that it changes in place, and the folders."""
-    shelves = [folder / shelf for shelf in _SHELVES]
-    for shelf in shelves:
-        for name in CHANGED_IN_PLACE:
-            sync_file(shelf / name)
-    for path in (*shelves, folder, folder.parent):
-        sync_folder(path)
-
-
-def _link_committed(work: Path, directory: Path) -> None:
-    """Link the files of the last commit to a directory, while the engine may be merging them.
-
-    The engine removes merged files only after it has listed the result in `meta.json`. So the files
-    are complete if `meta.json` is the same before and after.
-    """
-    for _ in range(_LINK_ATTEMPTS):
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir(parents=True)
-        meta = (work / _META).read_bytes()
-        kept = set(_stems_of(meta))
-        names = [path.name for path in work.iterdir() if path.stem in kept]
-        with suppress(FileNotFoundError):
-            for name in names:
-                _link(work / name, directory / name)
-            if (work / _META).read_bytes() == meta:
-                break
-    else:
-        raise damaged()  # a listed file is missing
-    (directory / _META).write_bytes(meta)
-    (directory / _MANAGED).write_bytes(orjson.dumps([*sorted(names), _META]))
+    def _make_durable(self) -> None:
+        """Sync what the engine does not: the files that it changes in place, and the folders."""
+        shelves = [self._folder / shelf for shelf in _SHELVES]
+        for shelf in shelves:
+            for name in (_META, _MANAGED):
+                sync_file(shelf / name)
+        for path in (*shelves, self._folder, self._folder.parent):
+            sync_folder(path)
 
 
-def _open(directory: Path, schema: Schema, base: Path | None) -> IndexWriter:
-    directory.mkdir(parents=True)
-    if base is not None:
-        _share(base, directory)
-    index = Index(schema, str(directory))
-    index.config_reader("Manual")  # nothing is read here, so no thread needs to load commits
-    index.register_tokenizer(ANALYZER, splitter())
-    return index.writer(heap_size=_MEMORY_BYTES, num_threads=_THREADS)
-
-
-def _share(base: Path, directory: Path) -> None:
-    """Fill a directory with the files of another: hard links, or copies if they fail."""
-    for entry in os.scandir(base):
-        target = directory / entry.name
-        if entry.name in _LOCKS:
-            continue
-        if entry.name in CHANGED_IN_PLACE:
-            shutil.copyfile(entry.path, target)
-        else:
-            _link(Path(entry.path), target)
-
-
-def _link(source: Path, target: Path) -> None:
-    try:
-        target.hardlink_to(source)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        shutil.copyfile(source, target)
-        sync_file(target)
-
-
-def _stems_of(meta: bytes) -> Iterator[str]:
-    """Yield the stems of the files of each segment that `meta.json` lists."""
-    for segment in orjson.loads(meta)["segments"]:
-        number = segment["segment_id"].replace("-", "")
-        yield number
-        if segment["deletes"]:
-            yield f"{number}.{segment['deletes']['opstamp']}"
+def _last(index: Index, field: str) -> int:
+    """Return the highest value of a field, or 0 if there are no documents."""
+    every = Query.all_query()
+    found = index.searcher().search(every, 1, count=False, order_by_field=field, order=Order.Desc)
+    return max((value for value, _ in found.hits), default=0)
 
 
 def documents_in(folder: Path) -> list[tuple[int, int]]:
-    """Return for notes and for chunks how many documents a revision has written and deleted.
+    """Return for notes and for chunks how many documents were written and how many are deleted.
 
     Deleted ones count in the statistics of words until their segment is written anew.
 
@@ -212,19 +156,15 @@ def documents_in(folder: Path) -> list[tuple[int, int]]:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the files are damaged.
     """
     try:
-        return [_counted(_segments(folder / shelf)) for shelf in _SHELVES]
+        return [_counted(orjson.loads((folder / shelf / _META).read_bytes())) for shelf in _SHELVES]
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise damaged() from None
 
 
-def _counted(segments: list[dict[str, Any]]) -> tuple[int, int]:
+def _counted(meta: dict[str, Any]) -> tuple[int, int]:
+    segments = meta["segments"]
     deleted = sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in segments)
     return sum(segment["max_doc"] for segment in segments), deleted
-
-
-def _segments(directory: Path) -> list[dict[str, Any]]:
-    segments: list[dict[str, Any]] = orjson.loads((directory / _META).read_bytes())["segments"]
-    return segments
 
 
 def _filtered(note: FulltextNote) -> Document:

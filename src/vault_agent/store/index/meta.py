@@ -12,7 +12,7 @@ from vault_agent.store.failures import damaged
 if TYPE_CHECKING:
     import sqlite3
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """SQLite's `user_version`. An index with another version must be rebuilt."""
 
 
@@ -22,7 +22,7 @@ class Meta:
 
     generation: int
     identity: int  # random, of this generation alone: a number may be used again
-    revision: int  # counts the runs of one generation; names the full-text folder
+    revision: int  # counts the runs of one generation
     vault: str  # identity of the vault's root
     fingerprint: str  # hashes of the settings that decide what is indexed and how
     next_rowid: int
@@ -69,6 +69,13 @@ def read_revision(connection: sqlite3.Connection) -> tuple[int, int]:
     rows = connection.execute("SELECT key, value FROM meta WHERE key IN ('generation', 'revision')")
     values = dict(rows.fetchall())
     return values["generation"], values["revision"]
+
+
+def old_rows(connection: sqlite3.Connection) -> frozenset[int]:
+    """Return the rows that the full text may still have, though their notes are gone."""
+    with translated():
+        rows = connection.execute("SELECT rowid FROM old_row").fetchall()
+    return frozenset(rowid for (rowid,) in rows)
 
 
 def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:

@@ -25,6 +25,11 @@ CREATE TABLE note (
     attachment_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- Rows that the full text may still have: the last run has removed their notes.
+CREATE TABLE old_row (
+    rowid INTEGER PRIMARY KEY
+) STRICT;
+
 -- Files named like notes that could not be indexed, as the last run saw them. Without these rows,
 -- every run would treat them as new files, and every check as a change. `unread` is 1 if the file
 -- could not be read. That may pass without a change to the file, so the next run reads it again.

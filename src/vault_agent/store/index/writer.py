@@ -59,16 +59,22 @@ class NoteWriter:
     """Writes in the caller's transaction; `next_rowid` only grows.
 
     `base` is the metadata of the revision that the transaction updates, None for a new generation.
+    `next_rowid` is above all rows of the full text.
     The links of a new generation wait for `add_links`, which writes them with their destinations.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, base: Meta | None, *, documents: bool = False
+        self,
+        connection: sqlite3.Connection,
+        base: Meta | None,
+        *,
+        next_rowid: int,
+        documents: bool = False,
     ) -> None:
         """Take the connection. `documents` says whether there is a table of documents."""
         self._connection = connection
         self._documents = documents
-        self.next_rowid = base.next_rowid if base else 1
+        self.next_rowid = max(base.next_rowid, next_rowid) if base else next_rowid
         self.waiting: list[tuple[str, list[Row]]] | None = None if base else []
         """The rows of links by the path of their note; None if all links are written."""
         self._waiting_links = 0
@@ -157,6 +163,13 @@ class NoteWriter:
         totals.notes -= self._delete("note WHERE rowid = ?", numbers)
         if self._documents:
             self._delete("document WHERE rowid = ?", numbers)
+        with translated():
+            self._connection.executemany("INSERT INTO old_row VALUES (?)", numbers)
+
+    def forget_old_rows(self) -> None:
+        """Forget which rows the full text may still have: it has none of them now."""
+        with translated():
+            self._connection.execute("DELETE FROM old_row")
 
     def _delete(self, what: str, rows: Iterable[tuple[object, ...]]) -> int:
         """Delete rows, once for each of `rows` of parameters, and return how many were deleted."""
