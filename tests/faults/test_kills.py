@@ -11,17 +11,21 @@ import statistics
 import tempfile
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.faults.killed_runs import STEPS, WORDS, kill_at, published
 from tests.product.endpoint import running_endpoint
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.support.clocks import PATIENCE
+from tests.support.index_runs import Vault
 from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.errors import IndexUnavailable
+from vault_agent.indexing.verify import verify
 from vault_agent.model.identifiers import content_hash
+from vault_agent.model.search import Filters
 from vault_agent.models.settings import vector_key
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.layout import IndexDirectory
@@ -160,6 +164,62 @@ def test_two_hundred_kills_lose_nothing(program: Program):
         f"\n{len(starts)} kills, 0 lost rows, 0 integrity failures; first search after a start: "
         f"median {statistics.median(starts):.2f} s, at most {max(starts):.2f} s"
     )
+
+
+def rows_in_sqlite(vault: Vault) -> set[int]:
+    with vault.reader() as connection:
+        return {rowid for (rowid,) in connection.execute("SELECT rowid FROM note")}
+
+
+def rows_in_full_text(vault: Vault) -> set[int]:
+    number = vault.directory.current()
+    assert number is not None
+    return FulltextReader(vault.directory.fulltext(number)).admitted(Filters())
+
+
+@pytest.mark.fault(
+    "The index",
+    "`kill -9` at any step of an index run",
+    "the last published revision serves, whole; the next run completes",
+)
+@pytest.mark.parametrize("name", STEPS)
+async def test_a_kill_at_a_step_leaves_the_last_published_revision(tmp_path: Path, name: str):
+    step = STEPS[name]
+    vault = Vault(tmp_path)
+    for number in range(20):
+        words = " ".join(WORDS[number % 4 : number % 4 + 4])
+        vault.write(f"notes/{number}.md", f"# Note {number}\n\n{words}\n\n## More\n\n{words}\n")
+    await vault.index()
+    before = await published(vault)
+    for number in range(0, 20, 3):
+        vault.write(f"notes/{number}.md", f"# Note {number}\n\nloaf {number}\n")
+        vault.write(f"new/{number}.md", f"# New {number}\n\ncrust {WORDS[number % 8]}\n")
+    (vault.root / "notes/1.md").unlink()
+    (vault.root / "notes/2.md").rename(vault.root / "new/Moved.md")
+    if step.run == "embed":
+        await vault.index()
+        before = await published(vault)
+    after, _ = await fresh(vault, tmp_path / "fresh")
+
+    kill_at(tmp_path, name)
+
+    assert await published(vault) == (after if step.publishes else before)
+    verify(vault.task())
+    unknown = rows_in_full_text(vault) - rows_in_sqlite(vault)
+    vault.write("notes/19.md", "# Note 19\n\nsalt\n")
+    await vault.index()
+    assert (await published(vault), await vault.dump()) == await fresh(vault, tmp_path / "last")
+    assert rows_in_full_text(vault) == rows_in_sqlite(vault)
+    assert unknown.isdisjoint(rows_in_sqlite(vault))
+
+
+async def fresh(vault: Vault, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a new index of a copy of the vault serves, and what it has."""
+    folder.mkdir()
+    copy = Vault(folder)
+    shutil.copytree(vault.root, copy.root, dirs_exist_ok=True)
+    await copy.index()
+    return await published(copy), await copy.dump()
 
 
 def saved_keys(program: Program) -> set[bytes]:

@@ -71,7 +71,7 @@ class Vault:
         attachments: tuple[str, ...] = (),
     ) -> None:
         self.root = folder / "vault"
-        self.root.mkdir()
+        self.root.mkdir(exist_ok=True)
         self.directory = IndexDirectory(folder / "index")
         self.exclude = exclude
         self.fields = fields

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import check_pages, open_reader
+from vault_agent.store.failures import damaged
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.index.meta import read_meta
+from vault_agent.store.fulltext.shelf import Rows
+from vault_agent.store.index import documents
+from vault_agent.store.index.meta import old_rows, read_meta
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
@@ -29,6 +33,12 @@ def verify(task: IndexTask) -> None:
     if number is None:
         return
     with open_reader(directory.database(number)) as connection:
-        read_meta(connection)
+        meta = read_meta(connection)
         check_pages(connection)
-    FulltextReader(directory.fulltext(number)).close()
+        rows = Rows(meta.next_rowid, old_rows(connection))
+        stored = meta.notes + len(documents.files(connection))
+        fulltext = FulltextReader(directory.fulltext(number), rows)
+        # A log that was cut short takes the database back, and the full text stays as it was.
+        if fulltext.note_count(EVERYTHING) != stored and read_meta(connection) == meta:
+            raise damaged()
+        fulltext.close()
