@@ -17,7 +17,6 @@ from vault_agent.memory.promotion import Promotion
 from vault_agent.memory.recall import Memory
 from vault_agent.memory.session_store import SessionStore
 from vault_agent.memory.sessions import Sessions
-from vault_agent.memory.takeover import take_over
 from vault_agent.models.settings import EndpointSettings
 from vault_agent.system.files import make_private_folder
 from vault_agent.vaults.across import Across
@@ -128,7 +127,6 @@ async def open_app(
         if config.vaults.enabled and (config.memory.enabled or config.journal.enabled):
             folder, crashed = index_parent(config), partial(on_crash, "server")
             make_private_folder(folder)
-            await take_over(folder)
             store = SessionStore(folder)
             if config.memory.enabled:
                 deliveries = Deliveries(

@@ -125,6 +125,11 @@ async def test_the_index_of_a_moved_vault_is_not_to_be_removed(run_apart: Run, n
     assert shown.code == 0, shown.out
 
 
+@pytest.mark.fault(
+    "Sessions, journals and memory of agents",
+    "an upgrade from a version that kept sessions in databases and events in a spool",
+    "they stay as they are, and `doctor` names them",
+)
 async def test_doctor_never_advises_to_remove_what_cannot_be_made_again(
     run_apart: Run, notes: Path, tmp_path: Path
 ):
@@ -136,10 +141,14 @@ async def test_doctor_never_advises_to_remove_what_cannot_be_made_again(
     gone.mkdir()
     note_vault(gone, str(tmp_path / "unplugged"))
     (index / "jobs.damaged").write_bytes(b"x")
+    (parent / "sessions-before").mkdir()
+    (parent / "sessions.db").write_bytes(b"x")
     found = await checks(run_apart)
     assert found["indexes"]["fix"] == "vault-agent indexes list"
     assert "a damaged jobs.db was set aside" in found["state"]["found"]
     assert found["state"]["ok"] is None
+    assert all(name in found["sessions"]["found"] for name in ("sessions-before", "sessions.db"))
+    assert found["sessions"]["ok"] is None
 
 
 @pytest.mark.parametrize("running", [None, "job-1"])

@@ -9,7 +9,6 @@ import pytest
 from tests.support.registered_vaults import indexed
 from tests.support.session_desk import PATIENT, Desk
 
-from vault_agent.memory.takeover import ASIDE, take_over
 from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import RecallQuery
 
@@ -129,55 +128,3 @@ async def test_what_is_asked_for_is_logged_and_no_secret_leaves(desk: Desk):
         assert session.given[-1].event == "manual"
         await app.deliveries.store.forget([session])
         assert await app.deliveries.store.sessions() == ()
-
-
-@pytest.mark.fault(
-    "Sessions, journals and memory of agents",
-    "an upgrade from a version that kept sessions in databases and events in a spool",
-    "they become files of lines, once; the old files are set aside",
-)
-async def test_what_earlier_versions_kept_is_taken_over_once(tmp_path: Path):
-    import sqlite3
-    from contextlib import closing
-
-    import orjson
-
-    from vault_agent.memory.session_store import SessionStore
-
-    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
-        connection.executescript(OLD)
-    with closing(sqlite3.connect(tmp_path / "session-texts.db")) as connection:
-        connection.execute("CREATE TABLE kept (seq, session_id, kind, name, at, data)")
-        about = {"version": 1, "agent": "codex", "sessionId": "s1", "cwd": "/w", "vault": "v"}
-        prompt = {**about, "event": "prompt", "name": "p", "at": 12.0, "prompt": "Hello."}
-        rows = (1, "s1", "prompt", b"", 12.0, orjson.dumps(prompt))
-        connection.execute("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?)", rows)
-        connection.commit()
-    spool = tmp_path / "spool"
-    spool.mkdir()
-    end = {**about, "event": "end", "name": "e", "at": 30.0, "sessionId": "s2"}
-    (spool / "1.json").write_bytes(orjson.dumps(end))
-    (spool / "2.json").write_bytes(b"damaged")
-    for _ in range(2):
-        await take_over(tmp_path)
-        sessions = await SessionStore(tmp_path).sessions()
-        assert [session.session_id for session in sessions] == ["s2", "s1"]
-        [first] = [session for session in sessions if session.session_id == "s1"]
-        assert [said.text for said in first.words] == ["Hello."]
-        assert first.journal is not None
-        assert first.journal.hashes == {"abc"}
-        assert first.ended_at == 20.0
-    aside = {path.name for path in (tmp_path / ASIDE).iterdir()}
-    assert aside == {"sessions.db", "session-texts.db", "spool"}
-
-
-OLD = """
-CREATE TABLE session (id, agent, vault, started_at, last_event_at, ended_at, prompts, model,
-    transcript_path, cwd, title, start_commit, end_reason);
-INSERT INTO session VALUES ('s1', 'codex', 'v', 10.0, 20.0, 20.0, 1, 'm', NULL, '/w', 'T', NULL,
-    'x');
-CREATE TABLE journal (session_id, agent, vault, state, reason, title, path, hash, hash_next,
-    generator, started_at, ended_at, since, attempts, next_at);
-INSERT INTO journal VALUES ('s1', 'codex', 'v', 'complete', NULL, 'T', 'journals/x.md', 'abc',
-    NULL, 'extract', 10.0, 20.0, 21.0, 0, NULL);
-"""

@@ -38,6 +38,11 @@ _LOOKS = {True: ("ok", "added"), False: ("not ok", "removed"), None: ("-", "fain
 _MARGIN = 19
 
 
+_KEPT_BEFORE = ("sessions-before", "sessions.db", "session-texts.db", "spool")
+"""What earlier versions kept of sessions. Their journals are notes, and agents' transcripts are
+read again by `journal import`."""
+
+
 class Check(NamedTuple):
     """A check: its name, whether it passed (None: not in use), what was found, what to type."""
 
@@ -193,6 +198,12 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Check]:
     for file in (*index_parent(config).glob("*.damaged"), *folder.glob("*.damaged")):
         what = f"a damaged {file.stem}.db was set aside as {in_home(file)}"
         yield Check("state", None, what, "remove it when you no longer need it")
+    data = index_parent(config)
+    kept = [path for name in _KEPT_BEFORE for path in sorted(data.glob(name))]
+    if kept:
+        names = ", ".join(in_home(path) for path in kept)
+        what = f"an earlier version kept sessions in {names}: nothing reads them now"
+        yield Check("sessions", None, what, "vault-agent journal import; then remove them")
 
 
 def _nearest(folder: Path) -> Path:
