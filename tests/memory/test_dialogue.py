@@ -51,9 +51,15 @@ ASKED = Exchange("Why is the import of prices slow?", at=1.0)
         (session(ASKED, last="It reads each row twice."), False),
         (session(ASKED, last="It reads each row twice.", worked=True), True),
         (session(ASKED, Exchange("then cache it"), last="The import caches its rows now."), True),
+        (session(ASKED, Exchange("yes", "Shall it read them once?"), last="All pass."), True),
+        (session(ASKED, Exchange("はい", "一度だけ読みますか？"), last="OK"), True),
+        (session(ASKED, Exchange("thanks", "It reads each row twice."), last="Bye."), False),
+        (session(Exchange("hi"), Exchange("ok", "What can I do?"), last="Fine."), False),
     ],
 )
-def test_a_question_without_work_leaves_no_journal(told: Collected, *, worth: bool):
+def test_a_session_in_which_nothing_was_decided_or_done_leaves_no_journal(
+    told: Collected, *, worth: bool
+):
     assert is_worth_it(told) is worth
 
 

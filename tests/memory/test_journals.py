@@ -41,7 +41,7 @@ async def test_a_session_leaves_one_journal_with_what_was_decided(desk: Desk):
     assert values["generator"] == "dialogue"
     assert session.journal is not None
     assert values["files"] == ["src/queue.py"]
-    assert "Agent: Shall I give up after 5 tries?" in text
+    assert "Agent proposed: Shall I give up after 5 tries?" in text
     assert "no, after 3, support asked for that" in text
     assert "[[modules/queue|Queue]]" in text
 

@@ -19,9 +19,9 @@ from vault_agent.writing.templates import BUILT_IN
 
 JOURNAL = (
     "## Key Decisions\n"
-    "- Agent: The wait doubles. (a) a constant, (b) an argument `max_wait`, None by default.\n"
+    "- Agent said: The wait doubles. (a) a constant, (b) an argument `max_wait`, None by default.\n"
     "  **User:** (b), but the default is 3600, ops asked for that\n"
-    "- Agent: pgbouncer refuses at peak: PoolTimeout.\n"
+    "- Agent said: pgbouncer refuses at peak: PoolTimeout.\n"
     "  **User:** it is transaction mode. the dba gives us max 20 connections\n"
     "- **User:** the docs page is still missing, tomorrow\n"
 )
@@ -52,7 +52,7 @@ def test_a_passage_has_the_answer_with_what_it_answers_to(prompt: str, said: str
 
 
 def test_a_long_passage_keeps_the_persons_words():
-    text = f"- Agent: {'It was long ago. ' * 30}\n  **User:** never query events, 400M rows\n"
+    text = f"- Agent said: {'It was long ago. ' * 30}\n  **User:** never query events, 400M rows\n"
     passage = passage_of([chunk(1, text)], 1, "query the events table")
     assert passage.endswith("User: never query events, 400M rows")
     assert tokens_of(passage) <= MAX_TOKENS
@@ -61,7 +61,17 @@ def test_a_long_passage_keeps_the_persons_words():
 
 
 def test_what_the_title_says_is_no_passage():
-    assert passage_of(CHUNKS, 1, "cap the retry wait", "cap the retry").startswith("Agent: ")
+    assert passage_of(CHUNKS, 1, "cap the retry wait", "cap the retry").startswith("Agent said: ")
+
+
+def test_a_decision_comes_before_the_goal_and_lists_of_files_and_commits():
+    lists = [
+        chunk(3, "## Outcome\n- Commit abc1234: Cap worker/retry.py\n- Tests: 3 passed", "Outcome"),
+        chunk(4, "## Files Changed\n- `worker/retry.py` — +1 −0", "Files Changed"),
+    ]
+    asked = "the retry wait in worker/retry.py is capped"
+    assert "default is 3600" in passage_of([*CHUNKS, *lists], 4, f"{asked}, which default?")
+    assert "worker/retry.py" in passage_of(lists, 4, asked)
 
 
 def test_what_nobody_has_filled_in_is_no_passage():

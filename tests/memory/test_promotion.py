@@ -110,6 +110,8 @@ async def test_a_promoted_note_is_found_from_another_project(tmp_path: Path):
         done = await vaults.promote()
         assert done.created
         assert done.copy.path == COPY
+        async with vaults.app.vaults.open("global") as vault:
+            await vault.runs.index_paths([COPY])
         found = await vaults.app.several.search(
             ["project:other", "global"], SearchQuery("streamed output regex")
         )

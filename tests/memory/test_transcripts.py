@@ -300,3 +300,32 @@ def test_hashes_of_commits_and_the_last_tests_are_read(tmp_path: Path, agent: st
     found = read(tmp_path, agent, writer.end().data())
     assert found is not None
     assert found.commits_unseen
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_proposal_is_told_from_a_report_by_what_was_changed_before_it(tmp_path: Path, agent: str):
+    writer = Writer(agent, "/work/shop")
+    writer.prompt("The departures page is slow.")
+    writer.say("I move all vessels into a cache.")
+    writer.prompt("no cache, one query")
+    writer.edit("web/departures.py")
+    writer.say("One query loads all vessels.")
+    writer.prompt("measure it")
+    writer.run("make bench", "0.4 s")
+    writer.say("It takes 0.4 seconds.")
+    writer.prompt("good")
+    found = read(tmp_path, agent, writer.end().data())
+    assert found is not None
+    assert [exchange.manner for exchange in found.exchanges[1:]] == ["proposed", "reported", "said"]
+
+
+def test_a_word_that_is_typed_meanwhile_ends_no_turn(tmp_path: Path):
+    writer = Writer("claude-code", "/work/shop")
+    writer.prompt("Sort the ports.")
+    writer.edit("ports.ts")
+    writer.type_meanwhile("islands last")
+    writer.say("The ports are sorted, islands last.")
+    writer.prompt("ship it")
+    found = read(tmp_path, "claude-code", writer.end().data())
+    assert found is not None
+    assert found.exchanges[-1].manner == "reported"

@@ -78,7 +78,7 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
         eventually(lambda: len(list(journals.glob("*.md"))) == 2)
         asked = (f"may the report of slow jobs query the events table? {n}" for n in range(999))
         text = eventually(lambda: ask(next(asked)), lambda told: "never query events" in told)
-        assert "Agent: I will read the events table for the durations. User: never" in text
+        assert "Agent proposed: I will read the events table for the durations. User: never" in text
         assert "tea is at four" not in text
         assert ask("bake a wedding cake with frosting") == ""
         again = json.loads(run("--json", "journal", "import"))["data"]

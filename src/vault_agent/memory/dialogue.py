@@ -1,7 +1,8 @@
 """The journal of a session: what the person said, and what the agent had said before. Pure.
 
 Nothing is judged here. Each later word of the person is kept with what it answers to, so that
-"(a) now, (b) later" can be read, and a proposal stands beside its refusal.
+"(a) now, (b) later" can be read, and a proposal stands beside its refusal. Whether the agent had
+changed anything by then says if it proposed or reported.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ _LOG_LINE = re.compile(
     r"(?:[A-Za-z_.]{1,80}(?:Error|Exception|Timeout)):\s|\w+(?:\.\w+)+: |[$#>] \S|\+\+\+ |--- |@@ )"
 )
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)[\s\S]*?(?:^\s{0,3}(?:```|~~~)\s*$|\Z)", re.MULTILINE)
+_QUESTIONS: Final = ("?", "？", "か。")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|(?<=[。！？])|\n+")
 
 
@@ -64,17 +66,24 @@ class Draft(NamedTuple):
 
 
 def is_worth_it(session: Collected) -> bool:
-    """Whether a session is worth a journal: the person said more than once, or work was done."""
+    """Whether a session is worth a journal: the person decided something, or work was done.
+
+    A word after the goal decides if it says something, or if it answers a question.
+    """
     told = session.transcript
-    talk = len(told.exchanges) > 1 and len(content_words(told.last)) > _FEW_WORDS
-    return bool(told.exchanges) and (session.has_changes or told.worked or talk)
+    place, goal = _goal(told.exchanges)
+    decides = len(content_words(goal)) >= _FEW_WORDS and any(
+        content_words(exchange.words) or exchange.before.rstrip().endswith(_QUESTIONS)
+        for exchange in told.exchanges[place + 1 :]
+    )
+    return bool(told.exchanges) and (session.has_changes or told.worked or decides)
 
 
 def dialogue(session: Collected) -> Draft:
     """Return the journal of a session from what was said and done in it."""
     told = session.transcript
     place, goal = _goal(told.exchanges)
-    others = [each for at, each in enumerate(told.exchanges) if at != place and not _greets(each)]
+    others = [each for each in told.exchanges[place + 1 :] if not _greets(each)]
     made = {
         GOAL: escaped(shortened(goal, _MAX_GOAL)),
         APPROACH: _items(todo.text for todo in told.todos if todo.done),
@@ -140,7 +149,8 @@ def spoken(exchanges: Iterable[Exchange]) -> str:
         if not words.strip():
             continue
         before = around(exchange.before, _MAX_BEFORE)
-        lines = [f"Agent: {escaped(before)}"] if before and before != last else []
+        head = f"Agent {exchange.manner}: "
+        lines = [f"{head}{escaped(before)}"] if before and before != last else []
         last = before
         items.append("- " + "\n  ".join([*lines, f"**User:** {escaped(words)}"]))
     left = len(items)

@@ -28,6 +28,8 @@ _NO_IDENTIFIER = re.compile(
 _MARKS = re.compile(r"\*\*|^\s*-\s+|^\s*#{1,6}\s+")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _HEADING = re.compile(r"\s*#{1,6}[ \t]")
+_NO_TEXT = (_HEADING.match, re.compile(r"- (?:Commit [0-9a-f]{7}|Tests): ").match, is_unfilled)
+_ASKED_FOR: Final = frozenset({"goal", "files changed", "related"})
 _CODE = re.compile(r"`([^`\n]{2,80})`")
 _CONTINUES: Final = re.compile(
     r"where (?:did|were|do|are) we|le(?:ave|ft) off|pick(?:ing)? (?:this |it )?up (?:again|where)"
@@ -74,12 +76,18 @@ def passage_of(
 
     An item of a list is a passage with all its lines, so an answer stays beside what it answers to.
     Without a prompt it is the last item: what was decided last, or is open. The title, which the
-    goal of a session repeats, is none.
+    goal of a session repeats, is none. What was asked for, and lists of files and commits, are
+    taken only where a note has nothing else.
     """
+    ordered = _ordered(chunks, best)
+    telling = [chunk for chunk in ordered if not _ASKED_FOR & _headings(chunk)]
     items, lasts = [], set()
-    for chunk in _ordered(chunks, best):
+    for chunk in telling:
         items += [item for item in _items(chunk.text) if not _repeats(item, title)]
         lasts.add(len(items) - 1)
+    if not items:
+        items = [item for chunk in ordered for item in _items(chunk.text)]
+        lasts = {len(items) - 1}
     if not items:
         return ""
     words = content_words(prompt)
@@ -95,6 +103,10 @@ def passage_of(
     if tokens_of(text) < _MIN_TOKENS and place not in lasts:
         text = _fit(f"{text} {items[place + 1]}")
     return text
+
+
+def _headings(chunk: StoredChunk) -> set[str]:
+    return {fold_words(heading).strip(" :") for heading in chunk.heading_path}
 
 
 def _repeats(item: str, title: str) -> bool:
@@ -120,7 +132,7 @@ def _last_said(chunks: Sequence[StoredChunk], items: Sequence[str]) -> int:
     """Return the place of what was said or decided last, where no prompt chooses."""
     for heading in ("open questions", "key decisions", "decision", "outcome"):
         for chunk in chunks:
-            if any(fold_words(each).strip(" :") == heading for each in chunk.heading_path):
+            if heading in _headings(chunk):
                 said = _items(chunk.text)
                 if said and said[-1] in items:
                     return items.index(said[-1])
@@ -135,7 +147,7 @@ def _items(text: str) -> list[str]:
     items: list[list[str]] = []
     opens = True
     for line in text.split("\n"):
-        if not line.strip() or _HEADING.match(line) or is_unfilled(line):
+        if not line.strip() or any(is_none(line) for is_none in _NO_TEXT):
             opens = True
             continue
         if opens or line.startswith(("- ", "* ")):

@@ -57,7 +57,7 @@ from vault_agent.model.search import Coverage, Filters, SearchQuery
 from vault_agent.model.syntax import without_operators
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.git import Latest, changed_files, latest
-from vault_agent.text.common_words import common_terms
+from vault_agent.text.common_words import common_terms, without_hiragana
 from vault_agent.text.redaction import redact
 from vault_agent.text.terms import terms
 
@@ -237,6 +237,8 @@ class Memory:
         if not (is_signal(prompt) or identifiers(prompt)):
             return (), None, None, ()
         text, within = without_operators(prompt)[:1_000], Filters(scope=query.scope)
+        if query.bar is not None:
+            text = without_hiragana(text)
         asked = SearchQuery(text, Mode.LEXICAL, _HITS, within, coverage=True)
         lexical = await self._ask(known, asked)
         covered = lexical.coverage or Coverage(0, 0, {})

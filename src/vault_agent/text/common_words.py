@@ -95,6 +95,7 @@ _PAIRS: Final = frozenset(
     phrase[at : at + 2] for phrase in _UNSPACED.split() for at in range(len(phrase) - 1)
 )
 _WORD = re.compile(r"[^\W_]+")
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
 
 
 def content_words(text: str) -> set[str]:
@@ -103,12 +104,21 @@ def content_words(text: str) -> set[str]:
     In scripts without spaces, each pair of characters counts as a word.
     """
     found: set[str] = set()
-    for word in _WORD.findall(fold_words(text.replace("'", "").replace("’", ""))):
+    text = without_hiragana(text).replace("'", "").replace("’", "")
+    for word in _WORD.findall(fold_words(text)):
         if word.isascii() or not _is_unspaced(word):
             found.add(word)
         else:
             found.update(word[place : place + 2] for place in range(len(word) - 1))
     return {word for word in found if len(word) > 1 and word not in COMMON and word not in _PAIRS}
+
+
+def without_hiragana(text: str) -> str:
+    """Return a text without the script of Japanese in which endings and particles are written.
+
+    What a text is about stands in kanji, katakana and Latin letters.
+    """
+    return _HIRAGANA.sub(" ", text)
 
 
 @cache

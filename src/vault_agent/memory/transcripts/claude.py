@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 _EDITS: Final = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 _READS: Final = {"Read", "Grep"}
+_CHANGES_NOTHING: Final = _READS | {
+    "AskUserQuestion",
+    "ExitPlanMode",
+    "Glob",
+    "TaskCreate",
+    "TaskUpdate",
+    "TodoWrite",
+}
 _NOTHING: Final = {
     "agent-name",
     "file-history-snapshot",
@@ -148,7 +156,7 @@ class ClaudeCode:
                 if entry.get("isSidechain") is not True:
                     self._to.agent(block["text"])
             elif block.get("type") == "tool_use":
-                self._to.works()
+                self._to.works(reads=block.get("name") in _CHANGES_NOTHING)
                 self._call(block)
 
     def _call(self, block: dict[str, Any]) -> None:

@@ -31,12 +31,19 @@ _COMMITTED = re.compile(r"^\[[^\]\n]{1,200} ([0-9a-f]{7,64})\] ", re.MULTILINE)
 _COMMITS = re.compile(r"\bgit\b[^\n;&|]{0,200}\bcommit\b")
 
 
+PROPOSED: Final = "proposed"
+SAID: Final = "said"
+REPORTED: Final = "reported"
+"""How an agent spoke: it had changed nothing since the person's last word, it may have, it had."""
+
+
 class Exchange(NamedTuple):
     """A word of the person, and what the agent said before it. `at` is seconds since 1970."""
 
     words: str
     before: str = ""
     at: float | None = None
+    manner: str = SAID
 
 
 class ToDo(NamedTuple):
@@ -99,6 +106,7 @@ class Recorder:
         self._agent: tuple[object, str] = (None, "")
         self._agent_at: float | None = None
         self._unanswered = False
+        self._manner = PROPOSED
         self._order = 0
         self._calls: OrderedDict[str, _Call] = OrderedDict()
         self._worked = False
@@ -156,7 +164,9 @@ class Recorder:
         elif len(self._exchanges) >= MAX_EXCHANGES:  # the first one stays
             second = next(each for place, each in enumerate(self._exchanges) if place == 1)
             del self._exchanges[second]
-        self._exchanges[key] = Exchange(head_of(text, most), before, self._now)
+        self._exchanges[key] = Exchange(head_of(text, most), before, self._now, self._manner)
+        if not (about or self._unanswered):  # else the agent is still at work
+            self._manner = PROPOSED
         self._unanswered = True
 
     def agent(self, text: str, key: object = None) -> None:
@@ -176,9 +186,11 @@ class Recorder:
         if isinstance(dollars, int | float) and not isinstance(dollars, bool) and dollars >= 0:
             self._cost = float(dollars)
 
-    def works(self) -> None:
-        """Report that the agent uses a tool, whichever it is."""
+    def works(self, *, reads: bool = False) -> None:
+        """Report that the agent uses a tool, whichever it is, and whether it only reads."""
         self._worked = True
+        if not reads and self._manner == PROPOSED:
+            self._manner = SAID
 
     def call(
         self,
@@ -219,12 +231,14 @@ class Recorder:
             hashes = _COMMITTED.findall(shown)
             self._commits |= dict.fromkeys(hashes[:MAX_COMMITS])
             self._commits_unseen |= not hashes
+            self._manner = REPORTED
 
     def edited(self, paths: Iterable[str]) -> None:
         """Report files that were changed."""
         for path in paths:
             if path and len(path) <= 4_000 and len(self._edited) < MAX_FILES:
                 self._edited.setdefault(path)
+                self._manner = REPORTED
 
     # --- the end --------------------------------------------------------------------------------
 
@@ -238,7 +252,7 @@ class Recorder:
             started_at=started,
             ended_at=ended,
             exchanges=tuple(
-                Exchange(clean(each.words), clean(each.before), each.at)
+                each._replace(words=clean(each.words), before=clean(each.before))
                 for each in self._exchanges.values()
             ),
             last=clean(self._agent[1]),
