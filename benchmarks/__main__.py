@@ -24,7 +24,7 @@ NAMES = (
     "memory.followups",
     "memory.journals",
     "memory.prompts",
-    "memory.replay",
+    "memory.live",
     "memory.hooks",
     "memory.speed",
     "harm",

@@ -29,10 +29,11 @@ from vault_agent.memory.transcripts.recorder import Transcript
 from vault_agent.system.git import History
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "sessions"
-KEPT_ASIDE = ("held-", "own-")
+KEPT_ASIDE = ("held-", "own-", "live-")
 """Names of sessions that were written after the rules were, or before a journal was seen."""
 CLEAN = Collector(JournalSettings()).clean
 _STEP = re.compile(r"^(\[[ x]\]|[>$<|!~*%^&#=])(?: (.*))?$")
+_ATTRIBUTED = re.compile(r"^[^:]*: (?:- )?Agent (?:proposed|said): ")
 _CWD = "/home/me/project"
 
 
@@ -44,6 +45,7 @@ class Session:
     agent: str
     steps: list[tuple[str, str]]
     has_transcript: bool = True
+    play: str = ""
     questions: list[tuple[str, str]] = field(default_factory=list)  # and what answers each
     false: list[str] = field(default_factory=list)
 
@@ -58,7 +60,8 @@ def read_session(path: Path) -> Session:
     head, told, judged = path.read_text("utf-8").split("---\n")
     facts = dict(line.split(": ", 1) for line in head.splitlines())
     steps = read_steps(told, path.name)
-    made = Session(path.stem, facts["agent"], steps, facts.get("transcript") != "none")
+    has_transcript = facts.get("transcript") != "none"
+    made = Session(path.stem, facts["agent"], steps, has_transcript, facts.get("play", ""))
     for line in judged.splitlines():
         mark, text = line[0], line[2:]
         if mark == "?":
@@ -175,7 +178,8 @@ def judged(session: Session, journal: str) -> tuple[list[str], list[str], int]:
     """Return the questions without an answer, the lines that are not true, and how many there are.
 
     Answers are looked for in the text as one line with each section after its name, and lines that
-    are not true with the name of their section before them, too.
+    are not true with the name of their section before them, too. What the agent proposed or said
+    before a word of the person is true as such, unless the judge names the agent.
     """
     whole = " ".join(journal.split())
     unanswered = [
@@ -194,7 +198,11 @@ def judged(session: Session, journal: str) -> tuple[list[str], list[str], int]:
     false = [
         line
         for line in lines
-        if any(re.search(each, line, re.IGNORECASE) for each in session.false)
+        if any(
+            re.search(pattern, line, re.IGNORECASE)
+            for pattern in session.false
+            if "Agent" in pattern or not _ATTRIBUTED.match(line)
+        )
     ]
     return unanswered, false, len(lines)
 
