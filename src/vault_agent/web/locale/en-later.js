@@ -532,6 +532,7 @@ export const enLater = {
       delivered: "the session has it",
     },
     text: "Text that the agent got",
+    itsNotes: "Its notes",
     add: "Add a note",
     added: (/** @type {string} */ title) => `${title} is sent with the next prompt.`,
     next: "Sent with the next prompt",

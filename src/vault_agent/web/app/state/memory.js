@@ -47,9 +47,12 @@ export const olderSessions = newestOnly((abort, /** @type {string} */ project) =
   );
 });
 
-/** Ask for one session with all that it got. */
+/** One session with all that it got. @param {string} id @param {AbortSignal} [signal] */
+export const readSession = async (id, signal) => (await ask("GET", pathOf(id), { whole: true, signal })).data.session;
+
+/** Ask for one session with all that it got, to show it alone. */
 export const loadSession = newestOnly((abort, /** @type {string} */ id) =>
-  kept(ask("GET", pathOf(id), { whole: true, signal: abort }), ({ data }) => (session.value = data.session), abort),
+  kept(readSession(id, abort), (found) => (session.value = found), abort),
 );
 
 /** Ask for the journals. */

@@ -1,18 +1,19 @@
 // The Memory view: what each session of an agent got of the notes, and the journals of the sessions.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Empty, Trouble } from "../../parts/say.js";
+import { Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, changed, go } from "../../state/address.js";
-import { loadSessions, memoryFault, olderSessions, sessions } from "../../state/memory.js";
+import { loadSessions, memoryFault, olderSessions, readSession, sessions } from "../../state/memory.js";
 import { clock, readVaults, remembered, revision, switchedOn, vaults } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
 import { Journals, JournalState } from "./journals.js";
 import { agentName, Tokens } from "./names.js";
-import { Session } from "./session.js";
+import { GotNote } from "./notes.js";
+import { Acts, keyOf, Session } from "./session.js";
 
 const t = later.memory;
 
@@ -94,6 +95,17 @@ function Sessions({ project }) {
 
 /** @param {{ of: Wire.SessionRow }} given */
 function Card({ of }) {
+  const notes = useSignal(/** @type {(Wire.ChosenNote | Wire.DeliveredNote)[]} */ ([]));
+  const read = (/** @type {{ currentTarget: HTMLDetailsElement }} */ { currentTarget }) => {
+    if (!currentTarget.open) return;
+    void readSession(of.sessionId).then(
+      ({ pinned, deliveries }) => {
+        const all = [...pinned, ...deliveries.flatMap((each) => each.notes)];
+        notes.value = [...new Map(all.map((each) => [keyOf(each), each])).values()];
+      },
+      (error) => toast(sentence(error)),
+    );
+  };
   return html`<li class="card session">
     <a href=${changed({ view: "memory", session: of.sessionId })}>
       <span class="who">
@@ -109,6 +121,13 @@ function Card({ of }) {
         <small>${of.state === "open" ? html`<span class="live" data-state="live"></span>${t.open}` : t.ended}</small>
       </span>
     </a>
+    <div class="line">
+      <details class="log grow" onToggle=${read}>
+        <summary>${t.itsNotes}</summary>
+        <ul class="got-list">${notes.value.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} />`)}</ul>
+      </details>
+      <${Acts} of=${of} onDone=${() => loadSessions(address.peek().project[0] ?? "")} />
+    </div>
     ${of.journal && html`<div class="line"><${JournalState} of=${of.journal} vault=${of.vault} /></div>`}
   </li>`;
 }

@@ -20,7 +20,6 @@ const t = later.memory;
 
 /** @param {{ id: string }} given */
 export function Session({ id }) {
-  const refreshing = useSignal(false);
   useEffect(() => void loadSession(id), [id, remembered.value]);
   const now = session.value?.sessionId === id ? session.value : null;
   const back = html`<a class="quiet" href=${changed({ view: "memory", session: "" })}>
@@ -28,36 +27,13 @@ export function Session({ id }) {
     ${t.all}
   </a>`;
   if (!now) return back;
-  /** @param {Promise<unknown>} work @param {string} done */
-  const act = (work, done) =>
-    void work.then(
-      () => (toast(done), loadSession(id)),
-      (error) => toast(sentence(error)),
-    );
-  const choose = (/** @type {Hit} */ hit) =>
-    act(addNote(id, hit.vault ?? "", hit.noteId ?? ""), t.added(plain(hit.label, 60)));
-  const among = /** @type {string[]} */ (
-    [identityOf(now.vault), vaults.value.find((each) => each.role === "global")?.identity].filter(Boolean)
-  );
   const open = now.state === "open";
   return html`
     ${back}
     <header>
       <div class="head">
         <h1 dir="auto">${plain(now.title, 160) || t.untitled(agentName(now.agent))}</h1>
-        ${
-          open &&
-          html`<span class="acts">
-            <button
-              class="quiet"
-              onClick=${() => (overlay.value = { name: "palette", only: "notes", pick: { among, choose } })}
-            >
-              <${Icon} name="plus" />
-              ${t.add}
-            </button>
-            <button class="primary" onClick=${() => (refreshing.value = true)}>${t.refresh}</button>
-          </span>`
-        }
+        <${Acts} of=${now} onDone=${() => loadSession(id)} />
       </div>
       <p class="facts">
         <span>${agentName(now.agent)}</span>
@@ -91,23 +67,41 @@ export function Session({ id }) {
     ${[...now.deliveries]
       .reverse()
       .map((each, at) => html`<${Delivery} key=${now.deliveries.length - at} of=${each} />`)}
-    ${
-      refreshing.value &&
-      html`<${Refresh}
-        id=${id}
-        onClose=${() => (refreshing.value = false)}
-        onDone=${() => {
-          refreshing.value = false;
-          toast(t.applied);
-          void loadSession(id);
-        }}
-      />`
-    }
   `;
 }
 
+/**
+ * What can be done about the notes of a session that goes on.
+ * @param {{ of: Wire.SessionRow | Wire.SessionDetail, onDone: () => Promise<unknown> }} given
+ */
+export function Acts({ of, onDone }) {
+  const refreshing = useSignal(false);
+  if (of.state !== "open") return null;
+  const choose = (/** @type {Hit} */ hit) =>
+    void addNote(of.sessionId, hit.vault ?? "", hit.noteId ?? "").then(
+      () => (toast(t.added(plain(hit.label, 60))), onDone()),
+      (error) => toast(sentence(error)),
+    );
+  const shared = vaults.value.find((each) => each.role === "global")?.identity;
+  const pick = { among: [identityOf(of.vault), shared ?? ""].filter(Boolean), choose };
+  const close = () => (refreshing.value = false);
+  const applied = () => {
+    close();
+    toast(t.applied);
+    void onDone();
+  };
+  return html`<span class="acts">
+    <button class="quiet" onClick=${() => (overlay.value = { name: "palette", only: "notes", pick })}>
+      <${Icon} name="plus" />
+      ${t.add}
+    </button>
+    <button class="quiet" onClick=${() => (refreshing.value = true)}>${t.refresh}</button>
+    ${refreshing.value && html`<${Refresh} id=${of.sessionId} onClose=${close} onDone=${applied} />`}
+  </span>`;
+}
+
 /** @param {{ vault: string, noteId: string }} note */
-const keyOf = (note) => `${note.vault} ${note.noteId}`;
+export const keyOf = (note) => `${note.vault} ${note.noteId}`;
 
 /** @param {{ of: Wire.ShownDelivery }} given */
 function Delivery({ of }) {
