@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as query from "../../src/vault_agent/web/app/state/query.js";
 
-const NONE = { type: [], tag: [], path: [], after: "", before: "" };
+const NONE = { type: [], tag: [], path: [], project: [], after: "", before: "" };
 
 test("operators become filters and leave the other words", () => {
-  assert.deepEqual(query.split('flour tag:#bread path:"My notes/Old" after:2026-01-31 TYPE:note yeast'), {
+  assert.deepEqual(query.split('flour tag:#bread path:"My notes/Old" after:2026-01-31 TYPE:note project:shop yeast'), {
     rest: "flour yeast",
-    found: { ...NONE, tag: ["bread"], path: ["My notes/Old"], after: "2026-01-31", type: ["note"] },
+    found: { ...NONE, tag: ["bread"], path: ["My notes/Old"], after: "2026-01-31", type: ["note"], project: ["shop"] },
     any: true,
   });
   assert.deepEqual(query.split("tag:a tag:b").found.tag, ["a", "b"]);

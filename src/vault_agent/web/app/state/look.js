@@ -45,8 +45,18 @@ const MOST = 200; // results of a search
 
 /** The notes that pass filters, as the server understands them. @param {Filters} by @param {AbortSignal} signal */
 async function passing(by, signal) {
-  const { data } = await ask("GET", "/graph", { query: filtersOf(by), signal, patience: 30_000 });
-  return new Set(/** @type {Wire.WholeGraph} */ (data).nodes.id);
+  if (!by.project.length) {
+    const { data } = await ask("GET", "/graph", { query: filtersOf(by), signal, patience: 30_000 });
+    return new Set(/** @type {Wire.WholeGraph} */ (data).nodes.id);
+  }
+  const ids = new Set(/** @type {(string | null)[]} */ ([])); // the graph knows no projects, but lists do
+  let cursor = /** @type {string | null} */ (null);
+  do {
+    const { data } = await ask("GET", "/notes", { query: { ...by, limit: MOST, cursor }, signal });
+    for (const { noteId } of data.notes) ids.add(noteId);
+    cursor = data.nextCursor;
+  } while (cursor);
+  return ids;
 }
 
 /**
@@ -59,7 +69,8 @@ async function having(text, by, signal) {
   const ids = new Set(/** @type {string[]} */ ([]));
   let cursor = /** @type {string | null} */ (null);
   do {
-    const body = { query: text, match: "all", limit: PAGE, filters: filtersOf(by), ...(cursor && { cursor }) };
+    const filters = { ...filtersOf(by), projects: by.project };
+    const body = { query: text, match: "all", limit: PAGE, filters, ...(cursor && { cursor }) };
     const { data } = await ask("POST", "/search", { body, signal });
     for (const each of /** @type {Wire.Answer} */ (data).results) ids.add(each.noteId);
     cursor = data.hasMore && data.results.length && ids.size < MOST ? data.nextCursor : null;
@@ -74,7 +85,9 @@ async function having(text, by, signal) {
 async function found({ ids, titles }, query, signal) {
   const { rest, found: by } = split(query);
   const text = rest.trim();
-  const filtered = Boolean(by.type.length || by.tag.length || by.path.length || by.after || by.before);
+  const filtered = Boolean(
+    by.type.length || by.tag.length || by.path.length || by.project.length || by.after || by.before,
+  );
   const [inside, hits] = await Promise.all([
     filtered ? passing(by, signal) : null,
     text ? having(text.slice(0, 1000), by, signal) : null,

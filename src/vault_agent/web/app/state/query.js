@@ -1,6 +1,7 @@
 // The words of the search field, the filters that they mean, and places in texts.
 
-/** @typedef {{ type: string[], tag: string[], path: string[], after: string, before: string }} Filters */
+/** @typedef {{ type: string[], tag: string[], path: string[], project: string[],
+ *   after: string, before: string }} Filters */
 
 /** The folder of a file, or "". @param {string} path */
 export const folderOf = (path) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
@@ -18,7 +19,7 @@ export const tidy = (folder) =>
     .filter(Boolean)
     .join("/");
 
-const OPERATOR = /(^|\s)(tag|path|type|after|before):("([^"]*)"|\S+)(\s|$)/iu;
+const OPERATOR = /(^|\s)(tag|path|type|project|after|before):("([^"]*)"|\S+)(\s|$)/iu;
 /** A day, such as 2026-11-23. */
 export const DAY = /^\d{4}-\d\d-\d\d$/;
 
@@ -31,7 +32,7 @@ export const DAY = /^\d{4}-\d\d-\d\d$/;
  */
 export function split(text, { typing = false } = {}) {
   /** @type {Filters} */
-  const found = { type: [], tag: [], path: [], after: "", before: "" };
+  const found = { type: [], tag: [], path: [], project: [], after: "", before: "" };
   let rest = text;
   let any = false;
   let from = 0;

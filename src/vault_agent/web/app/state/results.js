@@ -56,7 +56,7 @@ export const asked = computed(() => {
     type: [...type, ...found.type],
     tag: [...tag, ...found.tag],
     path: [...path, ...found.path],
-    project,
+    project: [...project, ...found.project],
     after: found.after || after,
     before: found.before || before,
     linked,

@@ -38,6 +38,7 @@ export function Find() {
           type: merged(now.type, found.type),
           tag: merged(now.tag, found.tag),
           path: merged(now.path, found.path),
+          project: merged(now.project, found.project),
           after: found.after || now.after,
           before: found.before || now.before,
         }
