@@ -422,6 +422,19 @@ def test_an_address_names_the_note_and_follows_it(desk: Desk):
     expect(page.locator(".doc header h1")).to_have_text("Rooms")
 
 
+def test_a_note_that_is_renamed_on_the_disk_is_followed_by_its_text(desk: Desk):
+    desk.note("Before.md", "# Of two names\n\nOnly this note has this text.\n")
+    page = desk.open(f"/notes/{desk.id_of('Before')}")
+    page.get_by_role("button", name="Star this note").click()
+    vault = desk.program.vault
+    vault.joinpath("Before.md").rename(vault / "After.md")
+    expect(page).to_have_url(re.compile("#/notes/After$"))
+    expect(page.locator(".prose")).to_contain_text("Only this note has this text.")
+    expect(page.get_by_role("button", name="Star this note")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+
+
 def test_what_is_gone_is_no_longer_among_the_notes_opened_last(desk: Desk):
     desk.note("Fleeting.md", "# Fleeting\n\nSoon gone.\n")
     page = desk.open(f"/notes/{desk.id_of('Fleeting')}")

@@ -32,6 +32,7 @@ import { health, mayWrite, revision, touched } from "./vault.js";
 export const isNote = (file) => !file || withoutEnding(file.path) !== file.path;
 
 const KEPT = 30;
+const CANDIDATES = 20; // notes in which one that is gone is looked for
 /** @type {Map<string, Note>} */
 const cache = new Map();
 
@@ -135,6 +136,20 @@ async function followMove(id) {
   return true;
 }
 
+/**
+ * Go to the note that has the text of one that is gone, if it is the only one of those that have just changed.
+ * @param {string} id @param {string | null | undefined} hash of its file
+ */
+async function followText(id, hash) {
+  const others = (touched.peek() ?? []).filter((other) => other !== id).slice(0, CANDIDATES);
+  const notes = hash ? await Promise.all(others.map((other) => readNote(other).catch(() => null))) : [];
+  const [found, ...more] = notes.filter((read) => read?.hash === hash);
+  if (!found || more.length || address.peek().note !== id) return false;
+  noteMoved(id, found);
+  go({ note: found.id }, { replace: true });
+  return true;
+}
+
 const open = newestOnly(async (abort, /** @type {string} */ id) => {
   loading.value = true;
   noteFault.value = null;
@@ -151,7 +166,7 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
     noteFault.value = /** @type {Fault} */ (error);
     if (/** @type {Fault} */ (error).status === 404) {
       cache.delete(id);
-      if ((await followMove(id)) || abort.aborted) return;
+      if ((await followMove(id)) || (await followText(id, known?.hash)) || abort.aborted) return;
       forgetNote(id);
     }
     if (!known || /** @type {Fault} */ (error).status === 404) note.value = null;
