@@ -580,3 +580,16 @@ def test_the_first_view_takes_little(visit: Callable[..., Page]):
     assert len(entries) <= 42
     assert sum(size for _, size in entries) < 70_000
     assert page.evaluate("window.shifts") < 0.02
+
+
+@pytest.mark.parametrize(
+    ("place", "module"), [("/graph", "graph"), ("/notes/garden/Lonely", "read")]
+)
+def test_a_part_that_is_not_loaded_yet_has_a_place(
+    visit: Callable[..., Page], place: str, module: str
+):
+    page = visit()
+    with held(page, f"**/{module}.js"):
+        page.evaluate("place => { location.hash = place; location.reload(); }", place)
+        expect(page.locator(".doc.ghost")).to_be_visible()
+    expect(page.locator(".doc.ghost")).to_have_count(0)

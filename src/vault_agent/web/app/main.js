@@ -2,7 +2,7 @@
 
 import { effect, html, render, useEffect } from "../vendor/preact.js";
 import { onKey } from "./parts/commands.js";
-import { elsewhere, Later } from "./parts/later.js";
+import { elsewhere, Ghost, Later } from "./parts/later.js";
 import { Said } from "./parts/say.js";
 import "./trust.js"; // before anything else can make the policy
 import { address, arrival } from "./state/address.js";
@@ -82,7 +82,11 @@ function App() {
     <${Top} />
     <main class="view" id="view">
       <${Banner} />
-      ${view === "notes" ? html`<${Notes} />` : html`<${Later} key=${view} load=${LATER[view]} name="View" />`}
+      ${
+        view === "notes"
+          ? html`<${Notes} />`
+          : html`<${Later} key=${view} load=${LATER[view]} name="View" waiting=${html`<${Ghost} />`} />`
+      }
       ${
         context.value &&
         html`<${Later}

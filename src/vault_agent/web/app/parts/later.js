@@ -12,8 +12,14 @@ export const elsewhere = /** @type {Record<string, () => Promise<Record<string, 
 /** @type {Map<unknown, Record<string, unknown>>} */
 export const loaded = new Map();
 
-/** @param {{ load: () => Promise<Record<string, unknown>>, name: string, given?: object }} given */
-export function Later({ load, name, given }) {
+/** What stands where a text will be. */
+export const Ghost = () => html`<div class="doc ghost" aria-hidden="true"><i></i><i></i><i></i></div>`;
+
+/**
+ * @param {{ load: () => Promise<Record<string, unknown>>, name: string, given?: object, waiting?: unknown }} given
+ *   `waiting`: what is shown until it is there
+ */
+export function Later({ load, name, given, waiting = null }) {
   const part = useSignal(loaded.get(load)?.[name]);
   const failed = useSignal(false);
   const back = failed.value && live.value !== "reconnecting";
@@ -28,7 +34,7 @@ export function Later({ load, name, given }) {
     );
   }, [back]); // once more when the server is back
   if (part.value) return html`<${part.value} ...${given} />`;
-  if (!failed.value) return null;
+  if (!failed.value) return waiting;
   // Some browsers never load a module again that once failed: only a new page does. Drafts are kept.
   const fault = new Fault(back ? "PART" : "NETWORK", words.faults.part);
   return html`<div class="page">

@@ -3,7 +3,7 @@
 import { html, signal, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Key, useCommands } from "../../parts/commands.js";
 import { Empty } from "../../parts/say.js";
-import { elsewhere, Later } from "../../parts/later.js";
+import { elsewhere, Ghost, Later } from "../../parts/later.js";
 import { Icon } from "../../parts/sign.js";
 import { address } from "../../state/address.js";
 import { recent, set, settings, starred } from "../../state/settings.js";
@@ -103,7 +103,16 @@ export function Notes() {
       ${begun.value && html`<${Later} load=${EDGE} name="Edge" given=${{ panel: "list", end: true }} />`}
     </section>
     ${(note || begun.value) && html`<${Later} load=${TABS} name="Tabs" />`}
-    ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}
+    ${
+      note
+        ? html`<${Later}
+          load=${READ}
+          name="Read"
+          given=${{ drawer, onSide: toggleSide }}
+          waiting=${html`<section class="read"><${Ghost} /></section>`}
+        />`
+        : html`<${Nothing} />`
+    }
   </div>`;
 }
 

@@ -3,7 +3,7 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
 import { keyName, useCommands } from "../../parts/commands.js";
 import { copy, Empty, sentence, toast, Trouble } from "../../parts/say.js";
-import { elsewhere, Later } from "../../parts/later.js";
+import { elsewhere, Ghost, Later } from "../../parts/later.js";
 import { heightOf, lineAt } from "../../parts/measure.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
@@ -37,9 +37,14 @@ const READING = { enhance, watchLinks, Hover };
 export function Read(given) {
   const styled = useSheet("prose.css");
   const { edit } = address.value;
-  if (!styled || (edit && !health.value)) return null;
+  if (!styled || (edit && !health.value)) return html`<section class="read"><${Ghost} /></section>`;
   return edit && mayWrite.value && isNote(note.value)
-    ? html`<${Later} load=${elsewhere.editor} name="Editor" given=${{ reading: READING }} />`
+    ? html`<${Later}
+      load=${elsewhere.editor}
+      name="Editor"
+      given=${{ reading: READING }}
+      waiting=${html`<section class="read"><${Ghost} /></section>`}
+    />`
     : html`<${Reader} ...${given} />`;
 }
 
@@ -199,7 +204,7 @@ function Reader({ drawer, onSide }) {
           }
         </div>`
       }
-      ${!read && !noteFault.value && html`<div class="doc ghost" aria-hidden="true"><i></i><i></i><i></i></div>`}
+      ${!read && !noteFault.value && html`<${Ghost} />`}
       ${
         read &&
         html`<div class="doc">
