@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.errors import Unavailable
-from vault_agent.model.write_state import WriteState
 from vault_agent.store.database import migrate
 from vault_agent.store.jobs.record import open_jobs
 from vault_agent.store.vectors.cache import open_vectors
@@ -141,7 +140,6 @@ def log_file(tmp_path: Path) -> Path:
         agent="",
         client="cli",
         operation="append",
-        state=WriteState.COMMITTED,
         reply="{}",
         changes=(change,),
     )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, move, save_by_rename, write
 
 from vault_agent.errors import Failed
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Create, Edit, Move, Transaction
@@ -101,6 +106,29 @@ async def test_a_newer_save_is_not_replaced_by_a_displaced_one(closed: Vault, cr
         }
 
 
+async def test_an_older_save_is_kept_beside_a_newer_one_in_every_change(
+    closed: Vault, crash, monkeypatch
+):
+    closed.put("A.md", "one\n")
+    changes = (Create("C.md", b"c\n"), Edit("A.md", b"one\n", b"one\ntwo\n"))
+    crash(2, True)
+    made = write("move", Right.EDIT)
+    await crashed(
+        closed,
+        monkeypatch,
+        lambda: closed.writing.transact(made, lambda: Transaction("C.md", changes)),
+    )
+    [displaced] = closed.temporaries()
+    (closed.root / displaced).write_bytes(b"saved by a person\n")
+    save_by_rename(closed.root / "A.md", b"saved later\n")
+    async with closed.opened():
+        assert closed.tree() == {
+            "A.md": b"saved later\ntwo\n",
+            "A (conflict).md": b"saved by a person\n",
+            "C.md": b"c\n",
+        }
+
+
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("permanent", [False, True])
 async def test_a_removal_was_made_or_not(
@@ -116,11 +144,12 @@ async def test_a_removal_was_made_or_not(
 
 @pytest.mark.parametrize("at", [1, 2, 3, 4])
 @pytest.mark.parametrize("after", [False, True])
-async def test_several_changes_are_always_finished(
+async def test_after_the_first_change_all_others_are_finished(
     closed: Vault, crash, monkeypatch, at: int, after: bool
 ):
     closed.put("Old/A.md", "a\n")
     closed.put("B.md", "[[Old/A]]\n")
+    before = closed.tree()
     changes = (
         Move("Old", "New"),
         Edit("New/A.md", b"a\n", b"a, moved\n"),
@@ -135,8 +164,12 @@ async def test_several_changes_are_always_finished(
         lambda: closed.writing.transact(made, lambda: Transaction("New", changes)),
     )
     async with closed.opened():
+        states = [each.state for each in await closed.writing.writes()]
+        if at == 1 and not after:
+            assert (closed.tree(), states) == (before, [])
+            return
         assert closed.tree() == {"New/A.md": b"a, moved\n", "B.md": b"[[New/A]]\n", "C.md": b"c\n"}
-        assert [each.state for each in await closed.writing.writes()] == [WriteState.DONE]
+        assert states == [WriteState.DONE]
 
 
 async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, crash, monkeypatch):
@@ -200,3 +233,47 @@ async def test_a_full_disk_in_the_middle_says_that_the_change_goes_on(vault: Vau
     monkeypatch.undo()
     await eventually_async(lambda: vault.bytes("B.md"), lambda held: held == b"[[C]]\n")
     assert vault.bytes("C.md") == b"a\n"
+
+
+# --- logs of earlier versions -------------------------------------------------------------------
+
+HALF_DONE = json.loads(Path(__file__).with_name("half_done.json").read_text())
+"""Vaults and logs that version 0.0.9 has left when it was killed before a change, or after it. One
+file was then `prepared`, and decided by itself; several were `committed`, and always finished."""
+BEFORE = {"Done.md": b"done\n", "Old/A.md": b"a\n", "B.md": b"[[Old/A]]\n"}
+AFTER = {
+    "edit": BEFORE | {"B.md": b"[[Old/A]]\nmore\n"},
+    "create": BEFORE | {"New/N.md": b"new\n"},
+    "trash": {"Done.md": b"done\n", "Old/A.md": b"a\n", ".trash/B.md": b"[[Old/A]]\n"},
+    "remove": {"Done.md": b"done\n", "Old/A.md": b"a\n"},
+    "several": {
+        "Done.md": b"done\n",
+        "New/A.md": b"a, moved\n",
+        "B.md": b"[[New/A]]\n",
+        "C.md": b"c\n",
+    },
+}
+
+
+@pytest.mark.parametrize("case", HALF_DONE["cases"], ids=lambda case: case["case"])
+async def test_what_an_earlier_version_has_half_done_is_finished_or_undone(
+    closed: Vault, case: dict[str, Any]
+):
+    for path, text in case["files"].items():
+        closed.put(path, text)
+    bytes_before = closed.data / "writes/before"
+    bytes_before.mkdir(parents=True)
+    for text in case["bytes"]:
+        (bytes_before / content_hash(text.encode()).hex()).write_text(text)
+    with closing(sqlite3.connect(closed.data / "writes.db")) as connection:
+        connection.executescript("\n".join((*HALF_DONE["schema"], *case["log"])))
+    kind, _, when = case["case"].split()
+    is_done = when == "after" or kind == "several"
+    async with closed.opened():
+        assert closed.tree() == (AFTER[kind] if is_done else BEFORE)
+        states = [write.state for write in await closed.writing.writes()]
+        assert states == [WriteState.DONE] * (1 + is_done)
+        for write in await closed.writing.writes():
+            await closed.undo(write.write_id)
+        left = {path: text for path, text in closed.tree().items() if ".va-" not in path}
+        assert left == {path: text for path, text in BEFORE.items() if path != "Done.md"}

@@ -184,6 +184,17 @@ async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
     assert not (vault.root / "Empty").exists()
 
 
+@sooner
+async def test_nothing_is_left_of_a_file_that_goes_among_others(vault: Vault):
+    vault.put("A.md", "a\n")
+    changes = (Create("C.md", b"c\n"), Edit("A.md", b"a\n", b"a, changed\n"))
+    made = write("move", Right.EDIT)
+    await vault.writing.transact(made, lambda: Transaction("C.md", changes))
+    await vault.undo()
+    await eventually_async(vault.temporaries, lambda left: not left)
+    assert vault.tree() == {"A.md": b"a\n"}
+
+
 async def test_searches_follow_a_folder_that_moves_back(vault: Vault):
     vault.put("Old/A.md", "a\n")
     vault.put("0 Canvas.canvas", "{}\n")

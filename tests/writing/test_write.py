@@ -504,13 +504,13 @@ def test_two_writes_may_log_the_end_of_one_that_could_not_be_logged(closed: Vaul
     finish = journal.log.finish
     asked = write_of("append", Right.APPEND)
 
-    def finished(seq: int) -> None:
+    def finished(seq: int, *, warning: str | None) -> None:
         monkeypatch.setattr(journal.log, "finish", finish)
         with journal.opened(asked):
-            finish(seq)
+            finish(seq, warning=warning)
 
     monkeypatch.setattr(journal.log, "finish", finished)
-    journal._unrecorded.append(1)
+    journal._unrecorded.append((1, None))
     with journal.opened(asked):
         assert journal._unrecorded == []
     journal.log.close()
@@ -520,12 +520,12 @@ def test_an_end_that_cannot_be_logged_yet_is_logged_later(closed: Vault, monkeyp
     journal = closed.journal()
     asked = write_of("append", Right.APPEND)
 
-    def full(seq: int) -> None:
+    def full(seq: int, *, warning: str | None) -> None:
         raise Failed("DISK_FULL", "There is no room.")
 
     monkeypatch.setattr(journal.log, "finish", full)
-    journal._unrecorded.append(1)
+    journal._unrecorded.append((1, None))
     with pytest.raises(Failed), journal.opened(asked):
         pass
-    assert journal._unrecorded == [1]
+    assert journal._unrecorded == [(1, None)]
     journal.log.close()

@@ -27,8 +27,8 @@ class Right(StrEnum):
 class WriteState(StrEnum):
     """How far a write has come."""
 
-    PREPARED = "prepared"  # logged; the vault may have been changed
-    COMMITTED = "committed"  # logged with all texts: it is always finished
+    PREPARED = "prepared"  # logged: its first change decides whether it is done
+    COMMITTED = "committed"  # its first change is done: it is always finished
     DONE = "done"
     FAILED = "failed"  # nothing was changed
     UNDONE = "undone"

@@ -34,7 +34,6 @@ from vault_agent.writing.disk import (
     CREATE,
     EDIT,
     FOLDER,
-    MOVE,
     NO_FOLDER,
     REMOVE,
     at,
@@ -44,7 +43,7 @@ from vault_agent.writing.merge import merged
 from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from vault_agent.store.writes.log import WriteLog
     from vault_agent.store.writes.record import Logged
@@ -77,48 +76,48 @@ class Finisher:
         self.copies: list[str] = []
         """Paths of copies beside notes that the index does not follow yet."""
 
-    # --- one file, old or new -------------------------------------------------------------------
+    # --- the first change decides ---------------------------------------------------------------
 
-    def settle(self, root: VaultRoot, logged: Logged) -> WriteState:
-        """Find out whether a `prepared` write was carried out, and log it.
+    def settle(self, root: VaultRoot, logged: Logged, on_left: OnLeft) -> WriteState:
+        """Finish a write that was interrupted if its first change was carried out, and log it.
 
-        A person's file that it had displaced gets its name back, and then it was not.
+        Else nothing of it was. A person's file that the first change had displaced gets its name
+        back, and then it was not carried out.
 
         Raises:
-            OSError, CannotOpen, Failed: it is still open.
+            VaultAgentError, OSError, CannotOpen: the disk fails. The write is still open.
         """
-        change = logged.changes[0]
-        done = {EDIT: self._settle_edit, REMOVE: self._settle_removal, MOVE: self._settle_move}.get(
-            change.kind, self._settle_new
-        )(root, logged, change)
-        if done:
-            self._log.finish(logged.seq)
-        else:
+        is_begun = self._is_begun(root, logged)
+        if not is_begun and logged.state is WriteState.PREPARED:
             self._log.fail(logged.seq)
-        self.sweep(root, logged, 0)
-        return WriteState.DONE if done else WriteState.FAILED
+            self.sweep(root, logged, 0)
+            return WriteState.FAILED
+        if is_begun:
+            self._log.commit(logged.seq)
+            self.sweep(root, logged, 0)
+        done = self.finish(root, logged, on_left, first=int(is_begun))
+        self._log.finish(logged.seq, warning="RECOVERY_CONFLICT" if None in done else None)
+        return WriteState.DONE
 
-    def _settle_edit(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
+    def _is_begun(self, root: VaultRoot, logged: Logged) -> bool:
+        change = logged.changes[0]
+        if change.kind == EDIT:
+            return self._is_edited(root, logged, change)
+        if change.kind == REMOVE:
+            return self._is_removed(root, logged, change)
+        return self.is_done(root, change)
+
+    def _is_edited(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
         now = self._hash_at(root, change.path)
         displaced = self._disk.read_temporary(root, change)
         if displaced is None or content_hash(displaced) == change.hash_after:
             return now == change.hash_after
         if content_hash(displaced) == change.hash_before:
             return now != change.hash_before
-        if now in (change.hash_after, None):
-            self._give_back(root, change)
-        else:
-            self.keep_beside(root, logged, change.path, displaced)
+        self._return_displaced(root, logged, change, displaced)
         return False
 
-    def _settle_new(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
-        del logged
-        if change.kind in (FOLDER, NO_FOLDER):
-            return _exists(root, change.path) is (change.kind == FOLDER)
-        return self._hash_at(root, change.path) == change.hash_after
-
-    def _settle_removal(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
-        temporary = change.temporary or ""
+    def _is_removed(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
         removed = self._disk.read_temporary(root, change)
         now = self._hash_at(root, change.path)
         if removed is None:
@@ -127,47 +126,40 @@ class Finisher:
             return True
         if now is None:
             with at(root, change.path) as (folder, name):
-                move_new(folder, temporary, folder, name)
+                move_new(folder, change.temporary or "", folder, name)
             return False
         self.keep_beside(root, logged, change.path, removed)
         return True
 
-    def _settle_move(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
-        del logged
-        return self._finish_respelling(root, change) or (
-            not _exists(root, change.path) and _exists(root, change.target or "")
-        )
+    # --- after it, the write is always finished -------------------------------------------------
 
-    # --- several files, always finished ---------------------------------------------------------
-
-    def finish(
+    def finish(  # noqa: PLR0917 - all of one write
         self,
         root: VaultRoot,
         logged: Logged,
         on_left: OnLeft,
-        plans: dict[int, Plan] | None = None,
+        plans: Mapping[int, Plan] | None = None,
         texts: Sequence[Texts] | None = None,
+        first: int = 1,
     ) -> list[FileChange | None]:
-        """Carry out the rest of a `committed` write.
+        """Carry out the changes of a write from the position `first` on.
 
         `on_left` is told of each temporary file that a save at the same moment has left. `texts`
-        are the bytes of the changes, if the write was not interrupted.
+        are the bytes of all changes, if the write was not interrupted.
 
-        Return its changes as they were carried out, with None for each that it had to leave. Where
-        somebody has changed a note since, it is another change than that of `logged`.
+        Return these changes as they were carried out, with None for each that was not possible.
+        Where somebody has changed a note since, it is another change than that of `logged`.
 
         Raises:
             VaultAgentError, OSError, CannotOpen: the disk fails. The write can be finished later.
         """
-        done = [
+        return [
             self._bring(
-                *(root, logged, position, change, on_left, (plans or {}).get(position)),
-                texts[position] if texts is not None else None,
+                *(root, logged, position, logged.changes[position], on_left),
+                *((plans or {}).get(position), None if texts is None else texts[position]),
             )
-            for position, change in enumerate(logged.changes)
+            for position in range(first, len(logged.changes))
         ]
-        self._log.finish(logged.seq, warning="RECOVERY_CONFLICT" if None in done else None)
-        return done
 
     def _bring(  # noqa: PLR0917 - all of one change
         self,
@@ -184,7 +176,7 @@ class Finisher:
         try:
             if change.kind == EDIT:
                 if texts is None:
-                    self._return_displaced(root, change)
+                    self._clear_displaced(root, logged, change)
                 return self._bring_edit(
                     root, logged, position, change, on_left, plan, before, after
                 )
@@ -210,13 +202,11 @@ class Finisher:
             return self._hash_at(root, change.path) == change.hash_after
         if change.kind == REMOVE:
             return self._hash_at(root, change.path) is None
-        if change.kind == NO_FOLDER:
-            return not _exists(root, change.path)
-        if change.kind == MOVE:
-            return self._finish_respelling(root, change) or (
-                not _exists(root, change.path) and _exists(root, change.target or "")
-            )
-        return False
+        if change.kind in (FOLDER, NO_FOLDER):
+            return _exists(root, change.path) is (change.kind == FOLDER)
+        return self._finish_respelling(root, change) or (
+            not _exists(root, change.path) and _exists(root, change.target or "")
+        )
 
     def _finish_respelling(self, root: VaultRoot, change: FileChange) -> bool:
         """Finish a move in two steps. Return whether the first one was done."""
@@ -264,18 +254,25 @@ class Finisher:
                     on_left(logged, position, change, changed.left)
         return None
 
-    def _return_displaced(self, root: VaultRoot, change: FileChange) -> None:
-        """Give a person's file its name back that a crash has left displaced."""
+    def _clear_displaced(self, root: VaultRoot, logged: Logged, change: FileChange) -> None:
+        """Remove what a crash has left displaced. A person's file gets its name back."""
         displaced = self._disk.read_temporary(root, change)
-        if displaced is not None:
-            is_ours = content_hash(displaced) in (change.hash_before, change.hash_after)
-            if not is_ours and self._hash_at(root, change.path) in (change.hash_after, None):
-                self._give_back(root, change)
+        if displaced is not None and content_hash(displaced) not in (
+            change.hash_before,
+            change.hash_after,
+        ):
+            self._return_displaced(root, logged, change, displaced)
         self._disk.sweep(root, change)
 
-    def _give_back(self, root: VaultRoot, change: FileChange) -> None:
-        with at(root, change.path) as (folder, note):
-            give_back(folder, note, change.temporary or "", change.hash_after or b"")
+    def _return_displaced(
+        self, root: VaultRoot, logged: Logged, change: FileChange, displaced: bytes
+    ) -> None:
+        """Give a person's file its name back. If it has a newer one, keep it beside that."""
+        if self._hash_at(root, change.path) in (change.hash_after, None):
+            with at(root, change.path) as (folder, note):
+                give_back(folder, note, change.temporary or "", change.hash_after or b"")
+        else:
+            self.keep_beside(root, logged, change.path, displaced)
 
     def _planned_anew(
         self, plan: Plan | None, before: bytes, after: bytes, now: bytes
@@ -330,7 +327,6 @@ class Finisher:
                 agent="",
                 client=SERVER,
                 operation="conflict",
-                state=WriteState.PREPARED,
                 reply="{}",
                 changes=(file_change(CREATE, to, None, data),),
             )
@@ -338,7 +334,7 @@ class Finisher:
             try:
                 self._disk.apply(root, copy.changes[0], None, data)
             finally:
-                self.settle(root, copy)
+                self.settle(root, copy, lambda *_: None)
         self.copies.append(to)
         self._log.warn(logged.seq, "WRITE_CONFLICT")
 

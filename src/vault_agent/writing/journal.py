@@ -9,6 +9,7 @@ import errno
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import (
@@ -28,14 +29,14 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.probe import Probe, probe
 from vault_agent.vault.write import Changed, InUse
 from vault_agent.writing import replies
-from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, Disk, missing_folders
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, REMOVE, Disk, missing_folders
 from vault_agent.writing.failures import coded_error
 from vault_agent.writing.finish import Finisher, file_change, new_id, now_ms
 from vault_agent.writing.linger import Linger
 from vault_agent.writing.permission import Permission
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from vault_agent.model.writing import Write, WriteLimits
     from vault_agent.store.writes.log import WriteLog
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from vault_agent.vault.exclude import Exclusions
     from vault_agent.vault.folder import FileBytes, FileHash
     from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.finish import Texts
     from vault_agent.writing.linger import Lingering
     from vault_agent.writing.transaction import Plan
 
@@ -70,7 +72,7 @@ class Journal:
         self.linger = Linger(self.disk, log, self.finisher, limits.times)
         self.is_interrupted = False  # whether `recover` has something to do
         self._unsure: list[str] = []  # paths that a failed write may have changed
-        self._unrecorded: list[int] = []  # writes whose end could not be logged yet
+        self._unrecorded: list[tuple[int, str | None]] = []  # ends that could not be logged yet
 
     def prepare(self) -> Probe:
         """Prove that the vault can be written.
@@ -96,10 +98,7 @@ class Journal:
             with self.open_root() as root:
                 for logged in self.log.unfinished():
                     self.may_have_changed(logged)
-                    if logged.state is WriteState.PREPARED:
-                        self.finisher.settle(root, logged)
-                    else:
-                        self.finisher.finish(root, logged, self.left)
+                    self.finisher.settle(root, logged, self.left)
                 for logged, position in self.log.unswept():
                     if not self.linger.has(logged, position):
                         self.linger.add(logged, position, seconds=0.0)
@@ -153,11 +152,11 @@ class Journal:
         """Log the ends that could not be logged when the disk was full. Threads share the list."""
         with suppress(IndexError):  # no more
             while True:
-                seq = self._unrecorded.pop()
+                seq, warning = self._unrecorded.pop()
                 try:
-                    self.log.finish(seq)
+                    self.log.finish(seq, warning=warning)
                 except Failed:
-                    self._unrecorded.append(seq)
+                    self._unrecorded.append((seq, warning))
                     raise
 
     def _replayed(self, write: Write) -> Written | None:
@@ -235,10 +234,9 @@ class Journal:
         root: VaultRoot,
         write: Write,
         write_id: str,
-        state: WriteState,
         written: Written,
         changes: Sequence[FileChange],
-        texts: Sequence[tuple[bytes | None, bytes | None]],
+        texts: Sequence[Texts],
         undoes: str | None = None,
     ) -> Logged:
         """Keep the bytes of a write and log it, durably, before anything is changed."""
@@ -254,7 +252,6 @@ class Journal:
             agent=write.caller.name,
             client=SERVER if write.by_itself else write.caller.client,
             operation=write.operation,
-            state=state,
             reply=replies.logged(written),
             changes=tuple(changes),
             key=write.key,
@@ -264,29 +261,60 @@ class Journal:
         )
         return self._log(new, texts)
 
-    def _log(self, new: NewWrite, texts: Sequence[tuple[bytes | None, bytes | None]]) -> Logged:
-        """Keep the bytes of a write and log it, durably."""
-        durable = [before for before, _ in texts if before is not None]
-        later = [after for _, after in texts if after is not None]
-        if new.state is WriteState.COMMITTED:
-            durable, later = [*durable, *later], []
+    def _log(self, new: NewWrite, texts: Sequence[Texts]) -> Logged:
+        """Keep the bytes of a write and log it, durably.
+
+        After a power cut the first change is there, or nothing is: the text after it may be lost.
+        """
+        (before, after), *rest = texts
+        durable = [text for text in (before, *chain.from_iterable(rest)) if text is not None]
         self.log.keep_all(durable)
-        for after in later:
+        if after is not None:
             self.log.keep(after, durable=False)
         return self.log.begin(new)
 
-    def apply(
+    def carry_out(
         self,
         root: VaultRoot,
         logged: Logged,
-        before: bytes | None,
-        after: bytes | None,
-        plan: Plan | None,
-    ) -> None:
-        """Carry out a logged write of one file, and log how it ended."""
-        change = logged.changes[0]
+        texts: Sequence[Texts],
+        plans: Mapping[int, Plan],
+    ) -> list[int]:
+        """Carry out a logged write. Return the positions of changes that were not possible.
+
+        The first change decides: if it is not possible, nothing is changed and its error is raised.
+        After it the write is always finished, if need be at the next start. `plans` make edits
+        anew, by their positions, of what somebody has saved meanwhile.
+
+        Raises:
+            Changed: the first change is not possible.
+            VaultAgentError, OSError, CannotOpen: the disk fails.
+        """
+        is_left = self._carry_out_first(root, logged, texts[0])
+        done: list[FileChange | None] = [logged.changes[0]]
+        if len(logged.changes) > 1:
+            done += self._carry_out_rest(root, logged, texts, plans)
+        left = [position for position, change in enumerate(done) if change is None]
+        warning = "RECOVERY_CONFLICT" if left else None
         try:
-            is_left = self.disk.apply(root, change, before, after)
+            self.log.finish(logged.seq, warning=warning)
+        except Failed:  # it is done all the same
+            self._unrecorded.append((logged.seq, warning))
+        carried_out = zip(done, logged.changes, strict=True)
+        logged = replace(logged, changes=tuple(made or planned for made, planned in carried_out))
+        for position, change in enumerate(done):
+            if change is None:
+                continue
+            if change.kind in (EDIT, REMOVE) and (position or is_left):
+                self.linger.add(logged, position, plans.get(position))
+            elif not position:
+                self._swept(root, logged)
+        return left
+
+    def _carry_out_first(self, root: VaultRoot, logged: Logged, texts: Texts) -> bool:
+        """Carry out the change that decides. Return whether it has left a temporary file."""
+        try:
+            return self.disk.apply(root, logged.changes[0], *texts)
         except Changed as changed:
             with suppress(Failed):
                 self.log.fail(logged.seq)
@@ -303,25 +331,32 @@ class Journal:
                 with suppress(Failed):
                     self.log.warn(logged.seq, error.code)
             raise
-        self._finish(logged.seq)
-        if is_left:
-            self.linger.add(logged, 0, plan)
-        else:
-            self._swept(root, logged)
+
+    def _carry_out_rest(
+        self, root: VaultRoot, logged: Logged, texts: Sequence[Texts], plans: Mapping[int, Plan]
+    ) -> list[FileChange | None]:
+        try:
+            self.log.commit(logged.seq)
+            return self.finisher.finish(root, logged, self.left, plans, texts)
+        except BaseException as error:
+            self.may_have_changed(logged)
+            self.is_interrupted = True
+            if isinstance(error, OSError) and coded_error(error).code == "DISK_FULL":
+                raise Failed(
+                    "DISK_FULL",
+                    "There is no room in the vault for the rest of the change. It is finished as"
+                    " soon as there is room.",
+                    remedy="Free some space. Do not repeat the change.",
+                ) from error
+            raise
 
     def _is_done(self, root: VaultRoot, logged: Logged) -> bool:
         """Whether a write that has failed is done all the same. If unknown, recovery finds out."""
         try:
-            return self.finisher.settle(root, logged) is WriteState.DONE
+            return self.finisher.settle(root, logged, self.left) is WriteState.DONE
         except (VaultAgentError, CannotOpen, OSError):
             self.is_interrupted = True
             return False
-
-    def _finish(self, seq: int) -> None:
-        try:
-            self.log.finish(seq)
-        except Failed:  # it is done all the same
-            self._unrecorded.append(seq)
 
     def _swept(self, root: VaultRoot, logged: Logged) -> None:
         with suppress(Failed, OSError, CannotOpen):
@@ -340,12 +375,11 @@ class Journal:
             agent=logged.agent,
             client=logged.client,
             operation=logged.operation,
-            state=WriteState.PREPARED,
             reply="{}",
             changes=(change,),
         )
         again = self._log(write, [(now, new)])
-        self.apply(root, again, now, new, None)
+        self.carry_out(root, again, [(now, new)], {})
 
 
 @contextmanager

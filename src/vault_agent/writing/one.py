@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vault_agent.errors import Conflict, TooLarge
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.write_state import Right, WriteState
+from vault_agent.model.write_state import Right
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
@@ -159,10 +159,8 @@ class OneFile:
             return shown
         self._journal.permission.count(write.caller)
         kept = (None, None) if change.kind == MOVE else (before, after)
-        logged = self._journal.begin(
-            root, write, write_id, WriteState.PREPARED, written, (change,), [kept]
-        )
-        self._journal.apply(root, logged, before, after, plan)
+        logged = self._journal.begin(root, write, write_id, written, (change,), [kept])
+        self._journal.carry_out(root, logged, [(before, after)], {} if plan is None else {0: plan})
         return shown
 
     def _free_in_trash(self, root: VaultRoot, path: str) -> str:

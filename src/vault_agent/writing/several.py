@@ -14,13 +14,13 @@ from vault_agent.errors import (
 )
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import Right, WriteState
+from vault_agent.model.write_state import Right
 from vault_agent.model.writing import SERVER, Written
 from vault_agent.store.writes.record import FileChange, shown
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
 from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE
-from vault_agent.writing.failures import coded, coded_error
+from vault_agent.writing.failures import coded
 from vault_agent.writing.finish import file_change, free_beside, new_id
 from vault_agent.writing.journal import (
     Disturbed,
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import LoggedWrite, Write, Writer
     from vault_agent.store.writes.record import Logged
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.finish import Texts
-    from vault_agent.writing.transaction import Change, Plan
+    from vault_agent.writing.transaction import Change
 
 _CLIENTS: Final = {
     "cli": "the command line",
@@ -232,20 +231,13 @@ class Several:
             for position, each in enumerate(transaction.changes)
             if isinstance(each, Edit) and each.plan is not None
         }
-        alone = len(changes) == 1 and changes[0].kind != EDIT
-        state = WriteState.PREPARED if alone else WriteState.COMMITTED
         try:
-            logged = self._journal.begin(
-                root, write, write_id, state, written, changes, texts, taken
-            )
+            logged = self._journal.begin(root, write, write_id, written, changes, texts, taken)
         except Failed:
             with suppress(Failed):  # what it has kept until the disk was full is of no use
                 self._journal.log.remove_unneeded()
             raise
-        if alone:
-            self._journal.apply(root, logged, *texts[0], None)
-            return shown
-        if left := self._finish_all(root, logged, plans, texts):
+        if left := self._journal.carry_out(root, logged, texts, plans):
             details = {"paths": [changes[position].path for position in left[:20]]}
             what = f"{len(left)} of its files were changed by somebody else, and are left alone."
             warning = Warning("RECOVERY_CONFLICT", what, details)
@@ -263,44 +255,6 @@ class Several:
             journal.look(root, lingering)
         if journal.linger.is_below(folder):
             raise Disturbed
-
-    def _finish_all(
-        self, root: VaultRoot, logged: Logged, plans: dict[int, Plan], texts: Sequence[Texts]
-    ) -> list[int]:
-        """Carry out a committed write. Return the positions of changes that were not possible.
-
-        If the first change is not possible, nothing is done, and its error is raised.
-        """
-        first = logged.changes[0]
-        if first.kind != EDIT:
-            try:
-                self._journal.disk.apply(root, first, *texts[0])
-            except BaseException:
-                self._journal.may_have_changed(logged)
-                if self._journal.finisher.is_done(root, first):
-                    self._journal.is_interrupted = True  # the disk fails: it goes on later
-                else:
-                    self._journal.log.fail(logged.seq)
-                raise
-        try:
-            done = self._journal.finisher.finish(root, logged, self._journal.left, plans, texts)
-        except BaseException as error:
-            self._journal.may_have_changed(logged)
-            self._journal.is_interrupted = True
-            if isinstance(error, OSError) and coded_error(error).code == "DISK_FULL":
-                raise Failed(
-                    "DISK_FULL",
-                    "There is no room in the vault for the rest of the change. It is finished as"
-                    " soon as there is room.",
-                    remedy="Free some space. Do not repeat the change.",
-                ) from error
-            raise
-        carried_out = zip(done, logged.changes, strict=True)
-        now = replace(logged, changes=tuple(made or planned for made, planned in carried_out))
-        for position, change in enumerate(done):
-            if change is not None and change.kind == EDIT:
-                self._journal.linger.add(now, position, plans.get(position))
-        return [position for position, change in enumerate(done) if change is None]
 
     def _logged_change(self, root: VaultRoot, write: Write, change: Change) -> FileChange:
         self._check_paths(write, change)

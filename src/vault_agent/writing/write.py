@@ -204,7 +204,7 @@ class Writing:
         """
         write = replace(write, operation=UNDO)
         undo = partial(self._several.undo, copy_beside=copy_beside, at_once=at_once)
-        return await self._carried_out(write, lambda: undo(write_id, write))
+        return await self._carried_out(write, lambda: undo(write_id, write), retries=True)
 
     def may_write(self, caller: Writer, path: str) -> bool:
         """Whether a caller may change the note at a path, by its folder alone."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable, VaultAgentError
+from vault_agent.model.write_state import WriteState
 from vault_agent.model.writing import PERSON, SERVER
 from vault_agent.store.database import (
     BUSY_SECONDS,
@@ -111,7 +112,7 @@ class WriteLog:
                 " undoes, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
                 (
                     *(write.id, write.at, write.agent, write.client, write.operation),
-                    *(write.state, write.key, write.request, write.reply, write.undoes),
+                    *(WriteState.PREPARED, write.key, write.request, write.reply, write.undoes),
                 ),
             )
             seq = int(cursor.lastrowid or 0)
@@ -134,13 +135,18 @@ class WriteLog:
             )
             empties = _made_by(connection, write.undoes)
         return Logged(
-            *(seq, write.id, write.at, write.agent, write.client, write.operation, write.state),
-            *(write.reply, write.request, write.undoes),
+            *(seq, write.id, write.at, write.agent, write.client, write.operation),
+            *(WriteState.PREPARED, write.reply, write.request, write.undoes),
             kept=True,
             warning=None,
             changes=write.changes,
             empties=empties,
         )
+
+    def commit(self, seq: int) -> None:
+        """Log that the first change of a write was carried out, so that the others follow."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE write SET state = 'committed' WHERE seq = ?", (seq,))
 
     def finish(self, seq: int, *, warning: str | None = None) -> None:
         """Log that a write is done. Not synced: the next start can see it from the files."""
@@ -167,6 +173,8 @@ class WriteLog:
             connection.execute(
                 "UPDATE write SET state = 'failed', key = NULL WHERE seq = ?", (seq,)
             )
+            # Only the first change may have left temporary files.
+            connection.execute("UPDATE change SET swept = 1 WHERE seq = ? AND position > 0", (seq,))
 
     def warn(self, seq: int, code: str) -> None:
         """Log that a write did not end well."""

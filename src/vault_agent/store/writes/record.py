@@ -38,7 +38,6 @@ class NewWrite:
     agent: str
     client: str
     operation: str
-    state: WriteState
     reply: str
     changes: tuple[FileChange, ...]
     key: str | None = None
