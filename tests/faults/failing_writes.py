@@ -23,7 +23,8 @@ from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.write_state import Right
-from vault_agent.writing.transaction import Create, Edit, Transaction
+from vault_agent.model.writing import VaultChange
+from vault_agent.writing.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -62,9 +63,9 @@ async def _undo(vault: Vault) -> Written:
 async def _move(vault: Vault) -> Written:
     changes = (
         move("A.md", "Moved/A.md", NOTE),
-        Edit("Moved/A.md", NOTE, NOTE + b"moved\n"),
-        Edit("C.md", b"[[A]]\n", b"[[Moved/A]]\n"),
-        Create("D.md", b"new\n"),
+        VaultChange.edit("Moved/A.md", NOTE, NOTE + b"moved\n"),
+        VaultChange.edit("C.md", b"[[A]]\n", b"[[Moved/A]]\n"),
+        VaultChange.create("D.md", b"new\n"),
     )
     made = write("move", Right.MOVE)
     return await vault.writing.transact(made, lambda: Transaction("Moved/A.md", changes))

@@ -22,7 +22,8 @@ from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.markdown.edit import append
 from vault_agent.model.write_state import Right
-from vault_agent.writing.transaction import Create, Edit, Transaction
+from vault_agent.model.writing import VaultChange
+from vault_agent.writing.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -136,8 +137,8 @@ class Writer:
         new = {each: data + f"now {to}\n".encode() for each, data in old.items()}
         changes = (
             move(path, to, old[path]),
-            Edit(to, old[path], new[path]),
-            *(Edit(each, old[each], new[each]) for each in others),
+            VaultChange.edit(to, old[path], new[path]),
+            *(VaultChange.edit(each, old[each], new[each]) for each in others),
         )
         after: Files = {path: None, to: new[path], **{each: new[each] for each in others}}
         made = write("move", Right.MOVE)
@@ -152,8 +153,8 @@ class Writer:
         path = f"notes/made {self._chance.randrange(10**9)}.md"
         new = {each: _appended(self._files[each], "several\n") for each in there}
         changes = (
-            *(Edit(each, self._files[each], data) for each, data in new.items()),
-            Create(path, b"made\n"),
+            *(VaultChange.edit(each, self._files[each], data) for each, data in new.items()),
+            VaultChange.create(path, b"made\n"),
         )
         made = write("several", Right.EDIT)
         await self._do(

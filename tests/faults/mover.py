@@ -17,8 +17,9 @@ from tests.writing.opened import QUIET, Vault, move, write
 
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.write_state import Right
+from vault_agent.model.writing import VaultChange
 from vault_agent.writing.relinking import Names, rewritten
-from vault_agent.writing.transaction import Edit, Move, Transaction
+from vault_agent.writing.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,7 @@ def moved(files: Mapping[str, bytes]) -> Transaction:
     for source, note in files.items():
         splices = rewritten(note, source, names).splices
         if splices:
-            edits.append(Edit(names.place(source), note, spliced(note, splices)))
+            edits.append(VaultChange.edit(names.place(source), note, spliced(note, splices)))
     return Transaction(to, (move(path, to, files[path]), *edits), moved_from=path)
 
 
@@ -51,9 +52,9 @@ def after(files: Mapping[str, bytes], transaction: Transaction) -> dict[str, byt
     """Return the files after a move."""
     found = dict(files)
     for change in transaction.changes:
-        if isinstance(change, Move):
-            found[change.to] = found.pop(change.path)
-        elif isinstance(change, Edit):
+        if change.target is not None:
+            found[change.target] = found.pop(change.path)
+        elif change.after is not None:
             found[change.path] = change.after
     return found
 

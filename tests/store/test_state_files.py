@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.errors import Unavailable
+from vault_agent.model.writing import LoggedWrite, VaultChange
 from vault_agent.store.database import migrate
 from vault_agent.store.jobs.record import open_jobs
 from vault_agent.store.vectors.cache import open_vectors
 from vault_agent.store.writes.log import WriteLog
-from vault_agent.store.writes.record import FileChange, NewWrite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,18 +132,13 @@ def log_file(tmp_path: Path) -> Path:
     """Return a log with an unfinished write and the bytes before and after it."""
     path = tmp_path / "writes.db"
     log = WriteLog.open(path, tmp_path / "before")
-    before, after = (log.keep(data, durable=True) for data in BYTES)
-    change = FileChange(kind="edit", path="A.md", hash_before=before, hash_after=after)
-    new = NewWrite(
-        id="a",
-        at=1,
-        agent="",
-        client="cli",
-        operation="append",
-        reply="{}",
-        changes=(change,),
+    log.keep_all(BYTES)
+    change = VaultChange.edit("A.md", *BYTES)
+    log.begin(
+        LoggedWrite(
+            write_id="a", at=1, agent="", client="cli", operation="append", changes=(change,)
+        )
     )
-    log.begin(new)
     log.close()
     return path
 

@@ -175,7 +175,7 @@ async def test_writes_are_news(root: Path):
         made = await vault.writing.create("Jam.md", CREATE, b"quinces\n")
         while not isinstance(item := (await anext(news)).item, LoggedWrite):
             pass
-        assert (item.write_id, item.files[0].path) == (made.write_id, "Jam.md")
+        assert (item.write_id, item.changes[0].path) == (made.write_id, "Jam.md")
         await news.aclose()
 
 

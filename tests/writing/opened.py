@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.markdown.edit import append, overwrite
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right
-from vault_agent.model.writing import IndexState, Write, WriteLimits, WriteTimes
+from vault_agent.model.writing import IndexState, VaultChange, Write, WriteLimits, WriteTimes
 from vault_agent.store.writes.log import WriteLog
 from vault_agent.system.allowance import Allowance
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot
 from vault_agent.writing.journal import Journal
-from vault_agent.writing.transaction import Move
 from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
@@ -159,9 +158,9 @@ def write(operation: str, right: Right, **more: Any) -> Write:
     return Write(operation=operation, right=right, **more)
 
 
-def move(path: str, to: str, content: bytes) -> Move:
+def move(path: str, to: str, content: bytes) -> VaultChange:
     """Return the move of a file with some bytes."""
-    return Move(path, to, content_hash(content), len(content))
+    return VaultChange.move(path, to, content_hash(content), len(content))
 
 
 def save_by_rename(file: Path, data: bytes) -> None:

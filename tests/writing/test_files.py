@@ -27,7 +27,7 @@ from vault_agent.markdown.address import Address
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import WriteLimits, Writer
 from vault_agent.vault.renames import rename_new
-from vault_agent.writing import one
+from vault_agent.writing import transactions
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
 from vault_agent.writing.transaction import NeedsJob, Transaction
@@ -135,7 +135,7 @@ async def test_a_file_moves_without_its_bytes_in_the_log(vault: Vault):
 async def test_a_large_attachment_is_deleted_without_its_bytes_in_the_log(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(one, "MAX_KEPT_BYTES", 4)
+    monkeypatch.setattr(transactions, "MAX_KEPT_BYTES", 4)
     monkeypatch.setattr(Disk, "find", None)  # it would read the whole file
     vault.put("v/p.mp4", b"12345")
     before = vault.tree()
@@ -153,7 +153,7 @@ async def test_a_large_attachment_is_deleted_without_its_bytes_in_the_log(
     assert (done.bytes_before, done.hash_after, done.undoable) == (5, None, True)
     assert not list((vault.data / "writes" / "before").iterdir())
     logged, changed_since = await vault.writing.logged(done.write_id)
-    assert (logged.files[0].before, changed_since) == ("v/p.mp4", False)
+    assert (logged.changes[0].path, changed_since) == ("v/p.mp4", False)
     undone = await vault.undo(done.write_id)
     assert vault.tree() == before
     await vault.undo(undone.write_id)

@@ -14,11 +14,11 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, lingering, save_by_rename, write
 
-from vault_agent.markdown.edit import append
+from vault_agent.markdown.edit import append, spliced
 from vault_agent.model.write_state import Right
-from vault_agent.model.writing import SERVER, WriteTimes
+from vault_agent.model.writing import SERVER, VaultChange, WriteTimes
 from vault_agent.vault.write import Replacer
-from vault_agent.writing.transaction import Create, Edit, Transaction
+from vault_agent.writing.transaction import Transaction
 
 if TYPE_CHECKING:
     from tests.writing.opened import Vault
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 def limits() -> WriteLimits:
     """Look at displaced files once they are hurried, however slow the computer is."""
     return lingering(PATIENCE)
+
+
+def append_ours(note: bytes) -> bytes:
+    return spliced(note, append(note, "ours\n"))
 
 
 async def settled(vault: Vault) -> None:
@@ -86,8 +90,8 @@ async def test_an_editor_that_saves_again_and_again(vault: Vault):
 async def test_an_editor_that_saves_into_one_of_several_notes(vault: Vault):
     """Somebody has changed the note since the plan, so that its edit was made anew."""
     file = vault.put("A.md", "one\ntwo\n")
-    edit = Edit("A.md", b"one\n", b"one\nours\n", plan=lambda note: append(note, "ours\n"))
-    changes = (Create("B.md", b"new\n"), edit)
+    edit = VaultChange.edit("A.md", b"one\n", b"one\nours\n", redo=append_ours)
+    changes = (VaultChange.create("B.md", b"new\n"), edit)
     with file.open("r+b") as editor:
         await vault.writing.transact(
             write("move", Right.MOVE), lambda: Transaction("B.md", changes)
@@ -100,7 +104,7 @@ async def test_an_editor_that_saves_into_one_of_several_notes(vault: Vault):
 
 async def test_a_save_during_one_of_several_edits_leaves_no_file(vault: Vault, monkeypatch):
     file = vault.put("A.md", "one\n")
-    edit = Edit("A.md", b"one\n", b"one\nours\n", plan=lambda note: append(note, "ours\n"))
+    edit = VaultChange.edit("A.md", b"one\n", b"one\nours\n", redo=append_ours)
     put, saves = Replacer._put, iter([b"ONE\n", b"ONE!\n"])
 
     def disturbed(self, *places):
@@ -109,7 +113,7 @@ async def test_a_save_during_one_of_several_edits_leaves_no_file(vault: Vault, m
         return put(self, *places)
 
     monkeypatch.setattr(Replacer, "_put", disturbed)
-    transaction = Transaction("B.md", (Create("B.md", b"new\n"), edit))
+    transaction = Transaction("B.md", (VaultChange.create("B.md", b"new\n"), edit))
     await vault.writing.transact(write("move", Right.MOVE), lambda: transaction)
     await settled(vault)
     assert vault.tree() == {"A.md": b"ONE!\nours\n", "B.md": b"new\n"}
@@ -124,7 +128,7 @@ async def test_an_edit_that_cannot_be_made_again_is_kept_beside(vault: Vault):
     assert vault.tree() == {"A.md": b"all theirs\n", "A (conflict).md": b"all ours\n"}
     (_, copied, first) = await vault.writing.writes()
     assert (copied.client, copied.agent, copied.operation) == (SERVER, "", "conflict")
-    assert copied.files[0].path == "A (conflict).md"
+    assert copied.changes[0].path == "A (conflict).md"
     assert "A (conflict).md" in vault.followed
     assert (await vault.undo(copied.write_id)).changed
     await settled(vault)

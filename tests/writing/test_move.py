@@ -15,13 +15,13 @@ from tests.support.vault_links import Vault as Links
 from tests.support.vault_links import compare
 
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
-from vault_agent.markdown.edit import spliced
+from vault_agent.model.writing import ChangeKind
 from vault_agent.store.current import CurrentIndex
 from vault_agent.system.allowance import SMALL_BYTES, Allowance
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.move import MoveRequest, plan_move
-from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned
+from vault_agent.writing.transaction import NeedsJob
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -66,12 +66,14 @@ def texts(transaction: Transaction) -> dict[str, str]:
     return {
         change.path: change.after.decode()
         for change in transaction.changes
-        if isinstance(change, Edit)
+        if change.kind is ChangeKind.EDIT
     }
 
 
 def moves(transaction: Transaction) -> list[tuple[str, str]]:
-    return [(each.path, each.to) for each in transaction.changes if isinstance(each, Move)]
+    return [
+        (each.path, each.target) for each in transaction.changes if each.kind is ChangeKind.MOVE
+    ]
 
 
 async def test_links_to_a_note_follow_it(tmp_path: Path):
@@ -80,7 +82,7 @@ async def test_links_to_a_note_follow_it(tmp_path: Path):
     assert (plan.path, plan.moved_from) == ("b/New.md", "Old.md")
     assert moves(plan) == [("Old.md", "b/New.md")]
     assert texts(plan) == {"a/From.md": "[[New]] `[[Old]]`", "b/New.md": "[[New#x]]"}
-    assert isinstance(plan.changes[0], Move)  # destination first, then the links
+    assert plan.changes[0].kind is ChangeKind.MOVE  # destination first, then the links
 
 
 async def test_a_folder_moves_with_its_files(tmp_path: Path):
@@ -217,7 +219,7 @@ CANVAS = (
 async def test_a_canvas_gets_new_paths_and_keeps_every_other_byte(tmp_path: Path):
     files = {"a/Old.md": "", "a/pic.png": "x", "Other.md": "", "b/Board.canvas": CANVAS.decode()}
     plan = await planned(tmp_path, files, "a", "n/Ü")
-    [edit] = [each for each in plan.changes if isinstance(each, Edit)]
+    [edit] = [each for each in plan.changes if each.kind is ChangeKind.EDIT]
     assert plan.warnings == ()
     assert (edit.path, edit.before) == ("b/Board.canvas", CANVAS)
     expected = CANVAS
@@ -233,7 +235,7 @@ async def test_a_canvas_gets_new_paths_and_keeps_every_other_byte(tmp_path: Path
 async def test_links_in_the_text_of_a_canvas_are_named_and_not_changed(tmp_path: Path):
     board = '{"nodes":[{"text":"[x](../Old.md) [[Old]]"},{"file":"a/Board.canvas"}]}'
     plan = await planned(tmp_path, {"Old.md": "", "a/Board.canvas": board}, "a", "b/c")
-    [edit] = [each for each in plan.changes if isinstance(each, Edit)]
+    [edit] = [each for each in plan.changes if each.kind is ChangeKind.EDIT]
     assert edit.path == "b/c/Board.canvas"
     assert edit.after.decode() == board.replace("a/Board", "b/c/Board")
     [warning] = plan.warnings
@@ -349,7 +351,7 @@ async def test_large_notes_of_a_move_are_parsed_in_other_processes(tmp_path: Pat
         work = NoteWork(allowance)
         plan = await asyncio.to_thread(plan_move, snapshot, root, asked("Old.md", "New"), work)
     assert len(allowance.sizes) == 6  # the notes, then the proofs
-    assert len([change for change in plan.changes if isinstance(change, Edit)]) == 3
+    assert len([change for change in plan.changes if change.kind is ChangeKind.EDIT]) == 3
 
 
 async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
@@ -360,14 +362,12 @@ async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
     vault.write("B.md", "[[Old]]")
     async with indexed(vault) as (snapshot, root):
         plan = plan_move(snapshot, root, asked("a/Old.md", "New"), NoteWork())
-        edits = {change.path: change for change in plan.changes if isinstance(change, Edit)}
+        edits = {change.path: change for change in plan.changes if change.kind is ChangeKind.EDIT}
 
         def anew(path: str, note: bytes) -> bytes:
-            again = edits[path].plan
-            assert again is not None
-            edit = again(note)
-            assert isinstance(edit, Planned)
-            return spliced(note, edit.splices)
+            redo = edits[path].redo
+            assert redo is not None
+            return redo(note)
 
         assert anew("B.md", b"x [[Old]] y") == b"x [[New]] y"
         assert anew("New.md", b"[y](./Y.md)") == b"[y](./a/Y.md)"

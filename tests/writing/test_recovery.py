@@ -16,8 +16,9 @@ from tests.writing.opened import Vault, move, save_by_rename, write
 from vault_agent.errors import Failed
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right, WriteState
+from vault_agent.model.writing import VaultChange
 from vault_agent.writing.disk import Disk
-from vault_agent.writing.transaction import Create, Edit, Move, Transaction
+from vault_agent.writing.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,12 +36,12 @@ def crash(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
         applied = Disk.apply
         count = 0
 
-        def apply(self, root, change, old, new):
+        def apply(self, root, change):
             nonlocal count
             count += 1
             if count == at and not after:
                 raise Crash
-            done = applied(self, root, change, old, new)
+            done = applied(self, root, change)
             if count == at:
                 raise Crash
             return done
@@ -110,7 +111,10 @@ async def test_an_older_save_is_kept_beside_a_newer_one_in_every_change(
     closed: Vault, crash, monkeypatch
 ):
     closed.put("A.md", "one\n")
-    changes = (Create("C.md", b"c\n"), Edit("A.md", b"one\n", b"one\ntwo\n"))
+    changes = (
+        VaultChange.create("C.md", b"c\n"),
+        VaultChange.edit("A.md", b"one\n", b"one\ntwo\n"),
+    )
     crash(2, True)
     made = write("move", Right.EDIT)
     await crashed(
@@ -151,10 +155,10 @@ async def test_after_the_first_change_all_others_are_finished(
     closed.put("B.md", "[[Old/A]]\n")
     before = closed.tree()
     changes = (
-        Move("Old", "New"),
-        Edit("New/A.md", b"a\n", b"a, moved\n"),
-        Edit("B.md", b"[[Old/A]]\n", b"[[New/A]]\n"),
-        Create("C.md", b"c\n"),
+        VaultChange.move("Old", "New"),
+        VaultChange.edit("New/A.md", b"a\n", b"a, moved\n"),
+        VaultChange.edit("B.md", b"[[Old/A]]\n", b"[[New/A]]\n"),
+        VaultChange.create("C.md", b"c\n"),
     )
     crash(at, after)
     made = write("move", Right.MOVE)
@@ -176,9 +180,9 @@ async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, 
     closed.put("A.md", "a\nb\nc\n")
     closed.put("B.md", "[[A]]\n")
     changes = (
-        Create("C.md", b"c\n"),
-        Edit("A.md", b"a\nb\nc\n", b"A\nb\nc\n"),
-        Edit("B.md", b"[[A]]\n", b"[[C]]\n"),
+        VaultChange.create("C.md", b"c\n"),
+        VaultChange.edit("A.md", b"a\nb\nc\n", b"A\nb\nc\n"),
+        VaultChange.edit("B.md", b"[[A]]\n", b"[[C]]\n"),
     )
     crash(1, True)
     made = write("move", Right.EDIT)
@@ -217,12 +221,12 @@ async def test_a_full_disk_in_the_middle_says_that_the_change_goes_on(vault: Vau
     vault.put("B.md", "[[A]]\n")
     applied = Disk.apply
 
-    def apply(self, root, change, old, new):
+    def apply(self, root, change):
         if change.kind == "edit":
             raise OSError(errno.ENOSPC, "full")
-        return applied(self, root, change, old, new)
+        return applied(self, root, change)
 
-    changes = (move("A.md", "C.md", b"a\n"), Edit("B.md", b"[[A]]\n", b"[[C]]\n"))
+    changes = (move("A.md", "C.md", b"a\n"), VaultChange.edit("B.md", b"[[A]]\n", b"[[C]]\n"))
     monkeypatch.setattr(Disk, "apply", apply)
     with pytest.raises(Failed, match="finished as soon as there is room") as full:
         await vault.writing.transact(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from tests.writing.opened import Vault
 
+    from vault_agent.model.writing import LoggedWrite
     from vault_agent.store.writes.log import WriteLog
-    from vault_agent.store.writes.record import NewWrite
 
 
 class SlowDisk:
@@ -32,7 +32,7 @@ class SlowDisk:
         self.begun, self.goes_on = threading.Event(), threading.Event()
         begin = log.begin
 
-        def slowly(new: NewWrite) -> Any:
+        def slowly(new: LoggedWrite) -> Any:
             self.begun.set()
             assert self.goes_on.wait(PATIENCE)
             return begin(new)
@@ -83,7 +83,7 @@ async def test_a_cancelled_write_is_announced_and_indexed(
         while path not in vault.followed:  # noqa: ASYNC110 - nothing announces it
             await asyncio.sleep(0.01)
     (event,) = vault.events
-    assert path in [name for each in event.files for name in (each.path, each.before)]
+    assert path in [name for each in event.changes for name in (each.path, each.target)]
     # Its locks are free.
     async with asyncio.timeout(PATIENCE):
         await vault.create("Other.md", "x")

@@ -11,9 +11,9 @@ from tests.writing.opened import QUIET, Vault, lingering, move, write
 
 from vault_agent.errors import Conflict, Forbidden, NotFound
 from vault_agent.model.write_state import Right, WriteState
-from vault_agent.model.writing import Writer
+from vault_agent.model.writing import VaultChange, Writer
 from vault_agent.writing.disk import Disk
-from vault_agent.writing.transaction import Create, Edit, MakeFolder, Move, Transaction
+from vault_agent.writing.transaction import Transaction
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,11 +166,11 @@ async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
     vault.put("B.md", "[[Old/A]]\n")
     before = vault.tree()
     changes = (
-        MakeFolder("Empty"),
-        Move("Old", "New"),
-        Edit("New/A.md", b"a\n", b"a, moved\n"),
-        Edit("B.md", b"[[Old/A]]\n", b"[[New/A]]\n", links=1),
-        Create("C.md", b"c\n"),
+        VaultChange.make_folder("Empty"),
+        VaultChange.move("Old", "New"),
+        VaultChange.edit("New/A.md", b"a\n", b"a, moved\n"),
+        VaultChange.edit("B.md", b"[[Old/A]]\n", b"[[New/A]]\n", links=1),
+        VaultChange.create("C.md", b"c\n"),
     )
     made = write("move", Right.MOVE)
     moved = await vault.writing.transact(
@@ -187,7 +187,10 @@ async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
 @sooner
 async def test_nothing_is_left_of_a_file_that_goes_among_others(vault: Vault):
     vault.put("A.md", "a\n")
-    changes = (Create("C.md", b"c\n"), Edit("A.md", b"a\n", b"a, changed\n"))
+    changes = (
+        VaultChange.create("C.md", b"c\n"),
+        VaultChange.edit("A.md", b"a\n", b"a, changed\n"),
+    )
     made = write("move", Right.EDIT)
     await vault.writing.transact(made, lambda: Transaction("C.md", changes))
     await vault.undo()
@@ -198,7 +201,10 @@ async def test_nothing_is_left_of_a_file_that_goes_among_others(vault: Vault):
 async def test_searches_follow_a_folder_that_moves_back(vault: Vault):
     vault.put("Old/A.md", "a\n")
     vault.put("0 Canvas.canvas", "{}\n")
-    changes = (Edit("0 Canvas.canvas", b"{}\n", b"{ }\n"), Move("Old", "New"))
+    changes = (
+        VaultChange.edit("0 Canvas.canvas", b"{}\n", b"{ }\n"),
+        VaultChange.move("Old", "New"),
+    )
     made = write("move", Right.MOVE)
     await vault.writing.transact(made, lambda: Transaction("New", changes, moved_from="Old"))
 
@@ -215,8 +221,8 @@ async def test_what_is_displaced_in_a_folder_does_not_move_back_with_it(closed: 
     note = closed.put("old/A.md", "[[old/A]]\n")
 
     def plan() -> Transaction:
-        edit = Edit("new/A.md", b"[[old/A]]\n", b"[[new/A]]\n")
-        return Transaction("new", (Move("old", "new"), edit), moved_from="old")
+        edit = VaultChange.edit("new/A.md", b"[[old/A]]\n", b"[[new/A]]\n")
+        return Transaction("new", (VaultChange.move("old", "new"), edit), moved_from="old")
 
     async with closed.opened():
         await closed.writing.transact(write("move", Right.MOVE), plan)
@@ -297,7 +303,7 @@ async def test_folders_that_a_write_has_made_go_with_it(vault: Vault):
     assert await folders(vault) == before
 
     def plan() -> Transaction:
-        edit = Edit("far/off/A.md", b"a\n", b"a, moved\n")
+        edit = VaultChange.edit("far/off/A.md", b"a\n", b"a, moved\n")
         return Transaction("far/off/A.md", (move("mine/A.md", "far/off/A.md", b"a\n"), edit))
 
     await vault.writing.transact(write("move", Right.MOVE), plan)

@@ -451,7 +451,7 @@ async def test_the_log_has_no_content(vault: Vault):
     [edit, create] = await vault.writing.writes()
     assert (edit.operation, edit.state, edit.agent) == ("append", WriteState.DONE, "")
     assert (create.agent, create.client) == ("scribe", "mcp:scribe")
-    assert edit.files[0].hash_before == create.files[0].hash_after
+    assert edit.changes[0].hash_before == create.changes[0].hash_after
     assert await vault.writing.writes(agent="scribe") == [create]
     assert await vault.writing.writes(before=edit.seq) == [create]
     assert await vault.writing.logged(create.write_id) == (create, True)

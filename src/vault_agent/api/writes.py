@@ -22,6 +22,7 @@ from vault_agent.model.writing import (
     OneWrite,
     WritesForgotten,
     Written,
+    WrittenFile,
 )
 from vault_agent.vaults.moves import undo
 from vault_agent.wire.base import Model
@@ -141,9 +142,9 @@ def _entry(entry: LoggedWrite) -> LogEntry:
                 *(file.path, file.before, file.hash_before, file.hash_after),
                 *(file.bytes_before, file.bytes_after),
             )
-            for file in entry.files[:MAX_FILES]
+            for file in map(WrittenFile.of, entry.changes[:MAX_FILES])
         ),
-        file_count=entry.file_count,
+        file_count=len(entry.changes),
         undoable=entry.undoable,
         warning=entry.warning,
     )

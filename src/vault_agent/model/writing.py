@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Annotated, Literal, Self
 
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.sent import Doc, Unsent
 from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import Right, WriteState
@@ -116,6 +119,122 @@ class IndexState:
 PENDING = IndexState()
 
 
+class ChangeKind(StrEnum):
+    """What a change does, as the log names it."""
+
+    EDIT = "edit"
+    CREATE = "create"
+    MOVE = "move"
+    REMOVE = "remove"
+    MAKE_FOLDER = "folder"
+    REMOVE_FOLDER = "no folder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultChange:
+    """A change of one file or folder: as it is planned, logged, carried out and taken back.
+
+    Args:
+        path: of the file or folder, of a move the one before it.
+        target: the path after a move.
+        before: the bytes before, while they are in memory. The log keeps them by their hash.
+        after: the bytes after it, as `before`.
+        hash_before: the SHA-256 of the file, None if there is none or it is a folder.
+        temporary: the name of the temporary file beside it. A logged change has one.
+        links: how many links it rewrites.
+        redo: makes an edit anew of other bytes, if somebody has changed the file since. It raises
+            coded errors. Without it the edit is merged line by line, or the file is left alone.
+    """
+
+    kind: ChangeKind
+    path: str
+    target: str | None = None
+    before: bytes | None = field(default=None, repr=False)
+    after: bytes | None = field(default=None, repr=False)
+    hash_before: bytes | None = None
+    hash_after: bytes | None = None
+    size_before: int | None = None
+    size_after: int | None = None
+    temporary: str | None = None
+    links: int = 0
+    redo: Callable[[bytes], bytes] | None = None
+
+    @classmethod
+    def edit(
+        cls,
+        path: str,
+        before: bytes,
+        after: bytes,
+        *,
+        redo: Callable[[bytes], bytes] | None = None,
+        links: int = 0,
+    ) -> Self:
+        """Return new bytes for a file that exists."""
+        change = cls._of(ChangeKind.EDIT, path, before, after)
+        return replace(change, redo=redo, links=links)
+
+    @classmethod
+    def create(cls, path: str, content: bytes) -> Self:
+        """Return a new file. Its folders are made. It never replaces a file."""
+        return cls._of(ChangeKind.CREATE, path, None, content)
+
+    @classmethod
+    def remove(cls, path: str, before: bytes) -> Self:
+        """Return the removal of a file. Its bytes stay in the log."""
+        return cls._of(ChangeKind.REMOVE, path, before, None)
+
+    @classmethod
+    def move(
+        cls, path: str, target: str, digest: bytes | None = None, size: int | None = None
+    ) -> Self:
+        """Return another path for a file, or for a folder, which has no hash and no size.
+
+        The folders of the new path are made. It never replaces a file. The log keeps no bytes.
+        """
+        return cls(
+            kind=ChangeKind.MOVE,
+            path=path,
+            target=target,
+            hash_before=digest,
+            hash_after=digest,
+            size_before=size,
+            size_after=size,
+        )
+
+    @classmethod
+    def make_folder(cls, path: str) -> Self:
+        """Return a new folder, with those above it."""
+        return cls(kind=ChangeKind.MAKE_FOLDER, path=path)
+
+    @classmethod
+    def remove_folder(cls, path: str) -> Self:
+        """Return the removal of an empty folder."""
+        return cls(kind=ChangeKind.REMOVE_FOLDER, path=path)
+
+    @classmethod
+    def _of(cls, kind: ChangeKind, path: str, before: bytes | None, after: bytes | None) -> Self:
+        return cls(
+            kind=kind,
+            path=path,
+            before=before,
+            after=after,
+            hash_before=None if before is None else content_hash(before),
+            hash_after=None if after is None else content_hash(after),
+            size_before=None if before is None else len(before),
+            size_after=None if after is None else len(after),
+        )
+
+    @property
+    def place(self) -> str:
+        """Its path afterwards."""
+        return self.target or self.path
+
+    @property
+    def is_of_folder(self) -> bool:
+        """Whether it makes, moves or removes a folder."""
+        return self.hash_before is None and self.hash_after is None
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
     """A file that a write of several files has changed, made, moved or removed."""
@@ -127,6 +246,19 @@ class WrittenFile:
     bytes_before: Unsent[int | None] = None
     bytes_after: Unsent[int | None] = None
     links: Annotated[int, Doc("How many of its links were rewritten.")] = 0
+
+    @classmethod
+    def of(cls, change: VaultChange) -> Self:
+        """Return a change as it is shown."""
+        return cls(
+            path=change.place,
+            before=change.path if change.target else None,
+            hash_before=change.hash_before.hex() if change.hash_before else None,
+            hash_after=change.hash_after.hex() if change.hash_after else None,
+            bytes_before=change.size_before,
+            bytes_after=change.size_after,
+            links=change.links,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,21 +298,33 @@ class Written:
     warnings: Unsent[tuple[Warning, ...]] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedWrite:
-    """An entry of the log of writes. It has no content."""
+    """A write of the log with all of its changes, by position. The log gives it its number."""
 
-    seq: int  # its number in the log
+    seq: int = 0  # its number in the log
     write_id: str
     at: int  # milliseconds since 1970
     agent: str  # "" for the owner
     client: str
     operation: str
-    state: WriteState
-    files: tuple[WrittenFile, ...]
-    file_count: int
-    undoable: bool  # whether the bytes before are kept
+    state: WriteState = WriteState.PREPARED
+    key: str | None = None
+    request: bytes | None = None  # a digest of the request with that key
+    reply: str = "{}"  # JSON
+    undoes: str | None = None  # the write that it takes back
+    kept: bool = True  # whether the bytes are kept
     warning: str | None = None  # a code, if it did not end well
+    changes: tuple[VaultChange, ...]
+    folders: tuple[str, ...] = ()
+    """The folders that it makes, outermost first. Only the log has them later."""
+    empties: tuple[str, ...] = ()
+    """The folders that the write made which this one takes back, outermost first."""
+
+    @property
+    def undoable(self) -> bool:
+        """Whether it can be taken back."""
+        return self.kept and self.state is WriteState.DONE
 
 
 # --- what is shown of the log -------------------------------------------------------------------

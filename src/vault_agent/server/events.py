@@ -219,8 +219,8 @@ def _write_news(logged: LoggedWrite) -> WriteNews:
         operation=logged.operation,
         agent=logged.agent,
         client=logged.client,
-        paths=tuple(file.path for file in logged.files[:_NEWS_PATHS]),
-        file_count=logged.file_count,
+        paths=tuple(change.place for change in logged.changes[:_NEWS_PATHS]),
+        file_count=len(logged.changes),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.errors import Failed, Forbidden
 from vault_agent.model.identifiers import content_hash
+from vault_agent.model.writing import ChangeKind
 from vault_agent.text.names import fold
 from vault_agent.vault.folder import FileBytes, FileHash, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
@@ -25,14 +26,12 @@ from vault_agent.vault.write import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from vault_agent.store.writes.record import FileChange
+    from vault_agent.model.writing import VaultChange
     from vault_agent.vault.folder import Folder
     from vault_agent.vault.root import VaultRoot
 
 _T = TypeVar("_T")
 
-EDIT, CREATE, MOVE, REMOVE, FOLDER = "edit", "create", "move", "remove", "folder"
-NO_FOLDER = "no folder"
 MAX_KEPT_BYTES = 64 << 20
 """A larger attachment is not removed: its bytes would be in memory several times."""
 
@@ -60,6 +59,13 @@ class Disk:
                 _check_replaceable(folder, file.stat)
             return file
 
+    def check(self, root: VaultRoot, path: str) -> None:
+        """Check that a file can be edited, without reading it. Raises as `find`."""
+        with at(root, path) as (folder, name):
+            status = folder.stat(name)
+            _check_mode(folder, name, status)
+            _check_replaceable(folder, status)
+
     def find_hash(self, root: VaultRoot, path: str) -> FileHash:
         """Hash a file that is to be moved. Raises as `find`."""
         with at(root, path) as (folder, name):
@@ -75,7 +81,7 @@ class Disk:
         """Return the hash of a file of any size, or None if there is none."""
         return _unless_missing(lambda: hash_file(root, path).digest)
 
-    def read_temporary(self, root: VaultRoot, change: FileChange) -> bytes | None:
+    def read_temporary(self, root: VaultRoot, change: VaultChange) -> bytes | None:
         """Return the bytes of the temporary file of a change, or None if there is none."""
         if change.temporary is None:
             return None
@@ -84,44 +90,41 @@ class Disk:
 
     # --- changing -------------------------------------------------------------------------------
 
-    def apply(
-        self, root: VaultRoot, change: FileChange, before: bytes | None, after: bytes | None
-    ) -> bool:
-        """Carry out a change. Return whether a temporary file is left that may be removed later.
+    def apply(self, root: VaultRoot, change: VaultChange) -> bool:
+        """Carry out a change with its bytes. Return whether a temporary file may be removed later.
 
         Raises:
             Changed: somebody else has changed the file, or there is another one.
             Failed: `WRITE_NOT_VERIFIED`.
             CannotOpen, InUse, OSError: nothing was changed.
         """
-        if change.kind == FOLDER:
-            make_folders(root, change.path)
-            return False
-        if change.kind == NO_FOLDER:
-            with at(root, change.path) as (folder, name):
-                folder.remove_folder(name)
-                folder.sync()
-            return False
-        if change.kind == MOVE:
-            self._move(root, change)
-            return False
-        if change.kind == CREATE and after is not None and change.temporary is not None:
-            self._create(root, change, change.temporary, after)
-            return False
-        if before is None:
-            raise Changed  # its bytes are no longer kept
-        with at(root, change.path) as (folder, name):
-            if change.temporary is None or (after is None and change.kind != REMOVE):
-                raise Changed
-            if after is None:
-                _remove(folder, name, change.temporary, before)
+        before, after, temporary = change.before, change.after, change.temporary or ""
+        match change.kind:
+            case ChangeKind.MAKE_FOLDER:
+                make_folders(root, change.path)
+            case ChangeKind.REMOVE_FOLDER:
+                with at(root, change.path) as (folder, name):
+                    folder.remove_folder(name)
+                    folder.sync()
+            case ChangeKind.MOVE:
+                self._move(root, change)
+            case ChangeKind.CREATE if after is not None:
+                self._create(root, change.path, temporary, after)
+            case ChangeKind.REMOVE if before is not None:
+                with at(root, change.path) as (folder, name):
+                    _remove(folder, name, temporary, before)
                 return True
-            left = self.replacer.replace(folder, name, change.temporary, before, after)
-            self._verify(folder, name, after)
-            return left is not None
+            case ChangeKind.EDIT if before is not None and after is not None:
+                with at(root, change.path) as (folder, name):
+                    left = self.replacer.replace(folder, name, temporary, before, after)
+                    self._verify(folder, name, after)
+                return left is not None
+            case _:
+                raise Changed  # its bytes are no longer kept
+        return False
 
-    def _create(self, root: VaultRoot, change: FileChange, temporary: str, data: bytes) -> None:
-        parent, _, name = change.path.rpartition("/")
+    def _create(self, root: VaultRoot, path: str, temporary: str, data: bytes) -> None:
+        parent, _, name = path.rpartition("/")
         made = make_folders(root, parent)
         try:
             with root.open_folder(parent) as folder:
@@ -131,10 +134,10 @@ class Disk:
             remove_folders(root, made)
             raise
 
-    def _move(self, root: VaultRoot, change: FileChange) -> None:
-        target, temporary = change.target or "", change.temporary or ""
+    def _move(self, root: VaultRoot, change: VaultChange) -> None:
+        temporary = change.temporary or ""
         parent, _, name = change.path.rpartition("/")
-        to_parent, _, to = target.rpartition("/")
+        to_parent, _, to = change.place.rpartition("/")
         made = make_folders(root, to_parent)
         try:
             with ExitStack() as stack:
@@ -172,7 +175,7 @@ class Disk:
 
     # --- temporary files ------------------------------------------------------------------------
 
-    def sweep(self, root: VaultRoot, change: FileChange) -> None:
+    def sweep(self, root: VaultRoot, change: VaultChange) -> None:
         """Remove the temporary files of a change, whose bytes are known."""
         if change.temporary is None:
             return
@@ -180,7 +183,7 @@ class Disk:
         with suppress(CannotOpen, FileNotFoundError), at(root, change.path) as (folder, _):
             remove_temporary(folder, change.temporary)
 
-    def sweep_unfinished(self, root: VaultRoot, change: FileChange) -> None:
+    def sweep_unfinished(self, root: VaultRoot, change: VaultChange) -> None:
         """Remove the temporary files of a change that were still being written."""
         if change.temporary is None:
             return

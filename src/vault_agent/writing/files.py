@@ -19,7 +19,7 @@ from vault_agent.errors import (
     NotFound,
     TooLarge,
 )
-from vault_agent.model.writing import OWNER
+from vault_agent.model.writing import OWNER, VaultChange
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.system.cancelling import ended, in_thread
@@ -32,7 +32,7 @@ from vault_agent.writing.failures import coded
 from vault_agent.writing.move import MoveRequest, check_scope, notice_of_links, plan_move
 from vault_agent.writing.placing import folder_exists, place_for_folder
 from vault_agent.writing.sections import rename_heading
-from vault_agent.writing.transaction import MakeFolder, Overtaken, Transaction
+from vault_agent.writing.transaction import Overtaken, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,7 +211,7 @@ class Files:
                 if folder_exists(root, path):
                     return Transaction(path, ())
                 place = place_for_folder(root, path)
-                return Transaction(place, (MakeFolder(place),), created=True)
+                return Transaction(place, (VaultChange.make_folder(place),), created=True)
 
         return await self.writing.transact(write, plan)
 

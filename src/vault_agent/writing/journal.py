@@ -9,7 +9,6 @@ import errno
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import (
@@ -22,31 +21,27 @@ from vault_agent.errors import (
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import WriteState
-from vault_agent.model.writing import SERVER, Written
-from vault_agent.store.writes.record import FileChange, NewWrite
+from vault_agent.model.writing import SERVER, ChangeKind, VaultChange
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.probe import Probe, probe
 from vault_agent.vault.write import Changed, InUse
 from vault_agent.writing import replies
-from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, REMOVE, Disk, missing_folders
+from vault_agent.writing.disk import Disk, missing_folders
 from vault_agent.writing.failures import coded_error
-from vault_agent.writing.finish import Finisher, file_change, new_id, now_ms
+from vault_agent.writing.finish import Finisher, new_write, now_ms
 from vault_agent.writing.linger import Linger
 from vault_agent.writing.permission import Permission
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from vault_agent.model.writing import Write, WriteLimits
+    from vault_agent.model.writing import LoggedWrite, Write, WriteLimits, Written
     from vault_agent.store.writes.log import WriteLog
-    from vault_agent.store.writes.record import Logged
     from vault_agent.vault.exclude import Exclusions
     from vault_agent.vault.folder import FileBytes, FileHash
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.finish import Texts
     from vault_agent.writing.linger import Lingering
-    from vault_agent.writing.transaction import Plan
 
 
 class Disturbed(Exception):
@@ -108,13 +103,13 @@ class Journal:
             self.is_interrupted = True
             raise
 
-    def left(self, logged: Logged, position: int, change: FileChange, left: bytes) -> None:
+    def left(self, logged: LoggedWrite, position: int, change: VaultChange, left: bytes) -> None:
         """Look at the temporary file of a change that has to be tried again, and remove it."""
         changes = [*logged.changes]
         changes[position] = change
         self.linger.add(replace(logged, changes=tuple(changes)), position, left=left)
 
-    def may_have_changed(self, logged: Logged) -> None:
+    def may_have_changed(self, logged: LoggedWrite) -> None:
         """Remember the paths of a write that has failed, or went on after it had."""
         for change in logged.changes:
             self._unsure += filter(None, (change.path, change.target))
@@ -170,7 +165,7 @@ class Journal:
         written = replies.replayed(earlier.reply)
         change = earlier.changes[0]
         texts = [self.log.bytes_of(each) for each in (change.hash_before, change.hash_after)]
-        if change.kind == MOVE or (change.hash_before is not None and texts[0] is None):
+        if change.kind is ChangeKind.MOVE or (change.hash_before is not None and texts[0] is None):
             return written
         text, cut = replies.diff(written.path, texts[0], texts[1])
         return replace(written, diff=text, diff_truncated=cut)
@@ -229,92 +224,94 @@ class Journal:
         what = "The vault is on a drive that may upload or keep the change only later."
         return (Warning("WRITE_NOT_DURABLE", what),)
 
-    def begin(  # noqa: PLR0917 - all of one record
+    def begin(
         self,
         root: VaultRoot,
         write: Write,
-        write_id: str,
         written: Written,
-        changes: Sequence[FileChange],
-        texts: Sequence[Texts],
+        changes: Sequence[VaultChange],
         undoes: str | None = None,
-    ) -> Logged:
+    ) -> LoggedWrite:
         """Keep the bytes of a write and log it, durably, before anything is changed."""
+        kinds = (ChangeKind.CREATE, ChangeKind.MOVE, ChangeKind.MAKE_FOLDER)
         made = {
             folder: None
             for change in changes
-            if change.kind in (CREATE, MOVE, FOLDER)
-            for folder in missing_folders(root, change.target or change.path)
+            if change.kind in kinds
+            for folder in missing_folders(root, change.place)
         }
-        new = NewWrite(
-            id=write_id,
-            at=now_ms(),
-            agent=write.caller.name,
-            client=SERVER if write.by_itself else write.caller.client,
-            operation=write.operation,
-            reply=replies.logged(written),
-            changes=tuple(changes),
-            key=write.key,
-            request=write.request if write.key is not None else None,
-            undoes=undoes,
-            folders=tuple(made),
+        return self._log(
+            new_write(
+                write.caller.name,
+                SERVER if write.by_itself else write.caller.client,
+                write.operation,
+                changes,
+                write_id=written.write_id,
+                reply=replies.logged(written),
+                key=write.key,
+                request=write.request if write.key is not None else None,
+                undoes=undoes,
+                folders=tuple(made),
+            )
         )
-        return self._log(new, texts)
 
-    def _log(self, new: NewWrite, texts: Sequence[Texts]) -> Logged:
+    def _log(self, new: LoggedWrite) -> LoggedWrite:
         """Keep the bytes of a write and log it, durably.
 
         After a power cut the first change is there, or nothing is: the text after it may be lost.
         """
-        (before, after), *rest = texts
-        durable = [text for text in (before, *chain.from_iterable(rest)) if text is not None]
+        first = new.changes[0]
+        later = first.after
+        durable = [
+            text
+            for change in new.changes
+            if change.kind is not ChangeKind.MOVE
+            for text in (change.before, None if change is first else change.after)
+            if text is not None
+        ]
         self.log.keep_all(durable)
-        if after is not None:
-            self.log.keep(after, durable=False)
+        if later is not None:
+            self.log.keep(later, durable=False)
         return self.log.begin(new)
 
-    def carry_out(
-        self,
-        root: VaultRoot,
-        logged: Logged,
-        texts: Sequence[Texts],
-        plans: Mapping[int, Plan],
-    ) -> list[int]:
-        """Carry out a logged write. Return the positions of changes that were not possible.
+    def carry_out(self, root: VaultRoot, logged: LoggedWrite) -> tuple[LoggedWrite, list[int]]:
+        """Carry out a logged write. Return it as it is now, and the changes that were not possible.
 
         The first change decides: if it is not possible, nothing is changed and its error is raised.
-        After it the write is always finished, if need be at the next start. `plans` make edits
-        anew, by their positions, of what somebody has saved meanwhile.
+        After it the write is always finished, if need be at the next start.
 
         Raises:
             Changed: the first change is not possible.
             VaultAgentError, OSError, CannotOpen: the disk fails.
         """
-        is_left = self._carry_out_first(root, logged, texts[0])
-        done: list[FileChange | None] = [logged.changes[0]]
+        is_left = self._carry_out_first(root, logged)
+        done: list[VaultChange | None] = [logged.changes[0]]
         if len(logged.changes) > 1:
-            done += self._carry_out_rest(root, logged, texts, plans)
+            done += self._carry_out_rest(root, logged)
         left = [position for position, change in enumerate(done) if change is None]
         warning = "RECOVERY_CONFLICT" if left else None
         try:
             self.log.finish(logged.seq, warning=warning)
         except Failed:  # it is done all the same
             self._unrecorded.append((logged.seq, warning))
-        carried_out = zip(done, logged.changes, strict=True)
-        logged = replace(logged, changes=tuple(made or planned for made, planned in carried_out))
-        for position, change in enumerate(done):
-            if change is None:
+        changes = tuple(
+            replace(made or planned, before=None, after=None)  # they stay in memory no longer
+            for made, planned in zip(done, logged.changes, strict=True)
+        )
+        logged = replace(logged, state=WriteState.DONE, warning=warning, changes=changes)
+        for position, change in enumerate(changes):
+            if position in left:
                 continue
-            if change.kind in (EDIT, REMOVE) and (position or is_left):
-                self.linger.add(logged, position, plans.get(position))
+            if change.kind in (ChangeKind.EDIT, ChangeKind.REMOVE) and (position or is_left):
+                self.linger.add(logged, position)
             elif not position:
                 self._swept(root, logged)
-        return left
+        return logged, left
 
-    def _carry_out_first(self, root: VaultRoot, logged: Logged, texts: Texts) -> bool:
+    def _carry_out_first(self, root: VaultRoot, logged: LoggedWrite) -> bool:
         """Carry out the change that decides. Return whether it has left a temporary file."""
         try:
-            return self.disk.apply(root, logged.changes[0], *texts)
+            return self.disk.apply(root, logged.changes[0])
         except Changed as changed:
             with suppress(Failed):
                 self.log.fail(logged.seq)
@@ -332,12 +329,10 @@ class Journal:
                     self.log.warn(logged.seq, error.code)
             raise
 
-    def _carry_out_rest(
-        self, root: VaultRoot, logged: Logged, texts: Sequence[Texts], plans: Mapping[int, Plan]
-    ) -> list[FileChange | None]:
+    def _carry_out_rest(self, root: VaultRoot, logged: LoggedWrite) -> list[VaultChange | None]:
         try:
             self.log.commit(logged.seq)
-            return self.finisher.finish(root, logged, self.left, plans, texts)
+            return self.finisher.finish(root, logged, self.left)
         except BaseException as error:
             self.may_have_changed(logged)
             self.is_interrupted = True
@@ -350,7 +345,7 @@ class Journal:
                 ) from error
             raise
 
-    def _is_done(self, root: VaultRoot, logged: Logged) -> bool:
+    def _is_done(self, root: VaultRoot, logged: LoggedWrite) -> bool:
         """Whether a write that has failed is done all the same. If unknown, recovery finds out."""
         try:
             return self.finisher.settle(root, logged, self.left) is WriteState.DONE
@@ -358,7 +353,7 @@ class Journal:
             self.is_interrupted = True
             return False
 
-    def _swept(self, root: VaultRoot, logged: Logged) -> None:
+    def _swept(self, root: VaultRoot, logged: LoggedWrite) -> None:
         with suppress(Failed, OSError, CannotOpen):
             self.finisher.sweep(root, logged, 0)
 
@@ -368,18 +363,9 @@ class Journal:
         path = lingering.change.path
         if now is None or self.disk.find(root, path, edits=True).data != now:
             raise Changed
-        change = file_change(EDIT, path, now, new)
-        write = NewWrite(
-            id=new_id(),
-            at=now_ms(),
-            agent=logged.agent,
-            client=logged.client,
-            operation=logged.operation,
-            reply="{}",
-            changes=(change,),
-        )
-        again = self._log(write, [(now, new)])
-        self.carry_out(root, again, [(now, new)], {})
+        change = VaultChange.edit(path, now, new)
+        again = new_write(logged.agent, logged.client, logged.operation, (change,))
+        self.carry_out(root, self._log(again))
 
 
 @contextmanager
@@ -427,15 +413,3 @@ def _require_hash(write: Write) -> None:
         raise InvalidRequest(
             "EXPECTED_HASH_REQUIRED", "This change needs the hash of the note as you know it."
         )
-
-
-def move_change(path: str, target: str, digest: bytes | None, size: int | None) -> FileChange:
-    """Return the move of a file, or of a folder without hash and size, as it is logged."""
-    return replace(
-        file_change(MOVE, path, None, None),
-        target=target,
-        hash_before=digest,
-        hash_after=digest,
-        size_before=size,
-        size_after=size,
-    )

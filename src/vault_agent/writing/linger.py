@@ -9,29 +9,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.text.names import lies_in
-from vault_agent.writing.finish import text_after
 from vault_agent.writing.merge import merged
 
 if TYPE_CHECKING:
-    from vault_agent.model.writing import WriteTimes
+    from collections.abc import Callable
+
+    from vault_agent.model.writing import LoggedWrite, VaultChange, WriteTimes
     from vault_agent.store.writes.log import WriteLog
-    from vault_agent.store.writes.record import FileChange, Logged
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.disk import Disk
     from vault_agent.writing.finish import Finisher
-    from vault_agent.writing.transaction import Plan
-
-Redo: TypeAlias = Callable[[bytes], bytes]
-"""From a text to the same text with our edit. Raises coded errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +40,16 @@ class Lingering:
         due: when to look, by the monotonic clock.
     """
 
-    logged: Logged
+    logged: LoggedWrite
     position: int
-    redo: Redo | None
+    redo: Callable[[bytes], bytes] | None
     base: bytes | None
     result: bytes | None
     known: frozenset[bytes]
     due: float
 
     @property
-    def change(self) -> FileChange:
+    def change(self) -> VaultChange:
         """The change."""
         return self.logged.changes[self.position]
 
@@ -74,9 +68,8 @@ class Linger:
 
     def add(
         self,
-        logged: Logged,
+        logged: LoggedWrite,
         position: int,
-        plan: Plan | None = None,
         *,
         left: bytes | None = None,
         seconds: float | None = None,
@@ -87,10 +80,12 @@ class Linger:
         """
         change = logged.changes[position]
         known = frozenset(filter(None, (change.hash_before, change.hash_after, left)))
-        redo = partial(text_after, plan) if plan is not None else None
         due = time.monotonic() + (self._seconds if seconds is None else seconds)
         self._add(
-            Lingering(logged, position, redo, change.hash_before, change.hash_after, known, due)
+            Lingering(
+                *(logged, position, change.redo, change.hash_before, change.hash_after),
+                *(known, due),
+            )
         )
 
     def hurry(self) -> None:
@@ -109,7 +104,7 @@ class Linger:
         with self._lock:
             self._files.append(lingering)
 
-    def has(self, logged: Logged, position: int) -> bool:
+    def has(self, logged: LoggedWrite, position: int) -> bool:
         """Whether the displaced file of a change waits to be looked at."""
         asked = (logged.seq, position, logged.changes[position].temporary)
         with self._lock:

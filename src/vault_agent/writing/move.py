@@ -9,11 +9,13 @@ from __future__ import annotations
 import posixpath
 import stat
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.warning import Warning as Notice
+from vault_agent.model.writing import VaultChange
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.naming import NOTE_SUFFIX
@@ -24,7 +26,7 @@ from vault_agent.writing.canvases import bases_with_names, rewritten_canvas, rew
 from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.disk import hash_file
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
-from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
+from vault_agent.writing.transaction import NeedsJob, Planned, Transaction, text_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.affected import Affected
     from vault_agent.writing.canvases import CanvasEdit
-    from vault_agent.writing.transaction import Change, Plan
+    from vault_agent.writing.transaction import Plan
 
 MAX_LINKS = 100_000
 """Links that one move may rewrite: ten seconds of processor time."""
@@ -100,7 +102,7 @@ def plan_move(
     to = _place(root, path, asked.to, is_folder=is_folder)
     if to == path:
         return Transaction(path, ())
-    move = Move(path, to) if is_folder else _move_of_file(root, path, to, asked.check_hash)
+    move = _move(root, path, to, None if is_folder else asked.check_hash)
     with snapshot.unchanged() as connection:
         reader = LinkReader(connection)
         files = [file.path for file in reader.files_at(path)]
@@ -116,7 +118,7 @@ def plan_move(
             *notice_of_canvases(stale, asked.may_see),
             *_bases(root, reader, [path, *change.moved], asked),
         ]
-        edits: list[Change] = []
+        edits: list[VaultChange] = []
         if asked.rewrite_links:
             _check(found, asked, len(found.notes) + len(writable))
             edits = _edits(snapshot, known, _read_notes(root, found, asked), work)
@@ -154,14 +156,18 @@ def read_file(root: VaultRoot, path: str) -> bytes:
         raise _not_found() from None
 
 
-def _move_of_file(root: VaultRoot, path: str, to: str, check_hash: Callable[[str], object]) -> Move:
-    """Return the move of a file, whose hash is checked."""
+def _move(
+    root: VaultRoot, path: str, to: str, check_hash: Callable[[str], object] | None
+) -> VaultChange:
+    """Return the move of a file, whose hash is checked, or of a folder without such a check."""
+    if check_hash is None:
+        return VaultChange.move(path, to)
     try:
         file = hash_file(root, path)
     except (CannotOpen, OSError):
         raise _not_found() from None
     check_hash(file.digest.hex())
-    return Move(path, to, file.digest, file.stat.st_size)
+    return VaultChange.move(path, to, file.digest, file.stat.st_size)
 
 
 def _is_folder(root: VaultRoot, path: str) -> bool:
@@ -243,14 +249,14 @@ def _read_notes(root: VaultRoot, found: Affected, asked: MoveRequest) -> dict[st
 
 def _edits(
     snapshot: Snapshot, known: Known, notes: Mapping[str, bytes], work: NoteWork
-) -> list[Change]:
+) -> list[VaultChange]:
     change = known.change
     return [
-        Edit(
+        VaultChange.edit(
             change.moved.get(source, source),
             notes[source],
             spliced(notes[source], done.splices),
-            plan=_again(snapshot, source, change),
+            redo=partial(text_after, _again(snapshot, source, change)),
             links=len(done.splices),
         )
         for source, done in rewrite(notes, known, work).items()
@@ -258,12 +264,12 @@ def _edits(
     ]
 
 
-def _canvas_edit(canvas: CanvasEdit, change: PathChange) -> Edit:
-    return Edit(
+def _canvas_edit(canvas: CanvasEdit, change: PathChange) -> VaultChange:
+    return VaultChange.edit(
         change.moved.get(canvas.path, canvas.path),
         canvas.content,
         spliced(canvas.content, canvas.splices),
-        plan=lambda content: rewritten_canvas(content, change.moved) or (),
+        redo=lambda content: spliced(content, rewritten_canvas(content, change.moved) or ()),
         links=len(canvas.splices),
     )
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+import secrets
+import time
+from dataclasses import asdict
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +15,7 @@ from vault_agent.model.writing import PENDING, Written, WrittenFile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.model.writing import Write
-    from vault_agent.store.writes.record import FileChange
+    from vault_agent.model.writing import VaultChange, Write
 
 MAX_DIFF_BYTES = 64 * 1024
 MAX_FILES = 200
@@ -86,39 +87,57 @@ def unchanged(
     )
 
 
-def of_change(write: Write, write_id: str | None, change: FileChange, **more: Any) -> Written:
-    """Return the reply of a write of one file. `more` are other fields of `Written`."""
-    before, after = change.hash_before, change.hash_after
+def of_write(write: Write, path: str, changes: Sequence[VaultChange], **more: Any) -> Written:
+    """Return the reply of a write that changes files, with their diffs.
+
+    `path` is the one that the reply names, and `more` are other fields of `Written`.
+    """
+    main = next((change for change in changes if path in (change.path, change.target)), changes[0])
+    of_main = WrittenFile.of(main)
+    others = [WrittenFile.of(change) for change in changes if change is not main]
+    text, is_cut = _diffs(path if not main.target else main.path, main, changes)
     return Written(
-        write_id=write_id,
+        write_id=None if write.dry_run else new_id(),
         operation=write.operation,
         changed=True,
-        path=change.target or change.path,
+        path=path,
         dry_run=write.dry_run,
-        hash_before=before.hex() if before else None,
-        hash_after=after.hex() if after else None,
-        bytes_before=change.size_before,
-        bytes_after=change.size_after,
-        undoable=write_id is not None,
+        hash_before=of_main.hash_before,
+        hash_after=of_main.hash_after,
+        bytes_before=main.size_before,
+        bytes_after=main.size_after,
+        undoable=not write.dry_run,
+        files=tuple(others[:MAX_FILES]),
+        file_count=len(others),
+        diff=text,
+        diff_truncated=is_cut,
         **more,
     )
 
 
-def with_files(written: Written, changes: Sequence[FileChange]) -> Written:
-    """Return a reply that names the other files of a write."""
-    files = [
-        WrittenFile(
-            path=each.target or each.path,
-            before=each.path if each.target else None,
-            hash_before=each.hash_before.hex() if each.hash_before else None,
-            hash_after=each.hash_after.hex() if each.hash_after else None,
-            bytes_before=each.size_before,
-            bytes_after=each.size_after,
-            links=each.links,
+def _diffs(path: str, main: VaultChange, changes: Sequence[VaultChange]) -> tuple[str, bool]:
+    """Return the diffs of all changes, cut at their limit, and whether they were cut."""
+    parts: list[str] = []
+    size, is_cut = 0, False
+    for change in changes:
+        if size >= MAX_DIFF_BYTES:
+            is_cut = True
+            break
+        text, one_is_cut = diff(
+            path if change is main else change.path, change.before, change.after
         )
-        for each in changes
-    ]
-    return replace(written, files=tuple(files[:MAX_FILES]), file_count=len(files))
+        parts.append(text)
+        size += len(text.encode("utf-8", "replace"))
+        is_cut = is_cut or one_is_cut
+    if size <= MAX_DIFF_BYTES:
+        return "".join(parts), is_cut
+    data = "".join(parts).encode("utf-8", "replace")
+    return data[:MAX_DIFF_BYTES].decode("utf-8", "ignore"), True
+
+
+def new_id() -> str:
+    """Return a new ID of a write."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}"
 
 
 def _lines(data: bytes | None) -> list[str]:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from vault_agent.markdown.edit import Splice
+from vault_agent.markdown.edit import Splice, spliced
 
 if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
+    from vault_agent.model.writing import VaultChange
 
 
 class NeedsJob(Exception):
@@ -35,84 +36,21 @@ Plan: TypeAlias = Callable[[bytes], Sequence[Splice] | Planned]
 """From the bytes of a note to an edit. Pure; it may run several times, and in another thread."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """New bytes for a file that exists.
-
-    `before` are the bytes that the plan was made of. If somebody has changed the file since, `plan`
-    makes the edit of the new bytes; without it, the edit is merged line by line, or the file is
-    left alone.
-    """
-
-    path: str
-    before: bytes
-    after: bytes
-    plan: Plan | None = None
-    links: int = 0  # how many links it rewrites, for the reply
-
-
-@dataclass(frozen=True, slots=True)
-class Create:
-    """A new file. Its folders are made. It never replaces a file."""
-
-    path: str
-    content: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A file or a folder gets another path, in folders that are made. It never replaces one.
-
-    `digest` is the SHA-256 of a file and `size` the number of its bytes; a folder has neither. The
-    log keeps no bytes. A move between two spellings of one name is done in two steps.
-    """
-
-    path: str
-    to: str
-    digest: bytes | None = None
-    size: int | None = None
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether a folder moves."""
-        return self.digest is None
-
-
-@dataclass(frozen=True, slots=True)
-class Remove:
-    """A file is removed. Its bytes stay in the log."""
-
-    path: str
-    before: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class MakeFolder:
-    """A new folder, with those above it."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveFolder:
-    """An empty folder is removed."""
-
-    path: str
-
-
-Change: TypeAlias = Edit | Create | Move | Remove | MakeFolder | RemoveFolder
+def text_after(plan: Plan, text: bytes) -> bytes:
+    """Return a text after an edit. Raises what the plan raises."""
+    planned = plan(text)
+    return spliced(text, planned.splices if isinstance(planned, Planned) else planned)
 
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """Changes in the order in which they are carried out. All are done, or none.
 
-    An `Edit` after a `Move` names the new path. `path` is the one that the reply names.
+    An edit after a move names the new path. `path` is the one that the reply names.
     """
 
     path: str
-    changes: tuple[Change, ...]
+    changes: tuple[VaultChange, ...]
     created: bool = False
     moved_from: str | None = None
-    trash_path: str | None = None
     warnings: tuple[Warning, ...] = ()

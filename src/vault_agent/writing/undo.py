@@ -8,28 +8,20 @@ from typing import TYPE_CHECKING, Final
 from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import WriteState
+from vault_agent.model.writing import ChangeKind, VaultChange
 from vault_agent.text.names import lies_in
-from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MAX_KEPT_BYTES, MOVE, REMOVE, hash_file
+from vault_agent.writing.disk import MAX_KEPT_BYTES, hash_file
 from vault_agent.writing.merge import merged
 from vault_agent.writing.permission import TRASH
-from vault_agent.writing.transaction import (
-    Create,
-    Edit,
-    MakeFolder,
-    Move,
-    Remove,
-    RemoveFolder,
-    Transaction,
-)
+from vault_agent.writing.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vault_agent.model.writing import LoggedWrite
     from vault_agent.store.writes.log import WriteLog
-    from vault_agent.store.writes.record import FileChange, Logged
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.disk import Disk
-    from vault_agent.writing.transaction import Change
 
 UNDO: Final = "undo"
 
@@ -52,7 +44,7 @@ class Touched(Exception):
         self.what = what
 
 
-def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: Logged) -> Transaction:
+def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: LoggedWrite) -> Transaction:
     """Return the changes that take a write back.
 
     Raises:
@@ -63,38 +55,41 @@ def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: Logged) -> Tr
         raise NotFound("WRITE_NOT_FOUND", "This write was already taken back, or never done.")
     if not logged.kept:
         raise _expired()
-    changes: list[Change] = []
+    changes: list[VaultChange] = []
     later = _Later(root, disk)
     for change in reversed(logged.changes):
         for back in _taken_back(root, log, later, change):
             changes.append(back)
             later.change(back)
-    main = next((each for each in logged.changes if each.kind == MOVE), logged.changes[0])
+    main = next(
+        (each for each in logged.changes if each.kind is ChangeKind.MOVE), logged.changes[0]
+    )
     return Transaction(main.path, tuple(_edits_after_folders(changes)), moved_from=_moved_to(main))
 
 
-def _moved_to(change: FileChange) -> str | None:
+def _moved_to(change: VaultChange) -> str | None:
     """Return where a write has moved a file or folder, or None if that is the trash."""
     target = change.target
     return None if target is None or lies_in(target, TRASH) else target
 
 
-def _edits_after_folders(changes: list[Change]) -> list[Change]:
+def _edits_after_folders(changes: list[VaultChange]) -> list[VaultChange]:
     """Return the changes with each edit after the move of its folder, at its new path.
 
     What an edit displaces stays beside the note for some seconds. A move right after it would carry
     that away, with what an editor has saved into it.
     """
-    ordered: list[Change] = []
+    ordered: list[VaultChange] = []
     for change in changes:
-        if not (isinstance(change, Move) and change.is_folder):
+        if not (change.kind is ChangeKind.MOVE and change.is_of_folder):
             ordered.append(change)
             continue
-        inside: list[Edit] = []
-        others: list[Change] = []
+        inside: list[VaultChange] = []
+        others: list[VaultChange] = []
         for each in ordered:
-            if isinstance(each, Edit) and lies_in(each.path, change.path):
-                inside.append(replace(each, path=change.to + each.path[len(change.path) :]))
+            if each.kind is ChangeKind.EDIT and lies_in(each.path, change.path):
+                path = change.place + each.path[len(change.path) :]
+                inside.append(replace(each, path=path))
             else:
                 others.append(each)
         ordered = [*others, change, *inside]
@@ -107,7 +102,7 @@ class _Later:
     def __init__(self, root: VaultRoot, disk: Disk) -> None:
         self._root = root
         self._disk = disk
-        self._moves: list[Move] = []
+        self._moves: list[VaultChange] = []
         self._texts: dict[str, bytes] = {}  # by the path on the disk
 
     def read(self, path: str) -> bytes | None:
@@ -140,48 +135,53 @@ class _Later:
     def place(self, path: str) -> str:
         """Return where the file of a path is on the disk now."""
         for move in reversed(self._moves):
-            if lies_in(path, move.to):
-                path = move.path + path[len(move.to) :]
+            if lies_in(path, move.place):
+                path = move.path + path[len(move.place) :]
         return path
 
-    def change(self, change: Change) -> None:
+    def change(self, change: VaultChange) -> None:
         """Add a change."""
-        if isinstance(change, Edit):
+        if change.kind is ChangeKind.EDIT and change.after is not None:
             self._texts[self.place(change.path)] = change.after
-        elif isinstance(change, Move):
+        elif change.kind is ChangeKind.MOVE:
             self._moves.append(change)
 
 
 def _taken_back(
-    root: VaultRoot, log: WriteLog, later: _Later, change: FileChange
-) -> Iterator[Change]:
+    root: VaultRoot, log: WriteLog, later: _Later, change: VaultChange
+) -> Iterator[VaultChange]:
     before = log.bytes_of(change.hash_before)
-    if before is None and change.hash_before is not None and change.kind != MOVE:
+    if before is None and change.hash_before is not None and change.kind is not ChangeKind.MOVE:
         raise _expired()
     path = change.path
-    now = _now(later, change, before) if change.kind in (EDIT, CREATE) else None
-    if change.kind == EDIT and before is not None:
-        yield from _edit_back(log, change, before, now)
-    elif change.kind == CREATE:
-        if now is not None and content_hash(now) != change.hash_after:
-            raise Touched(path, None)
-        if now is not None:
-            yield Remove(path, now)
-    elif change.kind == REMOVE and before is not None:
-        if later.has(path):
-            raise Touched(path, before)
-        yield Create(path, before)
-    elif change.kind == MOVE and change.target is not None:
-        is_taken = root.has(path) and not root.is_one_file(path, change.target)
-        if is_taken or not later.has(change.target):
-            raise Touched(change.target, before)
-        is_folder = change.hash_before is None
-        yield Move(change.target, path, *((None, None) if is_folder else later.hash(change.target)))
-    else:
-        yield RemoveFolder(path) if change.kind == FOLDER else MakeFolder(path)
+    match change.kind:
+        case ChangeKind.EDIT:
+            yield from _edit_back(log, change, before or b"", _now(later, change, before))
+        case ChangeKind.CREATE:
+            now = _now(later, change, before)
+            if now is not None and content_hash(now) != change.hash_after:
+                raise Touched(path, None)
+            if now is not None:
+                yield VaultChange.remove(path, now)
+        case ChangeKind.REMOVE:
+            if later.has(path):
+                raise Touched(path, before)
+            yield VaultChange.create(path, before or b"")
+        case ChangeKind.MOVE:
+            is_taken = root.has(path) and not root.is_one_file(path, change.place)
+            if is_taken or not later.has(change.place):
+                raise Touched(change.place, before)
+            is_folder = change.is_of_folder
+            yield VaultChange.move(
+                change.place, path, *((None, None) if is_folder else later.hash(change.place))
+            )
+        case ChangeKind.MAKE_FOLDER:
+            yield VaultChange.remove_folder(path)
+        case ChangeKind.REMOVE_FOLDER:
+            yield VaultChange.make_folder(path)
 
 
-def _now(later: _Later, change: FileChange, before: bytes | None) -> bytes | None:
+def _now(later: _Later, change: VaultChange, before: bytes | None) -> bytes | None:
     """Return the bytes of a file as it is now, or None if there is none.
 
     Raises:
@@ -195,8 +195,8 @@ def _now(later: _Later, change: FileChange, before: bytes | None) -> bytes | Non
 
 
 def _edit_back(
-    log: WriteLog, change: FileChange, before: bytes, now: bytes | None
-) -> Iterator[Change]:
+    log: WriteLog, change: VaultChange, before: bytes, now: bytes | None
+) -> Iterator[VaultChange]:
     if now is None:
         raise Touched(change.path, before)
     text: bytes | None = before
@@ -206,7 +206,7 @@ def _edit_back(
     if text is None:
         raise Touched(change.path, before)
     if text != now:
-        yield Edit(change.path, now, text)
+        yield VaultChange.edit(change.path, now, text)
 
 
 def _expired() -> NotFound:

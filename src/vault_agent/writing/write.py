@@ -31,8 +31,7 @@ from vault_agent.writing.failures import coded_error
 from vault_agent.writing.finish import now_ms
 from vault_agent.writing.journal import Disturbed
 from vault_agent.writing.locks import Locks
-from vault_agent.writing.one import OneFile
-from vault_agent.writing.several import Several
+from vault_agent.writing.transactions import Transactions
 from vault_agent.writing.undo import UNDO
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from vault_agent.system.crash import CrashReport
     from vault_agent.writing.journal import Journal
     from vault_agent.writing.transaction import Plan, Transaction
+    from vault_agent.writing.transactions import Done
 
 THREADS = 4
 TRIES = 3
@@ -74,8 +74,7 @@ class Writing:
         self.allowance = allowance
         self._on_written = on_written
         self._on_crash = on_crash
-        self._one = OneFile(journal)
-        self._several = Several(journal)
+        self._transactions = Transactions(journal)
         self._locks = Locks()
         self._threads = Threads(THREADS, "write")
         self._away = Away(journal, self._threads, knows)
@@ -92,7 +91,7 @@ class Writing:
     async def read(self, path: str, write: Write) -> bytes:
         """Return the bytes of a file that `write` may change. Raises as `edit`."""
         await self._require_ready()
-        return await self._tried(lambda: self._one.read(path, write), retries=True)
+        return await self._tried(lambda: self._transactions.read(path, write), retries=True)
 
     async def edit(self, path: str, write: Write, plan: Plan) -> Written:
         """Edit a note that exists.
@@ -113,12 +112,12 @@ class Writing:
         """
         if isinstance(plan, Costly):  # on a large note its work is done before the lock is held
             await self._require_ready()
-            read = partial(self._one.read_to_plan, path, write, SMALL_BYTES)
+            read = partial(self._transactions.read_to_plan, path, write, SMALL_BYTES)
             note = None
             with suppress(NotFound):  # it may be away for a moment
                 note = await self._tried(read, retries=True)
             plan = plan if note is None else await plan.done_for(note, self.allowance)
-        step = partial(self._one.edit, path, write, plan)
+        step = partial(self._transactions.edit, path, write, plan)
         return await self._carried_out(write, step, path, retries=write.retries)
 
     async def create(self, path: str, write: Write, content: bytes) -> Written:
@@ -132,26 +131,28 @@ class Writing:
             Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`.
             VaultAgentError: as `edit`.
         """
-        return await self._carried_out(write, lambda: self._one.create(path, write, content), path)
+        return await self._carried_out(
+            write, lambda: self._transactions.create(path, write, content), path
+        )
 
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
 
-        def step() -> Written:
+        def step() -> Done:
             try:
-                return self._one.create(path, write, content)
+                return self._transactions.create(path, write, content)
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
                 there = error.details.get("path", path)
-            return self._one.edit(there, write, plan)
+            return self._transactions.edit(there, write, plan)
 
         return await self._carried_out(write, step, path, retries=write.retries)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
         """Move a file to `.trash/`, or remove it. Its bytes stay in the log. Raises as `edit`."""
         return await self._carried_out(
-            write, lambda: self._one.remove(path, write, permanent=permanent), path
+            write, lambda: self._transactions.remove(path, write, permanent=permanent), path
         )
 
     async def last_write(self, write: Write) -> int | None:
@@ -163,7 +164,7 @@ class Writing:
             VaultAgentError: if the caller may not write, or nobody may.
         """
         await self._require_ready()
-        return await self._threads.run(self._several.last_write, write)
+        return await self._threads.run(self._transactions.last_write, write)
 
     async def transact(
         self, write: Write, plan: Callable[[], Transaction], since: int | None = None
@@ -180,7 +181,9 @@ class Writing:
             Overtaken: if another write came after `since`.
             VaultAgentError: what `plan` raises, and as `edit`.
         """
-        return await self._carried_out(write, lambda: self._several.transact(write, plan, since))
+        return await self._carried_out(
+            write, lambda: self._transactions.transact(write, plan, since)
+        )
 
     async def undo(
         self,
@@ -203,7 +206,7 @@ class Writing:
             VaultAgentError: as `edit`.
         """
         write = replace(write, operation=UNDO)
-        undo = partial(self._several.undo, copy_beside=copy_beside, at_once=at_once)
+        undo = partial(self._transactions.undo, copy_beside=copy_beside, at_once=at_once)
         return await self._carried_out(write, lambda: undo(write_id, write), retries=True)
 
     def may_write(self, caller: Writer, path: str) -> bool:
@@ -232,7 +235,7 @@ class Writing:
         Raises:
             NotFound: `WRITE_NOT_FOUND`.
         """
-        return await self._threads.run(self._several.logged, write_id)
+        return await self._threads.run(self._transactions.logged, write_id)
 
     async def forget(
         self, *, write_id: str | None = None, older_than_days: int | None = None
@@ -244,7 +247,7 @@ class Writing:
         """
         before = None if older_than_days is None else now_ms() - older_than_days * 86_400_000
         async with self._locks.everything():
-            return await self._threads.run(self._several.forget, write_id, before)
+            return await self._threads.run(self._transactions.forget, write_id, before)
 
     async def paths_ever(self, folder: str) -> list[str]:
         """Return all paths below a folder that the log has seen, also of files that are gone."""
@@ -315,7 +318,7 @@ class Writing:
     def health(self) -> WriteHealth:
         """Return how the vault is written."""
         disk = self._journal.disk
-        paths = [file.path for each in self._conflicts for file in each.files[:1]]
+        paths = [conflict.changes[0].place for conflict in self._conflicts]
         return WriteHealth(
             enabled=True,
             allow=tuple(right.value for right in Right if right in self._journal.limits.allow),
@@ -435,7 +438,7 @@ class Writing:
     async def _carried_out(
         self,
         write: Write,
-        step: Callable[[], Written],
+        step: Callable[[], Done],
         path: str | None = None,
         *,
         retries: bool = False,
@@ -446,33 +449,33 @@ class Writing:
         return await asyncio.shield(following)
 
     async def _done(
-        self, write: Write, step: Callable[[], Written], *, retries: bool = False
+        self, write: Write, step: Callable[[], Done], *, retries: bool = False
     ) -> asyncio.Future[Written]:
         """Carry out a write, announce it, and hand its paths to the index.
 
         Return the task that waits until searches find it. If the caller is cancelled before the
         step has begun, nothing is done. After that, all of this runs to its end.
         """
-        done: list[Written] = []
+        done: list[Done] = []
         try:
             await self._tried(lambda: done.append(step()), retries=retries)
         except asyncio.CancelledError:
             if done:
-                await to_its_end(self._announced(done[0], write))
+                await to_its_end(self._announced(*done[0], write))
             raise
         except BaseException:
             self._follow_unsure()
             raise
-        return await to_its_end(self._announced(done[0], write))
+        return await to_its_end(self._announced(*done[0], write))
 
-    async def _announced(self, written: Written, write: Write) -> asyncio.Future[Written]:
+    async def _announced(
+        self, written: Written, logged: LoggedWrite | None, write: Write
+    ) -> asyncio.Future[Written]:
         self._follow_unsure()  # copies that were made before it
-        if written.write_id is not None and not written.replayed:
-            logged = await self._threads.run(self._several.shown, written.write_id)
-            if logged is not None:
-                self._on_written(logged)
-                if logged.warning is not None:
-                    await self._read_conflicts()
+        if logged is not None:
+            self._on_written(logged)
+            if logged.warning is not None:
+                await self._read_conflicts()
         return self._kept(asyncio.create_task(self._followed(written, write)))
 
     def _follow_unsure(self) -> None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import sqlite3
 import threading
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable, VaultAgentError
 from vault_agent.model.write_state import WriteState
-from vault_agent.model.writing import PERSON, SERVER
+from vault_agent.model.writing import PERSON, SERVER, ChangeKind, LoggedWrite, VaultChange
 from vault_agent.store.database import (
     BUSY_SECONDS,
     check_pages,
@@ -23,20 +24,27 @@ from vault_agent.store.database import (
     translated,
 )
 from vault_agent.store.writes.bytes import KeptBytes
-from vault_agent.store.writes.record import Logged, change_of, logged_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from vault_agent.model.writing import LoggedWrite, Writer
-    from vault_agent.store.writes.record import FileChange, NewWrite
+    from vault_agent.model.writing import Writer
 
 KEY_MILLISECONDS = 24 * 3_600_000
 KEYS_OF_A_CALLER = 10_000
 ROWS = 100_000
 """How many writes the log remembers. Their bytes are kept for a shorter time."""
 
+_CHANGE = (
+    *("kind", "path", "target", "hash_before", "hash_after", "size_before", "size_after"),
+    *("temporary", "links"),
+)
+_WRITE = (
+    *("seq", "write_id", "at", "agent", "client", "operation", "state", "key", "request"),
+    *("reply", "undoes", "kept", "warning"),
+)
+"""The columns of the tables `change` and `write`, named as the fields of the values."""
 _OPEN = "('prepared', 'committed')"
 _LAST = "state = 'done' AND undoes IS NULL"
 
@@ -100,48 +108,31 @@ class WriteLog:
 
     # --- writing --------------------------------------------------------------------------------
 
-    def begin(self, write: NewWrite) -> Logged:
-        """Log a write durably before it is carried out.
+    def begin(self, write: LoggedWrite) -> LoggedWrite:
+        """Log a write durably before it is carried out. Return it with its number.
 
         Raises:
             Failed: `DISK_FULL`.
         """
         with self._transaction(durable=True) as connection:
-            cursor = connection.execute(
-                "INSERT INTO write (id, at, agent, client, operation, state, key, request, reply,"
-                " undoes, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
-                (
-                    *(write.id, write.at, write.agent, write.client, write.operation),
-                    *(WriteState.PREPARED, write.key, write.request, write.reply, write.undoes),
-                ),
-            )
+            fields = [getattr(write, name) for name in _WRITE[1:]]
+            cursor = connection.execute(_insert("write", _WRITE[1:]), fields)
             seq = int(cursor.lastrowid or 0)
             connection.executemany(
-                "INSERT INTO change (seq, position, kind, path, target, hash_before, hash_after,"
-                " size_before, size_after, temporary, in_place, swept, links)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, ?)",
+                _insert("change", ("seq", "position", "in_place", "swept", *_CHANGE)),
                 [
                     (
-                        *(seq, position, each.kind, each.path, each.target),
-                        *(each.hash_before, each.hash_after, each.size_before, each.size_after),
-                        *(each.temporary, each.temporary is None, each.links),
+                        *(seq, position, False, change.temporary is None),
+                        *(getattr(change, name) for name in _CHANGE),
                     )
-                    for position, each in enumerate(write.changes)
+                    for position, change in enumerate(write.changes)
                 ],
             )
             connection.executemany(
-                "INSERT INTO made (seq, path) VALUES (?, ?)",
-                [(seq, path) for path in write.folders],
+                _insert("made", ("seq", "path")), [(seq, path) for path in write.folders]
             )
             empties = _made_by(connection, write.undoes)
-        return Logged(
-            *(seq, write.id, write.at, write.agent, write.client, write.operation),
-            *(WriteState.PREPARED, write.reply, write.request, write.undoes),
-            kept=True,
-            warning=None,
-            changes=write.changes,
-            empties=empties,
-        )
+        return replace(write, seq=seq, empties=empties)
 
     def commit(self, seq: int) -> None:
         """Log that the first change of a write was carried out, so that the others follow."""
@@ -181,7 +172,7 @@ class WriteLog:
         with self._transaction() as connection:
             connection.execute("UPDATE write SET warning = ? WHERE seq = ?", (code, seq))
 
-    def revise(self, seq: int, position: int, change: FileChange) -> None:
+    def revise(self, seq: int, position: int, change: VaultChange) -> None:
         """Log durably that a change was planned anew, before it is carried out."""
         with self._transaction(durable=True) as connection:
             connection.execute(
@@ -203,11 +194,11 @@ class WriteLog:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def with_key(self, agent: str, key: str) -> Logged | None:
+    def with_key(self, agent: str, key: str) -> LoggedWrite | None:
         """Return the write that a caller has asked for with a key."""
         return self._one("agent = ? AND key = ?", agent, key)
 
-    def get(self, write_id: str) -> Logged | None:
+    def get(self, write_id: str) -> LoggedWrite | None:
         """Return a write by its ID."""
         return self._one("id = ?", write_id)
 
@@ -216,11 +207,11 @@ class WriteLog:
         with self._reading() as connection:
             return int(connection.execute("SELECT max(seq) FROM write").fetchone()[0] or 0)
 
-    def last(self) -> Logged | None:
+    def last(self) -> LoggedWrite | None:
         """Return the last write of anyone that is done and is no undo."""
         return self._one(_LAST)
 
-    def last_of(self, caller: Writer) -> Logged | None:
+    def last_of(self, caller: Writer) -> LoggedWrite | None:
         """Return the last write of one caller that is done and is no undo."""
         if caller.name:
             return self._one(f"{_LAST} AND agent = ? AND client <> ?", caller.name, SERVER)
@@ -228,11 +219,11 @@ class WriteLog:
         listed = ", ".join("?" * len(clients))
         return self._one(f"{_LAST} AND agent = '' AND client IN ({listed})", *clients)
 
-    def unfinished(self) -> list[Logged]:
+    def unfinished(self) -> list[LoggedWrite]:
         """Return the writes that a crash has interrupted, oldest first."""
         return self._all(f"state IN {_OPEN} ORDER BY seq")
 
-    def unswept(self) -> list[tuple[Logged, int]]:
+    def unswept(self) -> list[tuple[LoggedWrite, int]]:
         """Return the changes whose temporary files may still be there, with their positions."""
         with self._reading() as connection:
             rows = connection.execute(
@@ -281,13 +272,11 @@ class WriteLog:
         if before is not None:
             clauses.append("seq < ?")
             values.append(str(before))
-        found = self._all(f"{' AND '.join(clauses)} ORDER BY seq DESC LIMIT {limit:d}", *values)
-        return [shown(each) for each in found]
+        return self._all(f"{' AND '.join(clauses)} ORDER BY seq DESC LIMIT {limit:d}", *values)
 
     def conflicts(self) -> list[LoggedWrite]:
         """Return the last writes that did not end well, newest first."""
-        found = self._all("warning IS NOT NULL ORDER BY seq DESC LIMIT 20")
-        return [shown(each) for each in found]
+        return self._all("warning IS NOT NULL ORDER BY seq DESC LIMIT 20")
 
     # --- expiry ---------------------------------------------------------------------------------
 
@@ -368,29 +357,31 @@ class WriteLog:
 
     # --- internals ------------------------------------------------------------------------------
 
-    def _one(self, where: str, *values: object) -> Logged | None:
-        found = self._all(f"{where} ORDER BY seq DESC LIMIT 1", *values)
-        return found[0] if found else None
+    def _one(self, where: str, *values: object) -> LoggedWrite | None:
+        writes = self._all(f"{where} ORDER BY seq DESC LIMIT 1", *values)
+        return writes[0] if writes else None
 
-    def _all(self, where: str, *values: object) -> list[Logged]:
+    def _all(self, where: str, *values: object) -> list[LoggedWrite]:
         with self._reading() as connection:
-            writes = connection.execute(
-                "SELECT seq, id, at, agent, client, operation, state, reply, request, undoes, kept,"
-                f" warning FROM write WHERE {where}",
-                values,
+            rows = connection.execute(
+                f"SELECT {_listed(_WRITE)} FROM write WHERE {where}", values
             ).fetchall()
-            changes: dict[int, list[FileChange]] = {}
-            for seq, *fields in connection.execute(
-                "SELECT seq, kind, path, target, hash_before, hash_after, size_before, size_after,"
-                " temporary, links FROM change"
+            changes: dict[int, list[VaultChange]] = {}
+            for seq, kind, *fields in connection.execute(
+                f"SELECT seq, {_listed(_CHANGE)} FROM change"
                 " WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq, position",
-                (json_array([row[0] for row in writes]),),
+                (json_array([row[0] for row in rows]),),
             ):
-                changes.setdefault(seq, []).append(change_of(fields))
-            return [
-                logged_of(row, changes.get(row[0], []), _made_by(connection, row[9]))
-                for row in writes
-            ]
+                named = dict(zip(_CHANGE[1:], fields, strict=True))
+                changes.setdefault(seq, []).append(VaultChange(kind=ChangeKind(kind), **named))
+            writes = []
+            for row in rows:
+                named = dict(zip(_WRITE, row, strict=True))
+                named |= {"state": WriteState(named["state"]), "kept": bool(named["kept"])}
+                empties = _made_by(connection, named["undoes"])
+                made = tuple(changes.get(named["seq"], ()))
+                writes.append(LoggedWrite(**named, changes=made, empties=empties))
+            return writes
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -409,6 +400,16 @@ class WriteLog:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join("id AS write_id" if name == "write_id" else name for name in columns)
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    """Return the statement that adds a row with these fields of a value."""
+    names = ", ".join("id" if name == "write_id" else name for name in columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"
 
 
 def _made_by(connection: sqlite3.Connection, write_id: str | None) -> tuple[str, ...]:

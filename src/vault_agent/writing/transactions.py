@@ -1,0 +1,404 @@
+"""The writes of a vault, of one file or of several that belong together, and undo."""
+
+from __future__ import annotations
+
+import re
+import stat
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from vault_agent.errors import Conflict, Failed, NotFound, TooLarge
+from vault_agent.markdown.edit import spliced
+from vault_agent.model.identifiers import content_hash
+from vault_agent.model.warning import Warning
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChange, Written
+from vault_agent.text.names import is_note
+from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.writing import replies
+from vault_agent.writing.dating import dating
+from vault_agent.writing.disk import MAX_KEPT_BYTES
+from vault_agent.writing.failures import coded, missing
+from vault_agent.writing.finish import free_beside
+from vault_agent.writing.journal import Disturbed, Journal, check_hash
+from vault_agent.writing.permission import TRASH
+from vault_agent.writing.placing import place_for_new
+from vault_agent.writing.transaction import NeedsJob, Overtaken, Planned, Transaction, text_after
+from vault_agent.writing.undo import UNDO, Touched, taken_back
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vault_agent.model.writing import Write, Writer
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.transaction import Plan
+
+Done: TypeAlias = "tuple[Written, LoggedWrite | None]"
+"""The reply to a write, and the entry of the log if it has changed something."""
+
+_CLIENTS: Final = {
+    "cli": "the command line",
+    "http": "a program over HTTP",
+    "web": "the web page",
+    SERVER: "the server itself",
+}
+_MARKS: Final = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (rb"^<{7}[ \r\n]", rb"^={7}\r?$", rb"^>{7}[ \r\n]")
+)
+_NAMES_TRIED = 1_000
+
+
+class Transactions:
+    """The writes of one vault, each of one file or of several. Every method runs in a thread."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    # --- one file -------------------------------------------------------------------------------
+
+    def read(self, path: str, write: Write) -> bytes:
+        """Return the bytes of a file."""
+        with self._journal.opened(write) as (root, _):
+            real = self._journal.real(root, write, path)
+            return self._journal.disk.find(root, real, edits=True).data
+
+    def read_to_plan(self, path: str, write: Write, more_than: int) -> bytes | None:
+        """Return the bytes of a note if there are `more_than` some, else None.
+
+        None also if the write is done already under its key. Raises as `edit`.
+        """
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return None
+            real = self._journal.real(root, write, path)
+            status = root.status(real)
+            if status is None or status.st_size <= more_than:
+                return None
+            return self._journal.find(root, real, write, edits=True).data
+
+    def edit(self, path: str, write: Write, plan: Plan) -> Done:
+        """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed, None
+            real = self._journal.real(root, write, path)
+            if not is_note(real):
+                raise missing()
+            before = self._journal.find(root, real, write, edits=True).data
+            if all(mark.search(before) for mark in _MARKS):
+                raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
+            if self._journal.limits.dates and not write.by_itself:
+                plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
+            made = plan(before)
+            planned = made if isinstance(made, Planned) else Planned(made)
+            after = spliced(before, planned.splices)
+            said: dict[str, Any] = {"section_hash": planned.section_hash, "line": planned.line}
+            if after == before:
+                digest = content_hash(before)
+                warnings = planned.warnings
+                return replies.unchanged(write, path, before, digest, *warnings, **said), None
+            self._journal.check_size(real, after)
+            redo = partial(text_after, plan) if write.retries else None
+            change = VaultChange.edit(real, before, after, redo=redo)
+            said |= {"spans": len(planned.splices), "created": planned.created}
+            return self._carry_out(root, write, path, [change], planned.warnings, **said)
+
+    def create(self, path: str, write: Write, content: bytes) -> Done:
+        """Create a file and its folders."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed, None
+            self._journal.permission.check_path(write.caller, path)
+            real = place_for_new(root, path)
+            self._journal.permission.check_path(write.caller, real)
+            self._journal.check_size(real, content)
+            change = VaultChange.create(real, content)
+            return self._carry_out(root, write, real, [change], created=True)
+
+    def remove(self, path: str, write: Write, *, permanent: bool) -> Done:
+        """Move a file to the trash, or remove it."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed, None
+            real = self._journal.real(root, write, path)
+            if permanent:
+                _check_kept(root, real)
+                before = self._journal.find(root, real, write, edits=False).data
+                change = VaultChange.remove(real, before)
+                return self._carry_out(root, write, real, [change])
+            shown = None  # only a note has a diff
+            if is_note(real):
+                shown = self._journal.find(root, real, write, edits=False).data
+                digest, size = content_hash(shown), len(shown)
+            else:
+                file = self._journal.find_hash(root, real, write)
+                digest, size = file.digest, file.stat.st_size
+            target = self._free_in_trash(root, real)
+            move = VaultChange.move(real, target, digest, size)
+            gone = replace(move, before=shown, hash_after=None)
+            return self._carry_out(root, write, path, [gone], trash_path=target)
+
+    # --- several files --------------------------------------------------------------------------
+
+    def last_write(self, write: Write) -> int | None:
+        """Return the number of the last write. See `Writing.last_write`."""
+        with self._journal.opened(write) as (_, replayed):
+            return None if replayed is not None else self._journal.log.last_seq()
+
+    def transact(self, write: Write, plan: Callable[[], Transaction], since: int | None) -> Done:
+        """Change several files. See `Writing.transact`."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed, None
+            if since is not None and since != self._journal.log.last_seq():
+                raise Overtaken
+            transaction = plan()
+            return self._transact(root, write, transaction)
+
+    def undo(
+        self, write_id: str | None, write: Write, *, copy_beside: bool, at_once: int | None
+    ) -> Done:
+        """Take back a write. See `Writing.undo`."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed, None
+            logged: LoggedWrite | None
+            logged, warnings = self._to_take_back(write_id, write.caller)
+            if at_once is not None and len(logged.changes) > at_once:
+                raise NeedsJob
+            try:
+                transaction = taken_back(root, self._journal.disk, self._journal.log, logged)
+            except Touched as touched:
+                if not copy_beside or touched.before is None:
+                    details = {"writeId": logged.write_id}
+                    raise Conflict("UNDO_CONFLICT", touched.what, details) from None
+                transaction = self._copy_beside(root, write, touched, touched.before)
+                logged = None
+            transaction = replace(transaction, warnings=(*transaction.warnings, *warnings))
+            undoes = None if logged is None else logged.write_id
+            return self._transact(root, write, transaction, undoes)
+
+    # --- the log --------------------------------------------------------------------------------
+
+    def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
+        """Return a write, and whether its file has other bytes now. See `Writing.logged`.
+
+        A file of another size is not read.
+        """
+        journal = self._journal
+        logged = journal.log.get(write_id)
+        if logged is None:
+            raise NotFound("WRITE_NOT_FOUND", "There is no such write.")
+        if len(logged.changes) != 1:
+            return logged, None
+        change = logged.changes[0]
+        is_move = change.kind is ChangeKind.MOVE
+        expected = change.hash_before if is_move else change.hash_after
+        path = change.place
+        size = change.size_before if is_move else change.size_after
+        with coded(), journal.open_root() as root:
+            status = root.status(path)
+            if status is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:
+                return logged, True
+            now = journal.disk.hash(root, path)
+        return logged, now != expected
+
+    def forget(self, write_id: str | None, before: int | None) -> int:
+        """Delete the kept bytes of writes. No write may run. See `Writing.forget`."""
+        log = self._journal.log
+        if write_id is not None and log.get(write_id) is None:
+            raise NotFound("WRITE_NOT_FOUND", "There is no such write.")
+        return log.forget(write_id=write_id, before=before)
+
+    # --- internals ------------------------------------------------------------------------------
+
+    def _to_take_back(
+        self, write_id: str | None, caller: Writer
+    ) -> tuple[LoggedWrite, tuple[Warning, ...]]:
+        """Return the write that an undo is about: the one with the ID, or the caller's own last.
+
+        The owner is told whose the last write is, if it is somebody else's. An agent is not: that
+        would name notes outside its folders.
+
+        Raises:
+            NotFound: `WRITE_NOT_FOUND`.
+        """
+        log = self._journal.log
+        if write_id is not None:
+            logged = log.get(write_id)
+            if logged is None or not (caller.is_owner or logged.agent == caller.name):
+                raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
+            return logged, ()
+        logged = log.last_of(caller)
+        last = log.last() if caller.is_owner else None
+        whose, details = ("", {}) if last is None else _whose(last)
+        if logged is None:
+            what = f"You have no write to take back.{whose}"
+            raise NotFound("WRITE_NOT_FOUND", what, details)
+        if last is None or last.seq == logged.seq:
+            return logged, ()
+        what = f"This took back your own last write.{whose}"
+        return logged, (Warning.of("UNDO_NOT_LAST", what, details),)
+
+    def _copy_beside(
+        self, root: VaultRoot, write: Write, touched: Touched, before: bytes
+    ) -> Transaction:
+        """Return the change that puts the bytes before a write beside a file, if none has them."""
+        self._journal.permission.check_right(replace(write, right=Right.CREATE))
+        path = free_beside(root, self._journal.disk, touched.path, "before undo", before)
+        what = f"{touched.what} The text before is beside it."
+        warning = Warning("UNDO_CONFLICT", what, {"path": touched.path})
+        changes = () if root.has(path) else (VaultChange.create(path, before),)
+        return Transaction(path, changes, created=True, warnings=(warning,))
+
+    def _transact(
+        self, root: VaultRoot, write: Write, transaction: Transaction, undoes: str | None = None
+    ) -> Done:
+        """Check the changes of a transaction, and carry them out."""
+        changes = [self._checked(root, write, change) for change in transaction.changes]
+        path, warnings = transaction.path, transaction.warnings
+        _check_hash(write, changes)
+        if not changes:
+            return replies.unchanged(write, path, b"", content_hash(b""), *warnings), None
+        return self._carry_out(
+            *(root, write, path, changes, warnings, undoes),
+            created=transaction.created,
+            moved_from=transaction.moved_from,
+            spans=sum(change.links for change in changes),
+        )
+
+    def _carry_out(  # noqa: PLR0917 - all of one write
+        self,
+        root: VaultRoot,
+        write: Write,
+        path: str,
+        changes: Sequence[VaultChange],
+        warnings: Sequence[Warning] = (),
+        undoes: str | None = None,
+        **said: Any,
+    ) -> Done:
+        """Log a write, carry it out, and return its reply, which names `path`."""
+        journal = self._journal
+        warnings = (*warnings, *journal.warnings())
+        written = replies.of_write(write, path, changes, warnings=warnings, **said)
+        if write.dry_run:
+            return written, None
+        for change in changes:
+            if change.kind is ChangeKind.MOVE and change.is_of_folder:
+                self._settle_below(root, change.path)
+        journal.permission.count(write.caller)
+        try:
+            logged = journal.begin(root, write, written, changes, undoes)
+        except Failed:
+            if len(changes) > 1:  # no other write runs
+                with suppress(Failed):  # what it has kept until the disk was full is of no use
+                    journal.log.remove_unneeded()
+            raise
+        logged, left = journal.carry_out(root, logged)
+        if left:
+            details = {"paths": [changes[position].path for position in left[:20]]}
+            what = f"{len(left)} of its files were changed by somebody else, and are left alone."
+            warning = Warning("RECOVERY_CONFLICT", what, details)
+            written = replace(written, warnings=(*warnings, warning))
+        return written, logged
+
+    def _settle_below(self, root: VaultRoot, folder: str) -> None:
+        """Look at the displaced files in a folder that moves, which would move with it.
+
+        Raises:
+            Disturbed: it is too early to look at one of them.
+        """
+        journal = self._journal
+        while (lingering := journal.linger.take_due()) is not None:
+            journal.look(root, lingering)
+        if journal.linger.is_below(folder):
+            raise Disturbed
+
+    def _checked(self, root: VaultRoot, write: Write, change: VaultChange) -> VaultChange:
+        """Check the paths and the size of a change. Return it with the links of its path followed.
+
+        Only deletions and their undo may touch the trash.
+        """
+        journal = self._journal
+        for path in filter(None, (change.path, change.target)):
+            in_trash = path.startswith(f"{TRASH}/")
+            if not (in_trash and (write.right is Right.DELETE or write.operation == UNDO)):
+                journal.permission.check_path(write.caller, path, is_dir=change.is_of_folder)
+        if change.after is not None and len(change.after) > (change.size_before or 0):
+            journal.check_size(change.path, change.after)
+        if change.kind not in (ChangeKind.EDIT, ChangeKind.MOVE, ChangeKind.REMOVE):
+            return change
+        path = self._existing(root, write, change.path)
+        if change.kind is ChangeKind.EDIT:
+            with suppress(OSError, CannotOpen):  # it comes into being before
+                journal.disk.check(root, path)
+        return replace(change, path=path)
+
+    def _existing(self, root: VaultRoot, write: Write, path: str) -> str:
+        """Return a path with its links followed, or as it is if it comes into being before."""
+        if path.startswith(f"{TRASH}/"):
+            return path
+        try:
+            return self._journal.real(root, write, path)
+        except CannotOpen as error:
+            if error.cause is not Cause.VANISHED:
+                raise
+            return path
+
+    def _free_in_trash(self, root: VaultRoot, path: str) -> str:
+        folder, _, name = f"{TRASH}/{path}".rpartition("/")
+        stem, dot, extension = name.rpartition(".")
+        if not stem:
+            stem, dot, extension = name, "", ""
+        for number in range(1, _NAMES_TRIED):
+            suffix = "" if number == 1 else f" {number}"
+            target = f"{folder}/{stem}{suffix}{dot}{extension}"
+            try:
+                with root.open_folder(folder) as opened:
+                    if not opened.exists(target.rpartition("/")[2]):
+                        return target
+            except CannotOpen as error:
+                if error.cause is not Cause.VANISHED:
+                    raise
+                return target
+        raise Conflict("NAME_COLLISION", "The trash has too many files of this name.")
+
+
+def _whose(last: LoggedWrite) -> tuple[str, dict[str, str]]:
+    """Return a sentence that says whose the last write of the vault is, and its details."""
+    path = last.changes[0].place
+    who = _CLIENTS.get(last.client, last.client)
+    if last.agent:
+        who = f"the agent {last.agent} ({last.client})"
+    what = (
+        f" The last write of the vault is by {who}: {last.operation} of {path} ({last.write_id})."
+    )
+    details = {"writeId": last.write_id, "agent": last.agent, "client": last.client, "path": path}
+    return what, details
+
+
+def _check_hash(write: Write, changes: Sequence[VaultChange]) -> None:
+    """Compare the hash that the caller expects with the first change of a file that exists."""
+    hashes = (change.hash_before for change in changes)
+    if (first := next(filter(None, hashes), None)) is not None:
+        check_hash(write, first)
+
+
+def _check_kept(root: VaultRoot, path: str) -> None:
+    """Refuse to remove an attachment whose bytes would be too many for the log.
+
+    Raises:
+        TooLarge: `ATTACHMENT_TOO_LARGE`.
+    """
+    status = root.status(path)
+    if status is not None and status.st_size > MAX_KEPT_BYTES and not is_note(path):
+        raise TooLarge(
+            "ATTACHMENT_TOO_LARGE",
+            "The file is too large for a deletion that can be undone.",
+            {"size": status.st_size, "limit": MAX_KEPT_BYTES},
+            remedy="Delete it without `permanent`, then remove it from .trash/ yourself.",
+        )
