@@ -121,7 +121,6 @@ async def open_app(
             embedder.warm_up()
         several = Several(vaults)
         memory = Memory(vaults, several, config.memory)
-        vaults.on_closed(memory.facts.forget)
         sessions, deliveries, journals = None, None, None
         collector = Collector(config.journal)
         if config.vaults.enabled and (config.memory.enabled or config.journal.enabled):

@@ -138,7 +138,6 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "watch.embed_delay_seconds": "0",
         "vaults.enabled": "true",
         "vaults.global_root": "/global",
-        "vaults.max_open": "3",
         "web.enabled": "true",
         "web.open_on_serve": "true",
         "web.language": "en",

@@ -107,7 +107,7 @@ def test_a_lock_that_is_asked_for(program: Program, kind: str):
 @in_place
 def test_what_a_server_can_do_without_is_ignored(program: Program, kind: str):
     folder = index_folder(program)
-    for name in ("server.settings", "vault.path", "counts.json", "last-results", "last-tasks"):
+    for name in ("server.settings", "vault.path", "last-results", "last-tasks"):
         put(kind, folder / name)
     put(kind, folder / "graph.positions")
     program.start()

@@ -28,7 +28,6 @@ from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.takeover import take_over
-from vault_agent.vaults import states
 from vault_agent.vaults import vaults as module
 from vault_agent.wire.requests import SearchBody
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.app import App
-    from vault_agent.store.current import Snapshot
     from vault_agent.vaults.open_vault import OpenVault
 
 
@@ -151,95 +149,39 @@ async def test_a_damaged_list_does_not_touch_the_default_vault(world: Registered
         assert (await app.vaults.default.search(SearchQuery("flour"))).hits
 
 
-async def test_at_most_so_many_vaults_are_open(world: RegisteredVaults):
-    for name in ("one", "two", "three"):
-        world.project(name, {"a.md": name})
-    async with world.app(vaults={"max_open": 2}) as app:
-        for name in ("one", "two", "three"):
-            assert await paths(app, f"project:{name}", name) == ["a.md"]
-        states = {each.name: each.open for each in await app.vaults.states()}
-        assert states == {
-            "default": True,
-            "project:one": False,
-            "project:two": True,
-            "project:three": True,
-        }
-        async with AsyncExitStack() as stack:
-            for name in ("two", "three"):
-                await stack.enter_async_context(app.vaults.open(f"project:{name}"))
-            with pytest.raises(Busy, match="SERVER_BUSY"):
-                async with app.vaults.open("project:one"):
-                    pass
-        assert await paths(app, "project:one", "one") == ["a.md"]  # opened again, not indexed
-
-
-async def test_a_search_is_over_more_vaults_than_may_stay_open(
-    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(module, "_LOOK_SECONDS", 0.05)
+async def test_a_vault_stays_open_until_the_server_ends(world: RegisteredVaults):
     names = [f"v{number}" for number in range(12)]
     for name in names:
         world.project(name, {"a.md": f"quinces of {name}"})
     body = SearchBody(query="quinces", vaults=("default", *(f"project:{name}" for name in names)))
-    async with world.app(vaults={"max_open": 2}) as app:
+    async with world.app() as app:
         for name in names:
             assert await paths(app, f"project:{name}", "quinces") == ["a.md"]
         found = await app.several.search(body.vaults, SearchQuery("quinces", limit=20))
         assert len(found.hits) == 12
         assert not [each for each in found.warnings if each.code == "VAULT_SKIPPED"]
-
-        async def stay_open() -> int:
-            return sum(each.open for each in await app.vaults.states())
-
-        await eventually_async(stay_open, lambda count: count == 3)
+        assert all(state.open for state in await app.vaults.states())
 
 
-async def test_an_idle_vault_is_closed_and_opened_again(
-    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
-):
-    world.project("app", {"a.md": "quinces"})
-    world.project("other", {"a.md": "quinces"})
-    monkeypatch.setattr(module, "IDLE_SECONDS", 0.05)
-    monkeypatch.setattr(module, "_LOOK_SECONDS", 0.02)
+async def test_a_vault_that_left_the_list_is_closed_when_another_is_opened(world: RegisteredVaults):
+    for name in ("app", "other"):
+        world.project(name, {"a.md": "quinces"})
     async with world.app() as app:
-        async with app.vaults.open("project:app") as vault:
-            await indexed(vault)
-            assert await paths(app, "project:other", "quinces") == ["a.md"]
-            await eventually_async(app.vaults.states, lambda states: not states[2].open)
-            assert (await app.vaults.states())[1].open  # while it is lent
-        await eventually_async(app.vaults.states, lambda states: not states[1].open)
         assert await paths(app, "project:app", "quinces") == ["a.md"]
-        assert len(await app.vaults.default.jobs.list()) == 1
-
-
-async def test_a_vault_is_not_closed_while_its_state_is_read(
-    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
-):
-    world.project("app", {"a.md": "quinces"})
-    reading, closing, read = asyncio.Event(), asyncio.Event(), states.count_types
-
-    snapshots: list[Snapshot] = []
-
-    async def slow(now: Snapshot) -> dict[str, int]:
-        snapshots.append(now)
-        if len(snapshots) == 2:  # the first is of the default vault
-            reading.set()
-            await closing.wait()
-            await asyncio.sleep(0.1)
-        return await now.read(read)
-
-    async with world.app() as app:
-        async with app.vaults.open("project:app") as vault:
-            await indexed(vault)
-        monkeypatch.setattr(states, "_types", slow)
-        listing = asyncio.create_task(app.vaults.states())
-        await reading.wait()
+        forget_vault("project:app", world.registry)
+        assert await paths(app, "project:other", "quinces") == ["a.md"]
         (hosted,) = app.vaults._hosted.values()
-        closed = asyncio.create_task(hosted.close())
-        closing.set()
-        assert (await listing)[1].open
-        await closed
-        assert not (await app.vaults.states())[1].open
+        assert hosted.vault is not None
+        assert hosted.vault.address == "project:other"
+
+
+async def test_an_open_vault_whose_folder_another_project_took_is_refused(world: RegisteredVaults):
+    root = world.project("app", {"a.md": "quinces"})
+    async with world.app() as app:
+        assert await paths(app, "project:app", "quinces") == ["a.md"]
+        path_of(root.parent.parent).write_text(f'[vault]\nuid = "{new_uid()}"\n')
+        with pytest.raises(Forbidden, match="VAULT_NOT_TRUSTED"):
+            await paths(app, "project:app", "quinces")
 
 
 async def test_requests_at_once_open_a_vault_once(world: RegisteredVaults):
@@ -457,16 +399,3 @@ async def test_a_server_that_stops_does_not_wait_for_a_vault_that_does_not_open(
             await started.wait()
         with pytest.raises(Busy, match="SERVER_BUSY"):
             await waiting
-
-
-async def test_a_closed_vault_keeps_its_counts(tmp_path: Path):
-    world = RegisteredVaults(tmp_path)
-    world.project("shop", {"bugs/a.md": "# A\n", "notes/b.md": "# B\n"})
-    async with world.app() as app:
-        assert (await app.vaults.states())[1].notes is None
-        async with app.vaults.open("project:shop") as vault:
-            await indexed(vault)
-    async with world.app() as app:  # another server
-        state = (await app.vaults.states())[1]
-        assert not state.open
-        assert (state.notes, state.types) == (2, {"bug": 1, "note": 1})

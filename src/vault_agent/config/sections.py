@@ -166,9 +166,6 @@ class VaultsSettings(Section):
         "the folder of the global vault",
         help="By default `.vault-agent/vault` in your home folder.",
     )
-    max_open: Count = setting(
-        8, "most vaults that are open at once", help="The default one is not counted.", ge=1, le=64
-    )
 
 
 class WriteSettings(Section):

@@ -13,7 +13,7 @@ from vault_agent.memory.candidates import FactIndex, may_be_remembered, type_of
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import facts
 from vault_agent.system.cancelling import in_thread
-from vault_agent.vaults.on_demand import index_now, is_unwatched
+from vault_agent.vaults.reads import index_now, is_unwatched
 from vault_agent.vaults.several import left_out
 
 if TYPE_CHECKING:
@@ -56,12 +56,6 @@ class Facts:
         # By identity, and whether they are about every note.
         self._kept: dict[tuple[str, bool], _Kept] = {}
         self._looked: dict[str, float] = {}  # when each vault was last looked at
-
-    def forget(self, identity: str) -> None:
-        """Drop the facts about a vault that was closed."""
-        for every in (False, True):
-            self._kept.pop((identity, every), None)
-        self._looked.pop(identity, None)
 
     async def around(
         self,

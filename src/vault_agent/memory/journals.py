@@ -44,7 +44,7 @@ from vault_agent.model.journals import (
 )
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.crash import describe_crash
-from vault_agent.vaults.on_demand import index_now
+from vault_agent.vaults.reads import index_now
 from vault_agent.writing.notes import whole
 
 if TYPE_CHECKING:

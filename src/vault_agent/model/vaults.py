@@ -20,9 +20,7 @@ class VaultState:
     identity: str
     open: Annotated[bool, Doc("A registered vault is opened at its first use.")]
     state: VaultReadiness
-    notes: Annotated[int | None, Doc("Of a closed vault those that it had when it was closed.")] = (
-        None
-    )
+    notes: Annotated[int | None, Doc("Of an open vault.")] = None
     types: Annotated[
         Mapping[str, int] | None, Doc('Notes by type; `""` for notes without one.')
     ] = None

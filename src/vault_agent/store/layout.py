@@ -6,7 +6,6 @@
         server.settings            the settings with which that server was started
         vault.path                 the folder of the notes
         vault.json                 the folder and the uid of a registered vault
-        counts.json                how many notes it had when it was closed last
         server.log                 the log of servers that run in the background
         graph.positions            where the notes are in the drawing of the graph
         secret  sessions.ended     what sessions of the web page are checked with

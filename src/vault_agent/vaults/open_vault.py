@@ -24,12 +24,11 @@ from vault_agent.search.search import search
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
 from vault_agent.vault.exclude import Verdict
-from vault_agent.vaults.files import LinksOfVault
 from vault_agent.vaults.graph_layout import GraphLayout
 from vault_agent.vaults.health import health
 from vault_agent.vaults.links import Links
 from vault_agent.vaults.pages import Pages
-from vault_agent.vaults.reading import Reading
+from vault_agent.vaults.reading import LinksOfVault, Reading
 from vault_agent.vaults.secret import Secret
 from vault_agent.vaults.typing_help import TypingHelp
 from vault_agent.vaults.writes import Writes

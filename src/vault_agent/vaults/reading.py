@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 
-from vault_agent.errors import Failed, IndexUnavailable, NotFound
+from vault_agent.errors import Failed, IndexUnavailable, NotFound, VaultAgentError
+from vault_agent.model.identifiers import identify
 from vault_agent.store.current import SnapshotOutdated
-from vault_agent.vaults.refusals import while_running
+from vault_agent.store.index.notes import note_by_id
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from vault_agent.freshness.jobs import Jobs
     from vault_agent.freshness.runs import IndexedVault, Runs
     from vault_agent.freshness.watch import Watch
+    from vault_agent.model.jobs import Job
     from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
 
@@ -123,8 +125,50 @@ class Reading:
                 yield snapshot
         except IndexUnavailable as error:
             excluding = index.has_other_exclusions
-            raise while_running(error, self._jobs.indexing, excluding=excluding) from None
+            raise _while_running(error, self._jobs.indexing, excluding=excluding) from None
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
         return (*self._checks.warnings(), *self._watch.warnings())
+
+
+class LinksOfVault:
+    """The index of an open vault, as moves of files need it."""
+
+    def __init__(self, runs: Runs, reading: Reading) -> None:
+        self._runs = runs
+        self._reading = reading
+
+    async def knows(self, path: str) -> bool:
+        """Whether the index has a note at a path."""
+        try:
+            async with self._reading.snapshot() as snapshot:
+                return await snapshot.read(note_by_id, identify(path)) is not None
+        except VaultAgentError:
+            return False
+
+    @asynccontextmanager
+    async def snapshot(self, *, up_to_date: bool) -> AsyncIterator[Snapshot]:
+        """Lend the current state. With `up_to_date`, first index all changes of the vault."""
+        if up_to_date:
+            await self._runs.index_changes()
+        async with self._reading.snapshot() as snapshot:
+            yield snapshot
+
+
+def _while_running(
+    error: IndexUnavailable, running: Job | None, *, excluding: bool
+) -> IndexUnavailable:
+    """Return the error with the running job that solves it, or as it is.
+
+    `excluding`: whether the index has notes that are excluded now.
+    """
+    if running is None:
+        return error
+    if error.code == "INDEX_NOT_FOUND":
+        what = "The first index is being built."
+    elif excluding:
+        what = "Notes that are excluded now are being removed from the index."
+    else:
+        return error
+    return IndexUnavailable(error.code, what, {"jobId": running.id}, indexing=True)

@@ -1,11 +1,18 @@
-"""Reads of an open vault for what concerns several vaults at once."""
+"""Waits until a vault that nobody else looks at is ready and up to date.
+
+The vaults of projects and the global one are written by hand, by editors and by agents. Nobody
+looks at their index, and no command is run for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from vault_agent.errors import Busy
+from vault_agent.config.registry import DEFAULT
+from vault_agent.errors import Busy, VaultAgentError
+from vault_agent.model.jobs import JobKind, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,3 +45,20 @@ async def ready(vault: OpenVault, writing: Writing) -> None:
 async def ask(vault: OpenVault, read: Callable[[Connection], _T]) -> _T:
     """Return what `read` finds in the index of a vault."""
     return await vault.read(lambda snapshot: snapshot.read(read))
+
+
+async def index_now(vault: OpenVault, *, seconds: float) -> None:
+    """Index what has changed in a vault, and wait for that at most some seconds.
+
+    The run goes on after that. If it fails, the vault is as it was.
+    """
+    with suppress(VaultAgentError, TimeoutError):
+        job = vault.jobs.running or await vault.submit(JobKind.INDEX, trigger=Trigger.SCAN)
+        async with asyncio.timeout(seconds):
+            async for _ in vault.jobs.watch(job.id):
+                pass
+
+
+def is_unwatched(vault: OpenVault) -> bool:
+    """Whether changes of a vault's notes are noticed by nobody, and its owner is not asked."""
+    return vault.address != DEFAULT and not vault.watch.is_live

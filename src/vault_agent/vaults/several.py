@@ -114,7 +114,7 @@ class Several:
         skipped: list[tuple[str, VaultAgentError]] = []
         for name in dict.fromkeys(names):
             try:
-                vault = await stack.enter_async_context(self._vaults.open(name, beyond=True))
+                vault = await stack.enter_async_context(self._vaults.open(name))
                 opened.setdefault(vault.identity, vault)
             except VaultAgentError as error:
                 if error.code in _NEVER_SKIPPED:

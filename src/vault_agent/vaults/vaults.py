@@ -1,21 +1,21 @@
-"""The open vaults of a server: the default one, and registered ones while they are used."""
+"""The vaults of a server: the default one, and registered ones from their first use on."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.config import rules
 from vault_agent.config.registry import DEFAULT, Role
-from vault_agent.errors import Busy, Misconfigured, VaultAgentError
+from vault_agent.errors import Busy, Misconfigured
 from vault_agent.system.cancelling import in_thread
-from vault_agent.vaults.hosted import HostedVault
 from vault_agent.vaults.opening import open_vault
-from vault_agent.vaults.states import remember_counts, state_of, with_counts
+from vault_agent.vaults.states import state_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
@@ -24,16 +24,70 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.shared import Shared
 
-IDLE_SECONDS = 600.0
-"""After this time without a request or a job, a vault that is not the default one is closed."""
-_LOOK_SECONDS = 15.0
+
+class HostedVault:
+    """A registered vault, opened in a task of its own and kept open until `close`.
+
+    An open vault has a task group, which one task must enter and leave.
+    """
+
+    def __init__(
+        self,
+        open_it: Callable[[], AbstractAsyncContextManager[OpenVault]],
+        *,
+        on_end: Callable[[], object],
+    ) -> None:
+        """Begin to open it. `on_end` is called when it is closed or cannot be opened."""
+        self.vault: OpenVault | None = None
+        self._open_it, self._on_end = open_it, on_end
+        self._closing = asyncio.Event()
+        self._opened: asyncio.Future[OpenVault] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._keep())
+
+    async def opened(self) -> OpenVault:
+        """Wait until it is open.
+
+        Raises:
+            VaultAgentError: why it cannot be opened. The next request tries again.
+        """
+        return await asyncio.shield(self._opened)
+
+    async def close(self) -> None:
+        """Close it, and wait for that. If it is still being opened, stop that."""
+        self._closing.set()
+        if self.vault is None:
+            self._task.cancel()
+        await asyncio.wait({self._task})
+
+    async def _keep(self) -> None:
+        try:
+            async with self._open_it() as vault:
+                self.vault = vault
+                self._opened.set_result(vault)
+                await self._closing.wait()
+        except asyncio.CancelledError:
+            self._fail(Busy("SERVER_BUSY", "The server is stopping."))
+            raise
+        except Exception as error:
+            if self._opened.done():
+                raise
+            self._fail(error)
+        finally:
+            self.vault = None
+            self._on_end()
+
+    def _fail(self, error: Exception) -> None:
+        if not self._opened.done():
+            self._opened.set_exception(error)
+            self._opened.exception()  # perhaps nobody waits for it any more
 
 
 class Vaults:
     """The vaults of a process. Made by `open_vaults`.
 
-    Registered vaults are opened at their first use. Each of them has its own index, locks and
-    jobs. They share the embedding client, the keeper, and one turn for index jobs.
+    Registered vaults are opened at their first use, and stay open until the server ends. Each has
+    its own index, locks and jobs. They share the embedding client, the keeper, and one turn for
+    index jobs.
     """
 
     def __init__(self, config: Config, shared: Shared, default: OpenVault) -> None:
@@ -43,21 +97,13 @@ class Vaults:
         self.default = default
         self.known = shared.known
         self._hosted: dict[str, HostedVault] = {}  # by identity
-        self._closing_idle: asyncio.Task[None] | None = None
-        self._on_closed: list[Callable[[str], object]] = []
-
-    def on_closed(self, listener: Callable[[str], object]) -> None:
-        """Call a function with the identity of each vault that was closed."""
-        self._on_closed.append(listener)
 
     @asynccontextmanager
-    async def open(
-        self, name: str | None = None, *, beyond: bool = False
-    ) -> AsyncIterator[OpenVault]:
-        """Lend a vault, opened if it was not. It stays open while it is lent.
+    async def open(self, name: str | None = None) -> AsyncIterator[OpenVault]:
+        """Lend a vault, opened if it was not.
 
         `name` is `project:NAME`, `global`, a registered name, an identity, or None for the default
-        vault. With `beyond`, it is also opened while as many as `vaults.max_open` are in use.
+        vault.
 
         Raises:
             Misconfigured: `FEATURE_DISABLED` if a name is given and several vaults are off;
@@ -65,8 +111,8 @@ class Vaults:
             NotFound: `VAULT_UNKNOWN`.
             Conflict: `VAULT_AMBIGUOUS` if several vaults have this name.
             Forbidden: `VAULT_NOT_TRUSTED` if another project is now in its folder.
-            Busy: `INDEX_LOCKED` while another server uses its index; `SERVER_BUSY` if too many
-                vaults are in use.
+            Busy: `INDEX_LOCKED` while another server uses its index; `SERVER_BUSY` if the server is
+                stopping.
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         """
         if name is None:
@@ -80,9 +126,7 @@ class Vaults:
         if entry.identity == self.default.identity:
             yield self.default
             return
-        hosted = await self._open(entry, beyond=beyond)
-        with hosted.in_use():
-            yield await hosted.opened()
+        yield await self._open(entry)
 
     def tell(self, identity: str, news: MemoryNews) -> None:
         """Tell those who follow a vault, and those who follow the server's own."""
@@ -139,84 +183,41 @@ class Vaults:
                 continue
             hosted = self._hosted.get(identity)
             address = self.known.unique(entry.address, identity)
-            folder = rules.index_folder(entry.root, self._config.index.dir)
-            async with hosted.looked_at() if hosted is not None else nullcontext() as vault:
-                opening = hosted is not None and not hosted.is_closing
-                state = await state_of(vault, entry=entry, address=address, opening=opening)
-            found.append(with_counts(state, folder) if vault is None else state)
+            vault = hosted.vault if hosted is not None else None
+            opening = hosted is not None
+            found.append(await state_of(vault, entry=entry, address=address, opening=opening))
         return found
 
     async def close(self) -> None:
         """Close the registered vaults."""
-        if self._closing_idle is not None:
-            self._closing_idle.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._closing_idle
-        await asyncio.gather(*(each.close() for each in tuple(self._hosted.values())))
+        await asyncio.gather(*(hosted.close() for hosted in tuple(self._hosted.values())))
 
-    async def _open(self, entry: Registered, *, beyond: bool) -> HostedVault:
-        """Return a vault that is open or being opened.
-
-        With `beyond`, it is also opened while as many as may be are in use.
-        """
+    async def _open(self, entry: Registered) -> OpenVault:
+        """Return a registered vault, opened if it was not. One that has left the list is closed."""
         identity = entry.identity
-        if identity not in self._hosted:
-            await in_thread(self.known.require_trust, entry)
-        while True:
-            hosted = self._hosted.get(identity)
-            if hosted is None:
-                if len(self._hosted) < self._config.vaults.max_open:
-                    break
-                if not await self._make_room():
-                    if beyond:
-                        break
-                    raise Busy(
-                        "SERVER_BUSY", "As many vaults as vaults.max_open allows are in use."
-                    )
-            elif hosted.is_closing:
-                await hosted.close()  # by another; then it is opened again
-            else:
-                return hosted
-        hosted = HostedVault(
-            lambda: open_vault(
-                config_of(self._config, entry),
-                self._shared,
-                entry=entry,
-                indexer=self.default.indexer,
-            ),
-            on_close=remember_counts,
-            on_end=lambda: self._ended(identity),
-        )
-        self._hosted[identity] = hosted
-        if self._closing_idle is None:
-            self._closing_idle = asyncio.create_task(self._close_idle())
-        return hosted
 
-    def _ended(self, identity: str) -> None:
-        self._hosted.pop(identity, None)
-        for listener in self._on_closed:
-            listener(identity)
+        def require_trust() -> None:
+            # An open vault is also read while its folder is not there.
+            if identity not in self._hosted or entry.root.is_dir():
+                self.known.require_trust(entry)
 
-    async def _make_room(self) -> bool:
-        """Close the vault that was not used for the longest time, unless all are in use."""
-        unused = [each for each in self._hosted.values() if not each.is_busy]
-        if not unused:
-            return False
-        await min(unused, key=lambda each: each.used_at).close()
-        return True
-
-    async def _close_idle(self) -> None:
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            with suppress(VaultAgentError):
-                known = {entry.identity for entry in self.known.entries()}
-                for identity, hosted in tuple(self._hosted.items()):
-                    idle = hosted.idle_seconds > IDLE_SECONDS or identity not in known
-                    if idle and not hosted.is_busy:
-                        await hosted.close()
-                while len(self._hosted) > self._config.vaults.max_open:
-                    if not await self._make_room():  # one search was over more
-                        break
+        await in_thread(require_trust)
+        listed = {registered.identity for registered in self.known.entries()}
+        for unlisted in self._hosted.keys() - listed:
+            if (hosted := self._hosted.get(unlisted)) is not None:
+                await hosted.close()  # a vault that was moved takes its index along
+        hosted = self._hosted.get(identity)
+        if hosted is None:
+            hosted = self._hosted[identity] = HostedVault(
+                lambda: open_vault(
+                    config_of(self._config, entry),
+                    self._shared,
+                    entry=entry,
+                    indexer=self.default.indexer,
+                ),
+                on_end=lambda: self._hosted.pop(identity),
+            )
+        return await hosted.opened()
 
 
 @asynccontextmanager
