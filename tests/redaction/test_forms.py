@@ -6,8 +6,16 @@ import json
 import re
 
 import pytest
-from tests.support.harmless_texts import harmless
-from tests.support.secret_forms import CONTEXTS, FORMS, HIDDEN, VENDORS, Form, Planted, made
+from tests.support.secret_forms import (
+    CONTEXTS,
+    FORMS,
+    HIDDEN,
+    VENDORS,
+    Form,
+    Planted,
+    harmless,
+    made,
+)
 
 from vault_agent.text.redaction import redact
 
