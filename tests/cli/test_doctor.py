@@ -33,10 +33,10 @@ async def checks(run: Run) -> dict[str, dict]:
     return {row["name"]: row for row in rows}
 
 
-async def test_all_is_well_with_a_server_that_has_its_index(run_apart: Run, notes: Path):
+async def test_all_is_well_with_a_server_that_has_its_index(run: Run, run_apart: Run, notes: Path):
     await started(run_apart, "--background")
-    await run_apart("jobs", "follow")
-    shown = await run_apart("doctor")
+    await run("jobs", "follow")
+    shown = await run("doctor")
     assert shown.code == 0, shown.out
     assert shown.out.endswith("All is well.\n")
     assert shown.err == ""
@@ -44,13 +44,13 @@ async def test_all_is_well_with_a_server_that_has_its_index(run_apart: Run, note
 
 
 async def test_each_problem_is_mended_by_what_is_to_be_typed(
-    environment: dict[str, str], run_apart: Run, notes: Path
+    environment: dict[str, str], run: Run, run_apart: Run, notes: Path
 ):
     found = await checks(run_apart)
     assert found["server"]["fix"] == "vault-agent serve --background"
     await run_apart(*shlex.split(found["server"]["fix"])[1:])
-    await run_apart("jobs", "follow")
-    await run_apart("config", "set", "web.enabled", "true")
+    await run("jobs", "follow")
+    await run("config", "set", "web.enabled", "true")
     found = await checks(run_apart)
     assert found["server"]["found"].endswith("since: web.enabled")
     await run_apart(*shlex.split(found["server"]["fix"])[1:])
@@ -110,18 +110,20 @@ async def test_without_a_vault_setup_is_what_to_type(run: Run):
     assert (await checks(run))["notes"]["fix"] == "vault-agent setup"
 
 
-async def test_the_index_of_a_moved_vault_is_not_to_be_removed(run_apart: Run, notes: Path):
+async def test_the_index_of_a_moved_vault_is_not_to_be_removed(
+    run: Run, run_apart: Run, notes: Path
+):
     await started(run_apart, "--background", "--watch")
-    await run_apart("jobs", "follow")
+    await run("jobs", "follow")
     moved = notes.rename(notes.with_name("Moved"))
     await run_apart("serve", "--stop")
     for root in (notes, moved):
-        await run_apart("config", "set", "vault.root", str(root))
+        await run("config", "set", "vault.root", str(root))
         found = await checks(run_apart)
         assert "indexes" not in found
         assert found["server"]["fix"] == ("vault-agent serve --background" if root == moved else "")
     await started(run_apart, "--background")
-    shown = await run_apart("doctor")
+    shown = await run("doctor")
     assert shown.code == 0, shown.out
 
 
@@ -131,11 +133,11 @@ async def test_the_index_of_a_moved_vault_is_not_to_be_removed(run_apart: Run, n
     "they stay as they are, and `doctor` names them",
 )
 async def test_doctor_never_advises_to_remove_what_cannot_be_made_again(
-    run_apart: Run, notes: Path, tmp_path: Path
+    run: Run, run_apart: Run, notes: Path, tmp_path: Path
 ):
     await started(run_apart, "--background")
-    await run_apart("jobs", "follow")
-    parent = Path((await run_apart("config", "get", "index.dir")).out.strip())
+    await run("jobs", "follow")
+    parent = Path((await run("config", "get", "index.dir")).out.strip())
     [index] = (parent / "indexes").iterdir()
     gone = index.with_name("abcd" * 8)
     gone.mkdir()
@@ -163,10 +165,10 @@ async def test_what_the_running_job_mends_is_no_problem(
 
 
 async def test_a_missing_vault_stops_the_watch_and_is_one_fault_of_the_server(
-    run_apart: Run, notes: Path
+    run: Run, run_apart: Run, notes: Path
 ):
     await started(run_apart, "--background", "--watch")
-    await run_apart("jobs", "follow")
+    await run("jobs", "follow")
     notes.rename(notes.with_name("Moved"))
     found: dict[str, dict] = {}
 

@@ -17,7 +17,7 @@ from vault_agent.config.keys import KEYS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.fake import Run
+    from tests.cli.fake import FakeServer, Run
 
 __all__ = ["notes"]
 
@@ -29,9 +29,9 @@ async def settings(run: Run) -> dict:
     return {row["key"]: row["value"] for row in rows}
 
 
-async def test_what_a_refusal_advises_works_at_once(run_apart: Run, notes: Path):
+async def test_what_a_refusal_advises_works_at_once(run: Run, run_apart: Run, notes: Path):
     await started(run_apart, "--background")
-    refused = await run_apart("write", "x.md", "-t", "hi")
+    refused = await run("write", "x.md", "-t", "hi")
     (advised,) = re.findall(r"`vault-agent ([^`]+)`", refused.err)
     missing = await run_apart(*shlex.split(advised))
     assert missing.code == 2
@@ -42,26 +42,28 @@ async def test_what_a_refusal_advises_works_at_once(run_apart: Run, notes: Path)
     assert "Log is not there yet." in done.err
     assert done.err.count("Every request needs a key from now on.") == 1
     assert "The server was restarted" in done.out
-    assert (await run_apart("write", "Inbox/x.md", "-t", "hi")).code == 0
+    assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
     assert (notes / "Inbox/x.md").read_text() == "hi"
     off = await run_apart("disable", "write")
     assert "Notes are no longer changed" in off.out
-    assert "FEATURE_DISABLED" in (await run_apart("write", "Inbox/y.md", "-t", "hi")).err
+    assert "FEATURE_DISABLED" in (await run("write", "Inbox/y.md", "-t", "hi")).err
 
 
-async def test_a_right_and_a_folder_are_added_by_what_a_refusal_says(run_apart: Run, notes: Path):
+async def test_a_right_and_a_folder_are_added_by_what_a_refusal_says(
+    run: Run, run_apart: Run, notes: Path
+):
     await started(run_apart, "--background")
     await run_apart("enable", "write", "--folder", "Inbox")
-    await run_apart("write", "Inbox/x.md", "-t", "hi")
-    refused = await run_apart("delete", "Inbox/x.md")
+    await run("write", "Inbox/x.md", "-t", "hi")
+    refused = await run("delete", "Inbox/x.md")
     assert refused.err.endswith("To allow it: `vault-agent enable write --allow delete`\n")
     await run_apart("enable", "write", "--allow", "move, delete")
-    assert (await run_apart("delete", "Inbox/x.md", "--yes")).code == 0
-    refused = await run_apart("write", "Log/x.md", "-t", "hi")
+    assert (await run("delete", "Inbox/x.md", "--yes")).code == 0
+    refused = await run("write", "Log/x.md", "-t", "hi")
     assert refused.err.endswith("To allow it: `vault-agent enable write --folder FOLDER`\n")
     await run_apart("enable", "write", "--folder", "Log")
     for folder in ("Inbox", "Log"):
-        assert (await run_apart("write", f"{folder}/y.md", "-t", "hi")).code == 0
+        assert (await run("write", f"{folder}/y.md", "-t", "hi")).code == 0
 
 
 async def test_writing_that_needs_folders_is_refused_with_the_command_that_asks_for_them(run: Run):
@@ -104,41 +106,49 @@ async def test_the_vaults_of_projects_may_be_written_without_a_folder_of_ones_ow
 
 
 async def test_ones_own_notes_stay_closed_beside_projects_until_a_folder_is_named(
-    run_apart: Run, notes: Path
+    run: Run, run_apart: Run, notes: Path
 ):
     await started(run_apart, "--background")
     await run_apart("enable", "vaults")
     done = await run_apart("enable", "write")
     assert done.code == 0, done.err
     (advised,) = re.findall(r"vault-agent (enable write --folder) NAME", done.err)
-    refused = await run_apart("write", "Inbox/x.md", "-t", "hi")
+    refused = await run("write", "Inbox/x.md", "-t", "hi")
     assert "VAULT_READ_ONLY" in refused.err
     assert f"To allow it: `vault-agent {advised} FOLDER`" in refused.err
     await run_apart(*shlex.split(advised), "Inbox")
-    assert (await run_apart("write", "Inbox/x.md", "-t", "hi")).code == 0
-    assert "it does not exist any more" in (await run_apart("undo")).out
+    assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
+    assert "it does not exist any more" in (await run("undo")).out
     assert not (notes / "Inbox/x.md").exists()
 
 
 @pytest.mark.parametrize(
     ("typed", "advised"),
     [
-        (("move", "Stock", "Broth", "--yes"), "enable write --allow move"),
-        (("delete", "Stock", "--yes"), "enable write --allow delete"),
-        (("write", "Stock", "--mode", "overwrite", "-t", "x", "--yes"), "write --allow overwrite"),
+        (("move", "Stock", "Broth"), "enable write --allow move"),
+        (("delete", "Stock"), "enable write --allow delete"),
+        (("write", "Stock", "--mode", "overwrite", "-t", "x"), "enable write --allow overwrite"),
         (("write", "move", "-t", "x"), "enable write"),
     ],
 )
-async def test_what_turns_writing_on_gives_the_right_that_the_command_needs(
-    run_apart: Run, notes: Path, typed: tuple[str, ...], advised: str
+async def test_a_refusal_names_the_right_that_the_command_needs(
+    run: Run, server: FakeServer, typed: tuple[str, ...], advised: str
 ):
+    what = "Changing notes is switched off."
+    server.error = (403, "FEATURE_DISABLED", what, {"setting": "write.enabled", "what": what})
+    refused = await run(*typed, "--yes")
+    assert refused.err.endswith(f"`vault-agent {advised}`.\n")
+
+
+async def test_what_turns_writing_on_gives_the_right_that_the_command_needs(
+    run: Run, run_apart: Run, notes: Path
+):
+    typed = ("move", "Stock", "Broth", "--yes")
     await started(run_apart, "--background")
-    await run_apart("jobs", "follow")
-    refused = await run_apart(*typed)
-    assert refused.err.endswith(f"{advised}`.\n")
-    (command,) = re.findall(r"`vault-agent ([^`]+)`", refused.err)
-    await run_apart(*shlex.split(command), "--folder", ".")
-    done = await run_apart(*typed)
+    await run("jobs", "follow")
+    (advised,) = re.findall(r"`vault-agent ([^`]+)`", (await run(*typed)).err)
+    await run_apart(*shlex.split(advised), "--folder", ".")
+    done = await run(*typed)
     assert done.code == 0, done.err
 
 

@@ -67,7 +67,10 @@ REFUSED = [
     "indexes remove nope",
     "indexes remove {index}",
 ]
-"""Commands in the home folder, and what is wrong with each."""
+"""Commands in the home folder. Each has something wrong."""
+
+APART = ("setup", "serve", "enable", "disable", "agent", "service")
+"""What may start or end servers, or other programs."""
 
 
 def files_of(home: Path) -> dict[str, bytes]:
@@ -87,7 +90,11 @@ def serving(home: Path) -> list[int]:
 
 @pytest.fixture
 async def check(
-    environment: dict[str, str], run_apart: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
+    environment: dict[str, str],
+    run: Run,
+    run_apart: Run,
+    notes: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Callable:
     """Return a function that runs commands, and names those that do not fail or change anything."""
     home = Path(environment["HOME"])
@@ -104,7 +111,7 @@ async def check(
         wrong = []
         for command in commands:
             words = [word.format_map(places) for word in command.split()]
-            ended = await run_apart(*words)
+            ended = await (run_apart if words[0] in APART else run)(*words)
             after = files_of(home)
             changed = sorted(name for name in before | after if before.get(name) != after.get(name))
             if ended.code == 0 or "INTERNAL_ERROR" in ended.err:
@@ -134,24 +141,22 @@ async def test_a_refused_command_has_changed_nothing(
         assert await check(REFUSED, taken=port, index=index.parent.name) == []
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        "[index]\ndir = '{notes}/index'\n",
+async def test_a_server_is_not_stopped_for_settings_with_which_none_can_start(
+    run: Run, run_apart: Run, check: Callable, notes: Path
+):
+    await started(run_apart, "--background")
+    config = Path((await run("config", "path")).out.strip())
+    text = config.read_text()
+    commands = ["serve --restart", "setup --folder {notes} --yes", "enable web", "disable watch"]
+    for broken in (
+        f"[index]\ndir = '{notes}/index'\n",
         "[agents.pub]\n",
         "[cli]\nopen_in = 'nowhere'\n",
         "[unknown]\nkey = 1\n",
         "not TOML",
-    ],
-)
-async def test_a_server_is_not_stopped_for_settings_with_which_none_can_start(
-    run_apart: Run, check: Callable, notes: Path, broken: str
-):
-    await started(run_apart, "--background")
-    config = Path((await run_apart("config", "path")).out.strip())
-    config.write_text(config.read_text() + broken.format(notes=notes))
-    commands = ["serve --restart", "setup --folder {notes} --yes", "enable web", "disable watch"]
-    assert await check(commands) == []
+    ):
+        config.write_text(text + broken)
+        assert await check(commands) == [], broken
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
@@ -161,6 +166,9 @@ async def test_a_service_that_does_not_start_leaves_the_server_running(
     await started(run_apart, "--background")
     refuse_services(environment, tmp_path)
     assert await check(["service install"]) == []
+    assert (await run_apart("service", "install")).err.startswith(
+        "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus. "
+    )
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")

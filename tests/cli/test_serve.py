@@ -71,6 +71,7 @@ async def test_serve_prints_its_address_state_and_next_commands(
 ):
     async with serving(environment) as said:
         assert f"http://127.0.0.1:{port}" in said
+        assert "--endpoint" not in said
         assert f"127.0.0.1, port {port}" in said
         assert str(vault) in said
         assert "embeddings  off" in said
@@ -91,31 +92,21 @@ async def test_serve_with_json_prints_one_envelope(
         assert orjson.loads(said)["data"]["endpoint"] == f"http://127.0.0.1:{port}"
 
 
-async def test_serve_flags_override_the_settings(
-    environment: dict[str, str], vault: Path, tmp_path: Path
-):
-    other = tmp_path / "other"
-    other.mkdir()
-    data = tmp_path / "data"
-    flags = ("--vault-root", str(other), "--index-dir", str(data), "--host", "localhost")
-    async with serving(environment, *flags) as said:
-        assert str(other) in said
-        assert data.is_dir()
-        assert "localhost" in said
-
-
 async def test_the_printed_commands_reach_a_server_started_with_flags(
     environment: dict[str, str], vault: Path, port: int, tmp_path: Path, run: Run
 ):
-    async with serving(environment) as said:
-        assert "--endpoint" not in said
     async with serving(environment, "--port", "0") as said:
         assert f"http://127.0.0.1:{port}" not in said
         assert 'vault-agent search "what I look for"\n' in said
         assert (await run("jobs")).code == 0  # found by the record in the index's folder
     other = tmp_path / "other"
     other.mkdir()
-    async with serving(environment, "--port", "0", "--vault-root", str(other)) as said:
+    data = tmp_path / "data"
+    flags = ("--vault-root", str(other), "--index-dir", str(data), "--host", "localhost")
+    async with serving(environment, "--port", "0", *flags) as said:
+        assert str(other) in said
+        assert data.is_dir()
+        assert "localhost, port" in said
         endpoint = said.split(" at ")[1].split()[0]
         assert f'vault-agent search "what I look for" --endpoint {endpoint}\n' in said
     (tmp_path / "my config.toml").touch()

@@ -47,24 +47,24 @@ def all_of(terminal: int) -> str:
     return shown.decode()
 
 
-async def test_options_are_enough_without_a_terminal(home: Path, run_apart: Run):
+async def test_options_are_enough_without_a_terminal(home: Path, run: Run, run_apart: Run):
     done = await run_apart("setup", "--folder", str(home / "Notes"), "--agent", "cursor")
     assert done.code == 0, done.err
     assert "Ready: 1 note of ~/Notes" in done.out
     assert "/ui/" in done.out
-    assert "Stock.md" in (await run_apart("search", "bones")).out
-    assert "watch, mcp, web on" in (await run_apart("status")).out
-    assert (await run_apart("doctor")).code == 0
+    assert "Stock.md" in (await run("search", "bones")).out
+    assert "watch, mcp, web on" in (await run("status")).out
+    assert (await run("doctor")).code == 0
     again = orjson.loads((await run_apart("--json", "setup", "--no-web", "--no-watch")).out)["data"]
     assert again["page"] is None
-    assert "mcp on" in (await run_apart("status")).out
+    assert "mcp on" in (await run("status")).out
     # What it does not ask for again stays as it is.
     assert orjson.loads((await run_apart("--json", "setup")).out)["data"]["page"] is None
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
 async def test_without_services_the_server_runs_in_the_background(
-    environment: dict[str, str], home: Path, run_apart: Run, tmp_path: Path
+    environment: dict[str, str], home: Path, run: Run, run_apart: Run, tmp_path: Path
 ):
     refuse_services(environment, tmp_path)
     done = await run_apart("setup", "--folder", str(home / "Notes"), "--service")
@@ -73,7 +73,7 @@ async def test_without_services_the_server_runs_in_the_background(
         "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus",
     )
     assert "The server runs in the background. It does not start at each login." in done.out
-    assert "Stock.md" in (await run_apart("search", "bones")).out
+    assert "Stock.md" in (await run("search", "bones")).out
 
 
 async def is_advised(run: Run) -> bool:
@@ -81,17 +81,17 @@ async def is_advised(run: Run) -> bool:
     return "VAULT_NOT_FOUND" in warned and "`vault-agent setup --folder" in warned
 
 
-async def test_a_moved_vault_is_found_again_by_one_command(home: Path, run_apart: Run):
+async def test_a_moved_vault_is_found_again_by_one_command(home: Path, run: Run, run_apart: Run):
     await run_apart("setup", "--folder", str(home / "Notes"))
     moved = (home / "Notes").rename(home / "Moved")
-    assert (await run_apart("doctor")).code == 1
+    assert (await run("doctor")).code == 1
     await eventually_async(lambda: is_advised(run_apart))
     done = await run_apart("setup", "--folder", str(moved), "--yes")
     assert done.code == 0, done.err
-    listed = orjson.loads((await run_apart("--json", "indexes", "list")).out)["data"]["indexes"]
+    listed = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]
     assert [each["vault"] for each in listed] == [str(moved)]
-    assert "Stock.md" in (await run_apart("search", "bones")).out
-    assert (await run_apart("doctor")).code == 0
+    assert "Stock.md" in (await run("search", "bones")).out
+    assert (await run("doctor")).code == 0
 
 
 async def test_without_a_folder_it_says_which_option_names_it(home: Path, run: Run):

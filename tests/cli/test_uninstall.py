@@ -76,20 +76,22 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_stays(
     assert orjson.loads(again.out)["data"]["removed"] == []
 
 
-async def test_indexes_and_settings_are_kept_on_request(home: Path, run_apart: Run, notes: Path):
+async def test_indexes_and_settings_are_kept_on_request(
+    home: Path, run: Run, run_apart: Run, notes: Path
+):
     await started(run_apart, "--background")
     assert (await run_apart("uninstall", "--keep-indexes", "--yes")).code == 0
     assert list(below(home, "jobs.db"))
-    assert (await run_apart("config", "get", "vault.root")).out == f"{notes}\n"
+    assert (await run("config", "get", "vault.root")).out == f"{notes}\n"
 
 
 async def test_files_of_others_in_the_data_folder_stay(
-    home: Path, run_apart: Run, notes: Path, tmp_path: Path
+    home: Path, run: Run, run_apart: Run, notes: Path, tmp_path: Path
 ):
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / "mine.txt").write_text("mine")
-    await run_apart("config", "set", "index.dir", str(shared))
+    await run("config", "set", "index.dir", str(shared))
     await started(run_apart, "--background")
     assert (await run_apart("uninstall", "--yes")).code == 0
     assert [path.name for path in shared.iterdir()] == ["mine.txt"]

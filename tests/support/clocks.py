@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds that a test waits for what takes far less: only a hang takes as long."""
 
 MARGIN = 10

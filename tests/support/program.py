@@ -40,8 +40,7 @@ APART = frozenset(
     )
 )
 """What starts or ends servers or agents, ends its process, or sets what signals do in it."""
-START_SECONDS = 20.0
-JOB_SECONDS = 120.0
+JOB_SECONDS = 300.0
 
 
 class Reply(NamedTuple):

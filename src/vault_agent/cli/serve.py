@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from vault_agent.model.health import Health
     from vault_agent.server.serve import Listening
 
-_SECONDS_TO_LOCK: Final = 1.0
+_SECONDS_TO_LOCK: Final = 3.0
 """A server that has just got its port locks its index within these seconds."""
 
 
