@@ -139,9 +139,9 @@ def writers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writers]:
     config.write_text(CONFIG)
     made.variables = {"VAULT_AGENT_CONFIG": str(config)}
     made.start()
-    eventually(  # the first index is being built
-        lambda: made.ask("", "tools/call", name="vault_list", arguments={}),
-        lambda reply: "[ERR]" not in reply and not reply["result"]["isError"],
+    eventually(  # the first index is being built, attachments last
+        lambda: made.ask("", "tools/call", name="vault_search", arguments={"query": "rye"}),
+        lambda reply: "rye.txt" in reply["result"]["content"][0]["text"],
     )
     yield made
     made.close()
