@@ -10,7 +10,7 @@ from tests.product.conftest import small_vault
 from tests.product.endpoint import running_endpoint
 from tests.support import local_model as misbehaviour
 from tests.support.folders import below
-from tests.support.program import Program, is_served
+from tests.support.program import Program, Reply, is_served
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
@@ -52,12 +52,18 @@ def chunk_texts(endpoint: Endpoint) -> list[str]:
     return [text for text in endpoint.texts if "\n" in text]
 
 
+def hybrid(program: Program, query: str) -> Reply:
+    """Search until the endpoint has embedded the query, for which a search waits one second."""
+    return eventually(
+        lambda: program.search(query), lambda reply: reply.data["usedMode"] == "hybrid"
+    )
+
+
 def test_an_index_run_embeds_every_chunk_and_search_is_hybrid(shared: tuple[Program, Endpoint]):
     program, _ = shared
     job = program.index()
     assert job["summary"]["embedded"] + job["summary"]["reused"] == job["summary"]["chunks"] == 4
-    reply = program.search("sourdough starter")
-    assert reply.data["usedMode"] == "hybrid"
+    reply = hybrid(program, "sourdough starter")
     assert reply.data["results"][0]["path"] == "Starter.md"
     assert reply.data["results"][0]["reason"] == "hybrid_match"
     assert reply.warnings == []
@@ -87,7 +93,7 @@ def test_nothing_is_sent_twice(shared: tuple[Program, Endpoint]):
     (program.vault / "Starter.md").rename(program.vault / "renamed.md")
     assert program.index()["summary"]["renamed"] == 1
     assert len(endpoint.requests) == asked
-    assert program.search("sourdough starter").data["usedMode"] == "hybrid"
+    hybrid(program, "sourdough starter")
     (program.vault / "renamed.md").rename(program.vault / "Starter.md")
     assert program.index()["summary"]["renamed"] == 1
 
@@ -162,7 +168,7 @@ def test_damaged_vectors_are_not_used_and_made_again(program: Program, endpoint:
         sent = len(chunk_texts(endpoint))
         assert program.index()["summary"]["embedded"] == lost
         assert len(chunk_texts(endpoint)) == sent + lost
-        assert program.search("sourdough starter").warnings == []
+        assert hybrid(program, "sourdough starter").warnings == []
 
 
 def test_words_are_searched_before_the_first_vectors_and_warnings_name_the_job(
@@ -203,8 +209,7 @@ def test_health_reports_why_semantic_search_is_unavailable(program: Program, end
     assert job["summary"]["embedded"] + job["summary"]["reused"] == 3
     assert [warning["code"] for warning in job["warnings"]] == ["EMBEDDING_FAILED"]
     settles_at(("degraded", True, ["EMBEDDING_INCOMPLETE"]))
-    reply = program.search("sourdough")
-    assert (reply.data["usedMode"], reply.warnings) == ("hybrid", ["EMBEDDING_INCOMPLETE"])
+    assert hybrid(program, "sourdough").warnings == ["EMBEDDING_INCOMPLETE"]
     endpoint.poison.clear()
     assert program.index()["summary"]["embeddingFailed"] == 0
     settles_at(("ok", True, []))

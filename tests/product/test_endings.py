@@ -100,7 +100,6 @@ def test_a_hanging_idle_process_does_not_delay_the_stop(program: Program):
     program.start()
     program.index()
     eventually(lambda: indexers_of(program))
-    time.sleep(0.5)  # it has started and answered
     for idle in indexers_of(program):
         os.kill(idle, signal.SIGSTOP)
     assert program.search("sourdough").data["results"]  # this makes the server check the files
@@ -182,7 +181,8 @@ def test_other_exclusions_take_effect_at_once_and_leave_search_available(program
     # What is excluded now is never found, not even until the run has removed it.
     program.variables["VAULT_AGENT_VAULT_EXCLUDE"] = "Left/"
     program.start()
-    while (reply := program.search("marmalade")).status != 200:
+    while not is_served(reply := program.search("marmalade")):
         assert (reply.status, reply.code) == (409, "INDEX_INCOMPATIBLE")
         assert "jobId" in reply.body["error"]["details"]
+        time.sleep(0.01)
     assert {hit["path"] for hit in reply.data["results"]} == {"Kept/Note.md"}

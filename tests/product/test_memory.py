@@ -36,9 +36,9 @@ Added streaming output parsing for the cost tracker.
 FOREIGN = "wedding cake recipe with frosting"
 
 
-@pytest.fixture
-def program(tmp_path: Path) -> Iterator[Program]:
-    made = Program(tmp_path)
+def with_notes(folder: Path) -> Program:
+    """Return a program with memory on, and notes of each kind."""
+    made = Program(folder)
     made.write("journals/Session.md", JOURNAL)
     made.write("decisions/Beds.md", "# Beds\n\n## Decision\n\nFleece at dusk for seedlings.\n")
     made.write(
@@ -46,6 +46,22 @@ def program(tmp_path: Path) -> Iterator[Program]:
     )
     made.write("templates/bug.md", "# Streaming cost parser template\n")
     made.variables["VAULT_AGENT_MEMORY_ENABLED"] = "true"
+    return made
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    made = with_notes(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """Return a program that serves these notes. Tests may add notes about other things."""
+    made = with_notes(tmp_path_factory.mktemp("memory"))
+    made.start()
+    made.index()
     yield made
     made.close()
 
@@ -68,10 +84,8 @@ def test_a_passage_of_an_attachment_is_recalled_by_its_words(program: Program):
     assert program.call("POST", "/memory", {"prompt": FOREIGN}).data["notes"] == []
 
 
-def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):
-    program.start()
-    program.index()
-    found = program.call("POST", "/memory", {"prompt": "streaming cost updates in the tracker"})
+def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(served: Program):
+    found = served.call("POST", "/memory", {"prompt": "streaming cost updates in the tracker"})
     [note] = found.data["notes"]
     assert (note["id"], note["matchType"]) == ("journal-2026-02-13-abc12345", "semantic")
     assert note["reasons"] == ["words"]
@@ -79,16 +93,16 @@ def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):
     assert "  Outcome: Added streaming output parsing for the cost tracker.\n" in text
     assert "Make it faster" not in text
     assert "Note: journals/Session.md" in text
-    by_file = program.call("POST", "/memory", {"files": ["src/cost.py"]}).data
+    by_file = served.call("POST", "/memory", {"files": ["src/cost.py"]}).data
     assert [note["reasons"] for note in by_file["notes"]] == [["file:src/cost.py"]]
-    named = program.call("POST", "/memory", {"prompt": "look at panel.py"}).data
+    named = served.call("POST", "/memory", {"prompt": "look at panel.py"}).data
     assert named["signals"] == {
         "files": ["ui/panel.py"],
         "tags": [],
         "prompt": False,
         "branch": None,
     }
-    tagged = program.call("POST", "/memory", {"prompt": "parsing"}).data
+    tagged = served.call("POST", "/memory", {"prompt": "parsing"}).data
     assert tagged["notes"][0]["reasons"] == ["tag:parsing"]
 
 
@@ -97,11 +111,9 @@ def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):
     "a prompt that no note is about; a note that tells the agent what to do",
     "nothing is recalled; its lines are indented data in the frame",
 )
-def test_what_no_note_is_about_recalls_nothing(program: Program):
-    program.start()
-    program.index()
+def test_what_no_note_is_about_recalls_nothing(served: Program):
     for prompt in ("", "continue", FOREIGN):
-        found = program.call("POST", "/memory", {"prompt": prompt, "explain": True}).data
+        found = served.call("POST", "/memory", {"prompt": prompt, "explain": True}).data
         assert (found["text"], found["notes"], found["tokens"]) == ("", [], 0)
         assert {note["leftOut"] for note in found["leftOut"]} == {"relevance"}
         assert not {note["path"] for note in found["leftOut"]} & {
@@ -112,10 +124,8 @@ def test_what_no_note_is_about_recalls_nothing(program: Program):
     assert found["wordMatch"]["share"] < found["wordMatch"]["needed"]
 
 
-def test_a_foreign_prompt_that_names_a_file_recalls_by_the_file_alone(program: Program):
-    program.start()
-    program.index()
-    named = program.call("POST", "/memory", {"prompt": f"{FOREIGN} for src/cost.py"}).data
+def test_a_foreign_prompt_that_names_a_file_recalls_by_the_file_alone(served: Program):
+    named = served.call("POST", "/memory", {"prompt": f"{FOREIGN} for src/cost.py"}).data
     assert named["wordMatch"]["share"] < named["wordMatch"]["needed"]
     assert [note["reasons"] for note in named["notes"]] == [["file:src/cost.py"]]
     assert named["notes"][0]["semantic"] == 0
@@ -134,25 +144,23 @@ def test_the_budget_and_the_number_of_notes_are_kept(program: Program):
     assert found["tokens"] <= 300
 
 
-def test_the_command_shows_the_text_and_why(program: Program):
-    program.start()
-    program.index()
-    shown = program.run("memory", "show", "streaming cost tracker", "--explain")
+def test_the_command_shows_the_text_and_why(served: Program):
+    shown = served.run("memory", "show", "streaming cost tracker", "--explain")
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.startswith("[Vault Memory] ")
     assert "journals/Session.md  words" in shown.stderr
     assert "left out: relevance" in shown.stderr
     assert "the prompt is a signal: one passage has 100% of the prompt" in shown.stderr
-    foreign = program.run("memory", "show", FOREIGN, "--explain")
+    foreign = served.run("memory", "show", FOREIGN, "--explain")
     assert "no note is about it: one passage has 0% of the prompt" in foreign.stderr
-    nothing = program.run("memory", "show", "wedding cake")
+    nothing = served.run("memory", "show", "wedding cake")
     assert (nothing.returncode, nothing.stdout) == (0, "")
     assert nothing.stderr == "Nothing is recalled: no note is about this.\n"
-    short = program.run("memory", "show", "prompt")
+    short = served.run("memory", "show", "prompt")
     assert "the prompt has fewer than three words" in short.stderr
-    program.write("notes/Kites.md", "# Kites over the harbour town\n")
-    program.index()
-    empty = program.run("memory", "show", "kites over the harbour town")
+    served.write("notes/Kites.md", "# Kites over the harbour town\n")
+    served.index()
+    empty = served.run("memory", "show", "kites over the harbour town")
     assert empty.stderr.endswith("notes/Kites.md says no more than its title.\n")
 
 

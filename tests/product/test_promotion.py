@@ -58,9 +58,9 @@ class Projects:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture
-def projects(tmp_path: Path) -> Iterator[Projects]:
-    program = Program(tmp_path)
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Projects]:
+    program = Program(tmp_path_factory.mktemp("projects"))
     made = Projects(program)
     program.start()
     yield made

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import pytest
-from tests.support.local_model import LocalModel, status
+from tests.product.endpoint import Endpoint
+from tests.support.local_model import status
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -18,36 +16,26 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def running(endpoint: LocalModel) -> Iterator[LocalModel]:
-    """Run an endpoint in a thread of its own."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10)
-    try:
+def reranked(program: Program) -> Iterator[Endpoint]:
+    """Run a reranker that prefers long texts, and configure the program's next server to use it."""
+    with Endpoint(cancels=True) as endpoint:
+        endpoint.relevance = lambda _query, text: len(text)
+        program.variables = {
+            "VAULT_AGENT_RERANK_ENABLED": "true",
+            "VAULT_AGENT_RERANK_ENDPOINT": endpoint.rerank_url,
+            "VAULT_AGENT_RERANK_TIMEOUT_SECONDS": "60",
+        }
         yield endpoint
-    finally:
-        asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
 def paths(reply: dict) -> list[str]:
     return [result["path"] for result in reply["results"]]
 
 
-@pytest.mark.parametrize("takes", ["documents", "texts"])
-def test_a_search_is_reranked_and_goes_on_without(program: Program, takes: str):
+def test_a_search_is_reranked_and_goes_on_without(program: Program):
     for name in ("one", "two", "three"):
         (program.vault / f"{name}.md").write_text(f"quinces {name}\n")
-    with running(LocalModel(cancels=True)) as endpoint:
-        endpoint.takes = takes
-        endpoint.relevance = lambda _query, text: len(text)
-        program.variables = {
-            "VAULT_AGENT_RERANK_ENABLED": "true",
-            "VAULT_AGENT_RERANK_ENDPOINT": endpoint.rerank_url,
-        }
+    with reranked(program):
         program.start()
         program.index()
         reply = program.search("quinces")
@@ -64,13 +52,8 @@ def test_a_search_is_reranked_and_goes_on_without(program: Program, takes: str):
 def test_pages_of_a_search_that_began_without_the_reranker_go_on_without(program: Program):
     for number in range(8):
         (program.vault / f"n{number}.md").write_text(f"quinces{' more' * number}\n")
-    with running(LocalModel(cancels=True)) as endpoint:
-        endpoint.relevance = lambda _query, text: len(text)
+    with reranked(program) as endpoint:
         endpoint.always = status(500)
-        program.variables = {
-            "VAULT_AGENT_RERANK_ENABLED": "true",
-            "VAULT_AGENT_RERANK_ENDPOINT": endpoint.rerank_url,
-        }
         program.start()
         program.index()
         first = program.search("quinces", limit=4)

@@ -71,9 +71,15 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
         given = json.dumps({**event, "prompt": prompt})
         return run("memory", "hook", "--agent", "claude-code", given=given)
 
-    assert "Took over 2 sessions" in run("init", "--yes")
+    made = run("init", "--yes")
+    assert "Took over 2 sessions" in made
+    # A server starts on a computer without notes of one's own.
+    shared = os.path.realpath(program.home / ".vault-agent" / "vault")
+    assert f"Set vault.root to {shared}" in made
     run("serve", "--background", "--port", "0")
     try:
+        assert "project:shop" in run("vaults", "list")
+        assert "Set vault.root" not in run("init", "--yes")
         journals = shop / ".vault-agent" / "vault" / "journals"
         eventually(lambda: len(list(journals.glob("*.md"))) == 2)
         asked = (f"may the report of slow jobs query the events table? {n}" for n in range(999))
