@@ -26,6 +26,8 @@ NO_BROWSER = "no browser"
 _MEMORY = Path("/dev/shm")  # pytest makes a private folder there
 _LEAST_MEMORY = 4 << 30  # bytes; a run of all tests leaves a tenth of it
 
+_STARTUP = str(Path(__file__).parent / "support/startup")
+
 _home = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 _places = pytest.StashKey[tuple[Path, ...]]()
 """Where the program keeps its settings and its data if a test names no other place."""
@@ -45,12 +47,15 @@ settings.register_profile("new", deadline=None)
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the cases of properties, and let Ctrl-C reach the tests even under `nohup`.
 
-    Temporary folders are in memory where there is room: a disk that syncs takes as long as all
-    else.
+    Processes that tests start load `support/startup`. Temporary folders are in memory where there
+    is room: a disk that syncs takes as long as all else.
     """
     settings.load_profile("new" if config.option.markexpr == "long" else "same")
     if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free >= _LEAST_MEMORY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if _STARTUP not in paths:  # or this is a process of xdist
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_STARTUP, *paths)))
     config.stash[_home] = tempfile.TemporaryDirectory(prefix="vault-agent-home-")
     config.stash[_places] = _leave_settings(config.stash[_home].name)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

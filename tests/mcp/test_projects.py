@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.mcp.conftest import META, Agent
+from tests.support.clocks import PATIENCE
 from tests.support.program import PROGRAM
 
 from vault_agent.config.rules import vault_identity
@@ -112,7 +113,7 @@ def relayed(here: Here, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, An
         reply = json.loads(relay.stdout.readline())
         replies[reply["id"]] = reply["result"]
     relay.stdin.close()
-    relay.wait(20)
+    relay.wait(PATIENCE)
     relay.stdout.close()
     return [replies[number] for number in range(len(calls))]
 

@@ -1,6 +1,7 @@
 """A test endpoint, settings for it, and shorter waits."""
 
 import pytest
+from tests.support.clocks import PATIENCE
 from tests.support.local_model import LocalModel
 
 from vault_agent.models import documents
@@ -16,7 +17,13 @@ async def endpoint():
 @pytest.fixture
 def settings(endpoint):
     def make(**changes):
-        defaults = {"url": endpoint.url, "model": endpoint.model, "timeout": 2.0, "patience": 3.0}
+        defaults = {
+            "url": endpoint.url,
+            "model": endpoint.model,
+            "timeout": 5.0,
+            "patience": 3.0,
+            "query_timeout": PATIENCE,
+        }
         return EndpointSettings(**defaults | changes)
 
     return make
