@@ -239,7 +239,7 @@ async def test_cancelling_a_publication_completes_it(vault: Embedded, endpoint, 
     def slow(store, plan, generation):
         if len(plan.waiting) < NOTES:
             begun.set()
-            go_on.wait(10)
+            go_on.wait(PATIENCE)
         publish(store, plan, generation)
 
     monkeypatch.setattr(vectors.VectorStore, "publish", slow)

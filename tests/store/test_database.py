@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.clocks import PATIENCE
 
 from vault_agent.errors import Failed
 from vault_agent.store.database import connect, translated
@@ -28,7 +29,7 @@ async def test_a_cancelled_wait_for_a_connection_leaves_no_thread(tmp_path: Path
             await opening
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
-            thread.join(2)  # it is idle
+            thread.join(PATIENCE)  # it is idle
             assert not thread.is_alive()
 
 

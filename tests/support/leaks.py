@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-_SECONDS_TO_SETTLE = 5.0
-"""What was closed or killed may take a moment to be gone."""
+_SECONDS_TO_SETTLE = 30.0
+"""What was closed or killed may take a moment to be gone, and longer on a busy machine."""
 
 _ONCE = ("/dev/null", "/dev/urandom", "anon_inode:[eventfd]")
 """Targets of descriptors that a library opens once for the whole process."""

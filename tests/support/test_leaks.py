@@ -30,7 +30,10 @@ pytestmark = pytest.mark.skipif(not LISTED, reason="only Linux lists what a proc
     ],
 )  # fmt: skip
 def test_what_a_test_leaves_open_fails_it_and_no_other(tmp_path: Path, body: str, named: str):
-    (tmp_path / "conftest.py").write_text("from tests.conftest import *\n")
+    (tmp_path / "conftest.py").write_text(
+        "from tests.conftest import *\nfrom tests.support import leaks\n"
+        "leaks._SECONDS_TO_SETTLE = 1.0\n"
+    )
     (tmp_path / "test_leaving.py").write_text(
         textwrap.dedent(
             f"""
