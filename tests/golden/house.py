@@ -191,8 +191,10 @@ class House(Program):
         self, *words: str, at: Path | None = None, given: str = ""
     ) -> subprocess.CompletedProcess[str]:
         """Run a command."""
-        project = {"VAULT_AGENT_PROJECT": str(at)} if at else {}
-        return self.run(*words, at=at or self.home, stdin=given, **project)
+        more = {"VAULT_AGENT_PROJECT": str(at)} if at else {}
+        if words[:2] == ("memory", "hook"):  # on a busy machine
+            more["VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS"] = "10000"
+        return self.run(*words, at=at or self.home, stdin=given, **more)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

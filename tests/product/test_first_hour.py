@@ -50,12 +50,6 @@ def test_groups_are_of_several_notes_and_no_link_is_a_whole_number(served: Writa
     assert "0  Alone.md  0 in, 0 out" in served.done("graph", "central", "--by", "in").split("\n")
 
 
-def test_broken_links_are_counted_by_their_kind(served: WritableProgram):
-    ended = served.run("links", "check")
-    assert ended.returncode == Exit.LINKS_FOUND
-    assert ended.stderr == "1 finding: 1 unresolved-note.\n"
-
-
 @pytest.mark.parametrize(
     ("typed", "said"),
     [

@@ -10,17 +10,20 @@ from tests.support.writable_program import WritableProgram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
-    """Return a program that serves a vault with two files of one name."""
+    """Return a program that serves files whose names are also those of other files or folders."""
     made = WritableProgram(tmp_path_factory.mktemp("files"), "move,delete")
     made.write("Links.md", "![[a/p.png]] ![[only.png]]\n")
     made.write("build/Plan.md", "# Plan\n")
     for path in ("a/p.png", "b/c/p.png", "d/only.png"):
         made.write(path, "")
+    for path in ("Assets/i.png", "Notes/Assets.md", "onlypng/x.png", "Notes/Onlypng.md"):
+        made.write(path, "")
+    made.write("data.csv", "a,b\n")
+    made.write("Notes/data.csv.md", "")
     with made.indexed() as program:
         yield program
 
@@ -65,17 +68,12 @@ def test_backlinks_of_no_file(served: WritableProgram):
         ("data.csv", "other.csv", "data.csv -> other.csv"),
     ],
 )
-def test_an_exact_path_comes_before_a_name(tmp_path: Path, source: str, to: str, moved: str):
-    made = WritableProgram(tmp_path, "move,delete")
-    for path in ("Assets/i.png", "Notes/Assets.md", "onlypng/x.png", "Notes/Onlypng.md"):
-        made.write(path, "")
-    made.write("data.csv", "a,b\n")
-    made.write("Notes/data.csv.md", "")
-    with made.indexed() as program:
-        assert f"moved {moved}" in program.run("move", source, to, "--dry-run").stderr
-        if "." in source:
-            shown = program.run("delete", source, "--dry-run")
-            assert f"deleted {source}" in shown.stderr
+def test_an_exact_path_comes_before_a_name(
+    served: WritableProgram, source: str, to: str, moved: str
+):
+    assert f"moved {moved}" in served.run("move", source, to, "--dry-run").stderr
+    if "." in source:
+        assert f"deleted {source}" in served.run("delete", source, "--dry-run").stderr
 
 
 @pytest.fixture(scope="module")
