@@ -16,12 +16,13 @@ from urllib.request import urlopen
 
 import orjson
 import pytest
+from tests.support.clocks import PATIENCE
 from tests.support.folders import below
 from tests.support.listening import free_port
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
-from vault_agent.cli import detached
+from vault_agent.cli import applying, detached
 from vault_agent.config.keys import DEFAULT_PORT
 
 if TYPE_CHECKING:
@@ -293,8 +294,9 @@ async def test_a_server_whose_index_was_removed_gives_its_port_back(run_apart: R
 
 
 async def test_a_running_server_follows_what_it_can(
-    run: Run, run_apart: Run, notes: Path, environment
+    monkeypatch: pytest.MonkeyPatch, run: Run, run_apart: Run, notes: Path, environment
 ):
+    monkeypatch.setattr(applying, "_SECONDS_TO_FOLLOW", PATIENCE)
     await run_apart("enable", "web")
     await run_apart("enable", "mcp")
     running = await started(run_apart, "--background")
@@ -314,11 +316,11 @@ async def test_a_running_server_follows_what_it_can(
     await asyncio.sleep(1.5)
     assert 'data-math="false"' in await asyncio.to_thread(shown_page, running["endpoint"])
     path.write_text(text)
-    added = await run_apart("agent", "add", "claude", "--folder", ".")
+    added = await run("agent", "add", "claude", "--folder", ".")
     assert added.code == 0
     assert "--restart" not in added.err
     assert "agents" not in (await run("status")).out
-    removed = await run_apart("agent", "remove", "claude")
+    removed = await run("agent", "remove", "claude")
     assert "--restart" not in removed.err
 
 

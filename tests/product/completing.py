@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import shlex
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
+from tests.support.clocks import PATIENCE
 from tests.support.command import run_here
+
+from vault_agent.cli import completing
 
 if TYPE_CHECKING:
     from tests.support.program import Program
@@ -20,6 +24,7 @@ def completed(program: Program, *words: str, **variables: str) -> list[str]:
         "COMP_WORDS": shlex.join(("vault-agent", *words)),
         "COMP_CWORD": str(len(words)),
     }
-    ended = run_here((), question)
+    with patch.object(completing, "_SECONDS", PATIENCE):  # for a busy machine
+        ended = run_here((), question)
     assert (ended.code, ended.err) == (0, "")
     return [line.partition(",")[2] for line in ended.out.splitlines() if line]
