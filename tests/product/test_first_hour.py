@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.waiting import eventually
 from tests.support.writable_program import WritableProgram
 
 from vault_agent.cli.exits import Exit
@@ -34,8 +35,10 @@ def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served:
     served.done("move", "Garden", "Beds", "--yes")
     undone = served.done("undo")
     assert undone.startswith("undone Beds -> Garden")
-    listed = served.done("list").splitlines()
-    assert [each for each in listed if "/F" in each] == ["Garden/Fleece.md", "Garden/Frost.md"]
+    eventually(  # a busy machine indexes it later
+        lambda: [path for path in served.done("list").splitlines() if "/F" in path],
+        lambda paths: paths == ["Garden/Fleece.md", "Garden/Frost.md"],
+    )
     write_id = undone.split()[-1]
     assert "undo Beds -> Garden" in served.done("writes", "-n", "1")
     shown = served.done("writes", "show", write_id)
