@@ -211,6 +211,7 @@ def tokens(text: str) -> int:
 
 def test_a_session_leaves_a_journal_and_the_next_one_gets_it_back(work: Work):
     work.program.start()
+    work.indexed(work.shop)  # what it links to
     work.session()
     [path] = eventually(work.journals)
     eventually(lambda: "## Outcome" in path.read_text())
