@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -331,6 +332,33 @@ def keep_daily_notes(desk: Desk) -> None:
     desk.note(f"daily/{datetime.now(UTC).year - 1}-07-01.md", "# Summer\n")
 
 
+def test_a_canvas_is_drawn_and_its_files_lead_on(desk: Desk):
+    canvas = {
+        "nodes": [
+            {"id": "a", "type": "text", "x": 0, "y": 0, "width": 200, "height": 80}
+            | {"text": "<img src=x onerror=alert(1)> begins here"},
+            {"id": "b", "type": "file", "x": 300, "y": 0, "width": 200, "height": 80}
+            | {"file": "garden/Lonely.md"},
+            {"id": "g", "type": "group", "x": -40, "y": -40, "width": 640, "height": 200}
+            | {"label": "All of it", "color": "4"},
+        ],
+        "edges": [{"id": "e", "fromNode": "a", "toNode": "b", "label": "leads to"}],
+    }
+    desk.program.write("maps/Way.canvas", json.dumps(canvas))
+    desk.settle()
+    page = desk.open("/notes")
+    tree(page)
+    leaf(page, "maps").click()
+    leaf(page, "Way.canvas").click()
+    shown = page.get_by_role("region", name="Canvas Way.canvas")
+    expect(shown).to_contain_text("<img src=x onerror=alert(1)> begins here")
+    expect(shown.locator("text")).to_have_text(["All of it", "leads to"])
+    assert violations(page, RULES) == []
+    shown.get_by_role("link", name="Lonely").click()
+    expect(page.locator(".prose")).to_contain_text("links nowhere")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_starred_and_daily_notes_are_where_one_begins(desk: Desk):
     page = desk.open(f"/notes/{desk.id_of('Door')}")
     page.get_by_role("button", name="Star this note").click()
@@ -383,7 +411,7 @@ def test_axe_finds_nothing_in_the_tree_and_its_dialogs(desk: Desk, theme: str, w
     page.keyboard.press("Escape")
     leaf(page, "media").click()
     leaf(page, "Plan.canvas").click()
-    expect(page.locator("dialog .file")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_contain_text("This canvas is empty")
     found["file"] = violations(page, RULES)
     page.keyboard.press("Escape")
     leaf(page, "Beams").focus()

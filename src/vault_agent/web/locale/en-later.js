@@ -552,6 +552,10 @@ export const enLater = {
     apply: "Apply",
     applied: "It is sent with the next prompt of the session.",
   },
+  canvas: {
+    label: (/** @type {string} */ name) => `Canvas ${name}`,
+    none: "This canvas is empty, or cannot be read.",
+  },
   unsaved: {
     title: "Text that is not saved",
     of: (/** @type {string} */ title) => `Not saved: ${title}`,

@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { copy, Trouble } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
+import { Later } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -15,6 +16,8 @@ import { ask } from "../../wire.js";
 import { closeOverlay, overlay } from "../frame/overlay.js";
 import { enhance } from "./enhance.js";
 
+const CANVAS = () => import("./canvas.js");
+
 /** Characters that would end the address of an embed. @param {string} letter */
 const escaped = (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
@@ -25,7 +28,9 @@ export function Overlay({ path }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const name = lastOf(path);
+  const isCanvas = /\.canvas$/i.test(path);
   useEffect(() => {
+    if (isCanvas) return;
     const text = `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;
     let stop = () => {};
     ask("POST", "/render", { body: { text, path: "file.md" } }).then(
@@ -38,12 +43,16 @@ export function Overlay({ path }) {
     );
     return () => stop();
   }, [path]);
-  return html`<${Dialog} label=${plain(name, 120)} className="create" onClose=${closeOverlay}>
+  return html`<${Dialog} label=${plain(name, 120)} className=${isCanvas ? "large" : "create"} onClose=${closeOverlay}>
     <div class="boxed">
       <${Heading} title=${html`<bdi>${plain(name, 120)}</bdi>`} cut onClose=${closeOverlay} />
       <p class="will"><bdi>${plain(path, 300)}</bdi></p>
       ${fault.value && html`<${Trouble} fault=${fault.value} />`}
-      <div class="prose shown-file" ref=${box} hidden=${!styled}></div>
+      ${
+        isCanvas
+          ? html`<${Later} load=${CANVAS} name="Canvas" given=${{ path }} />`
+          : html`<div class="prose shown-file" ref=${box} hidden=${!styled}></div>`
+      }
       <div class="acts">
         <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />${t.copyEmbed}</button>
         ${
