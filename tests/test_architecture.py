@@ -33,7 +33,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "extract",
         "markdown",
         "ranking",
-        "graph",
         "config",
         "wire",
     ),
@@ -91,7 +90,7 @@ CIRCLES = {
 # Third-party and standard modules that belong to one room.
 # `text` uses only tantivy's stemmer: notes and queries must use the same one.
 OWNED_BY = {"aiosqlite": {"store"}, "sqlite3": {"store"}, "tantivy": {"store", "text"}}
-PURE = {"markdown", "ranking", "graph"}
+PURE = {"markdown", "ranking"}
 IMPURE = {"aiohttp", "anyio", "asyncio", "io", "os", "pathlib", "shutil", "socket", "subprocess"}
 
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.graph.adjacency import Adjacency
-from vault_agent.graph.communities import communities
-from vault_agent.graph.labels import Named, labels
+from vault_agent.indexing.communities import Named, communities, labels
 from vault_agent.indexing.protocol import Clustered
+from vault_agent.model.adjacency import Adjacency
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_agent.graph.adjacency import Adjacency
-from vault_agent.graph.layout import Edges, lay_out
 from vault_agent.indexing.cluster import read_graph
+from vault_agent.indexing.positions import Edges, lay_out
 from vault_agent.indexing.protocol import LaidOut
+from vault_agent.model.adjacency import Adjacency
 from vault_agent.model.graph import MAX_NODES
 from vault_agent.store.index.rows import handle_of
 from vault_agent.store.layout import IndexDirectory

@@ -11,13 +11,13 @@ import anyio
 import orjson
 
 from vault_agent.errors import NotFound
-from vault_agent.graph.paths import NoPath, near, shortest_path
 from vault_agent.model.graph import Community, GraphNote, Listed, LocalGraph, NearNote, Page
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters
 from vault_agent.search.links import check_revision
 from vault_agent.search.named import named_note
 from vault_agent.search.unknown import filter_warnings
+from vault_agent.search.walks import NoPath, near, pagerank, shortest_path
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
@@ -26,7 +26,7 @@ from vault_agent.system.cancelling import in_thread
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.graph.adjacency import Adjacency
+    from vault_agent.model.adjacency import Adjacency
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
 
@@ -68,7 +68,7 @@ class Graphs:
 
 def _graph(connection: Connection, revision: str) -> Graph:
     # Imported here: it imports numpy, which a server without embeddings needs only for this.
-    from vault_agent.graph.adjacency import Adjacency
+    from vault_agent.model.adjacency import Adjacency
 
     rowids = array("q", (rowid for rowid, _ in reading.order(connection)))
     positions = {rowid: position for position, rowid in enumerate(rowids)}
@@ -194,8 +194,6 @@ async def central(
 
 def _scores(links: Adjacency, by: str) -> Sequence[float]:
     if by == "pagerank":
-        from vault_agent.graph.central import pagerank  # imports numpy
-
         return pagerank(links)
     measures: dict[str, Callable[[int], int]] = {
         "in": links.in_degree,

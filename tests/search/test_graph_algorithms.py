@@ -9,11 +9,9 @@ import networkx
 import numpy
 import pytest
 
-from vault_agent.graph.adjacency import Adjacency
-from vault_agent.graph.central import pagerank
-from vault_agent.graph.communities import communities
-from vault_agent.graph.labels import Named, labels
-from vault_agent.graph.paths import NoPath, near, shortest_path
+from vault_agent.indexing.communities import Named, communities, labels
+from vault_agent.model.adjacency import Adjacency
+from vault_agent.search.walks import NoPath, near, pagerank, shortest_path
 
 Edges = list[tuple[int, int, int]]
 

@@ -1,4 +1,4 @@
-"""Breadth-first walks: the notes near a note, and a shortest path between two notes."""
+"""Walks over the graph of links: the notes near a note, a shortest path, and PageRank."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.graph.adjacency import Adjacency
+    from vault_agent.model.adjacency import Adjacency
+
+
+_DAMPING = 0.85
+_TOLERANCE = 1e-9
+_MAX_STEPS = 500
 
 
 class Near(NamedTuple):
@@ -84,3 +89,31 @@ def _distances(first: int, last: int, step: Callable[[int], Sequence[int]]) -> d
                     following.append(each)
         level = following
     return distances
+
+
+def pagerank(graph: Adjacency) -> list[float]:
+    """Return the PageRank of every note. The ranks sum to 1.
+
+    Each edge counts once, however many links it stands for. The rank of a note without outgoing
+    links goes to all notes. Stops when the ranks change by less than 1e-9 in sum.
+    """
+    import numpy as np  # takes 0.2 s
+
+    size = graph.size
+    if not size:
+        return []
+    targets = np.frombuffer(graph.targets, dtype=np.intc) if graph.edges else np.empty(0, np.intc)
+    out = np.fromiter(map(graph.out_degree, range(size)), np.float64, size)
+    sources = np.repeat(np.arange(size), out.astype(np.intp))
+    shares = 1 / np.maximum(out, 1)
+    ranks = np.full(size, 1 / size)
+    for _ in range(_MAX_STEPS):
+        passed = np.bincount(targets, weights=(ranks * shares)[sources], minlength=size)
+        lost = ranks[out == 0].sum()
+        following = (1 - _DAMPING) / size + _DAMPING * (passed + lost / size)
+        change = np.abs(following - ranks).sum()
+        ranks = following
+        if change < _TOLERANCE:
+            break
+    found: list[float] = (ranks / ranks.sum()).tolist()
+    return found

@@ -1,1 +1,0 @@
-"""Algorithms over the graph of links: pure, synchronous, and only about numbered notes."""
