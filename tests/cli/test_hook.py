@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.homes import at_home
+from tests.support.waiting import eventually
 
 from vault_agent.config.project import OURS, VAULT
 from vault_agent.config.project_file import ensure_project_file
@@ -243,9 +244,53 @@ def test_whoever_listens_at_the_usual_port_gets_nothing(world: World, root: dict
     with serving(accepted("theirs")) as server:
         port = server.endpoint.rpartition(":")[2]
         more = {name: value.format(home=world.home) for name, value in root.items()}
+        more["VAULT_AGENT_MCP_ENABLED"] = "false"  # else a server of ours is started
         said = world.hook(PROMPT, endpoint=None, VAULT_AGENT_SERVER_PORT=port, **more)
         assert (said, server.requests) == (None, [])
     assert [each.event for each in world.kept] == ["prompt"]
+
+
+def run_program(world: World, *arguments: str) -> str:
+    command = [sys.executable, "-P", "-m", "vault_agent", *arguments]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env=world.environment(),
+        check=False,
+        timeout=PATIENCE,
+    )
+    return done.stdout
+
+
+def test_a_server_is_started_for_the_events_to_come(world: World):
+    notes = world.folder / "notes"
+    notes.mkdir()
+    with world.config.open("a") as file:
+        file.write(f"[vault]\nroot = '{notes}'\n[server]\nport = 0\n")
+    stopped = ""
+    try:
+        assert world.hook(PROMPT, endpoint=None) is None  # it does not wait for the server
+        eventually(lambda: list(world.data.glob("indexes/*/server.address")))
+    finally:
+        stopped = run_program(world, "serve", "--stop")
+    assert "topped" in stopped
+
+
+@pytest.mark.parametrize(
+    ("event", "more"),
+    [
+        (END, {}),
+        (PROMPT, {"VAULT_AGENT_MCP_ENABLED": "false"}),
+        (PROMPT, {"VAULT_AGENT_SERVER_ENDPOINT": "http://127.0.0.1:9"}),
+        (PROMPT, {"VAULT_AGENT_OFF": "1"}),
+    ],
+)
+def test_no_server_is_started_where_nobody_waits_or_settings_forbid_it(
+    world: World, event: dict[str, Any], more: dict[str, str]
+):
+    world.hook(event, endpoint=None, VAULT_AGENT_VAULT_ROOT=str(world.home), **more)
+    assert not list(world.data.glob("indexes/*/*"))
 
 
 @pytest.mark.fault(

@@ -8,7 +8,7 @@ import threading
 import time
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from tests.mcp.conftest import META, MODERN
@@ -230,6 +230,14 @@ class Waiting(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     gone = threading.Event()
     asked = threading.Event()
+    got: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.got.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -297,6 +305,16 @@ def test_each_event_of_a_stream_is_a_line(piped):
     lines = [json.loads(piped.lines.readline()) for _ in range(3)]
     assert [line.get("method") for line in lines] == ["notifications/progress"] * 2 + [None]
     assert lines[-1]["id"] == 5
+
+
+def test_a_connected_client_keeps_the_server_from_being_idle(piped):
+    Waiting.got.clear()
+    piped.relay.touch()
+    assert Waiting.got == []  # no server is known before the first call
+    piped.write({"jsonrpc": "2.0", "id": 5, "method": "stream"})
+    assert piped.lines.readline()
+    piped.relay.touch()
+    assert Waiting.got == ["/health"]
 
 
 def test_a_cancelled_request_closes_its_connection_and_gets_no_reply(piped):

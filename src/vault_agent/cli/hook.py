@@ -3,7 +3,8 @@
 It must never disturb the agent: it ends with code 0 whatever happens, prints one JSON object or
 nothing, and gives up after `memory.hook_timeout_ms`. It asks nothing. Each event becomes a line of
 its session's file, with or without a server; then a server is asked what it brings. It is reached
-before the command line's parser, whose import takes longer than all it does.
+before the command line's parser, whose import takes longer than all it does. Where no server runs,
+one is started after all is printed, for the events to come.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from vault_agent.config.connection import hook_settings, own_server
+from vault_agent.config.connection import (
+    hook_settings,
+    index_folder,
+    is_mcp_off,
+    names_any,
+    own_server,
+)
 from vault_agent.config.keys import OFF_ENV
 from vault_agent.config.layers import read_layers
 from vault_agent.config.project import find_project
@@ -27,12 +34,14 @@ from vault_agent.config.registry import Role, read_registry
 from vault_agent.config.trust import trusted_entry
 from vault_agent.errors import at_terminal, explained
 from vault_agent.model.sessions import PROMPT, START
+from vault_agent.system.address import is_serving
 from vault_agent.system.checkout import commit_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.config.connection import Connection
+    from vault_agent.config.layers import Layer
     from vault_agent.model.sessions import SessionEvent
 
 MAX_INPUT_BYTES: Final = 1 << 20
@@ -60,6 +69,13 @@ class Sent(NamedTuple):
     message: str | None = None
 
 
+class Handled(NamedTuple):
+    """What is printed for an event, and the settings with which a server is to be started."""
+
+    printed: dict[str, Any] | None = None
+    without_server: tuple[Layer, ...] | None = None
+
+
 def hook_options(arguments: list[str]) -> Options | None:
     """Return the options of a hook, or None if the arguments are those of another command.
 
@@ -82,9 +98,11 @@ def run_hook(options: Options) -> None:
     began = time.monotonic() - time.process_time()
     try:
         _end_at_last(began)
-        printed = _handled(options, began)
-        if printed is not None:
-            _print(printed)
+        handled = _handled(options, began)
+        if handled.printed is not None:
+            _print(handled.printed)
+        if handled.without_server is not None:
+            start_server(handled.without_server, options.config)
     except BaseException:  # noqa: BLE001, S110 - an agent must not see any failure
         pass
     finally:
@@ -170,32 +188,56 @@ def _warned(warnings: object) -> list[str]:
     ]
 
 
-def _handled(options: Options, began: float) -> dict[str, Any] | None:
-    """Return what is printed for the event on standard input, or None."""
+def start_server(layers: tuple[Layer, ...], config: str | None) -> None:
+    """Start the server in the background, as the relay of an agent does, and do not wait for it.
+
+    None is started where another address is set, MCP is off, or a server has the index: it may be
+    starting.
+    """
+    folder = index_folder(layers)
+    if folder is None or names_any(layers, "server.endpoint") or is_mcp_off(layers):
+        return
+    if is_serving(folder):
+        return
+    from vault_agent.cli.detached import LOG, start_of
+    from vault_agent.system.files import make_private_folder
+    from vault_agent.system.processes import PROGRAM, start_detached
+
+    how = start_of(layers, Path(config).absolute() if config else None)
+    make_private_folder(folder)
+    command = (*PROGRAM, *how.arguments, "--background", "--mcp", "--until-idle")
+    start_detached(command, environment=how.environment, log=folder / LOG)
+
+
+def _handled(options: Options, began: float) -> Handled:
+    """Return what follows from the event on standard input."""
     if os.environ.get(OFF_ENV, "").lower() not in ("", "0", "false"):
-        return None
+        return Handled()
     layers = read_layers(
         {"server.endpoint": options.endpoint}, Path(options.config) if options.config else None
     )
     settings = hook_settings(layers)
     if not settings.enabled:
-        return None
+        return Handled()
     deadline = began + settings.timeout_seconds
     given = _read_object(0, deadline)
     folder = given.get("cwd") if given is not None else None
     if given is None or not isinstance(folder, str):
-        return None
+        return Handled()
     found = event_here(options.agent, given, Path(folder))
     if found is None:
-        return None
+        return Handled()
     event, trusted = found
     if not trusted:
         told = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
-        return {"systemMessage": f"vault-agent: {told}"} if event.event == START else None
+        message = {"systemMessage": f"vault-agent: {told}"} if event.event == START else None
+        return Handled(message)
     with suppress(OSError):  # a full disk is no reason to tell the agent nothing
         keep_event(event, settings.folder)
     where = own_server(layers)
-    return None if where is None else answer_to(event, send_event(event, where, deadline))
+    if where is None:
+        return Handled(without_server=layers if event.event in {START, PROMPT} else None)
+    return Handled(answer_to(event, send_event(event, where, deadline)))
 
 
 def _read_object(source: int, deadline: float) -> dict[str, Any] | None:

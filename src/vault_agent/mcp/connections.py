@@ -35,6 +35,14 @@ class Connections:
                         return connection
                     connection.close()
             return None
+        return self.open(server)
+
+    def open(self, server: ServerAt) -> HTTPConnection:
+        """Return a new connection.
+
+        Raises:
+            OSError: if the server does not take it in time.
+        """
         parts = urlsplit(server.endpoint)
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = kind(parts.hostname or "", parts.port, timeout=_SECONDS_TO_CONNECT)

@@ -44,6 +44,8 @@ MAX_LINE_BYTES = 64 * 1024
 IN_FLIGHT = 16
 PARENT_SECONDS = 5.0
 """How often the relay looks whether its parent is still there."""
+LOOKS_PER_TOUCH = 6
+"""So often the relay looks at its parent before it asks the server again, which ends when idle."""
 LAST_REPLIES_SECONDS = 30.0
 """How long replies may take after the input's end. The first one may wait for a server's start."""
 
@@ -118,11 +120,29 @@ class Relay:
         """
         parent = os.getppid()
         threading.Thread(target=self._read, daemon=True).start()
+        looks = 0
         while not self.ended.wait(PARENT_SECONDS) and os.getppid() == parent:
-            pass
+            looks += 1
+            if looks % LOOKS_PER_TOUCH == 0:
+                self.touch()
         for request in list(self._active.values()):
             request.cancel()
         self._connections.close()
+
+    def touch(self) -> None:
+        """Ask the server for its health, so that it does not end while a client is connected.
+
+        A server that is gone is found or started again by the next call.
+        """
+        server = self._server
+        if server is None:
+            return
+        with suppress(OSError, HTTPException):
+            connection = self._connections.open(server)
+            connection.sock.settimeout(PARENT_SECONDS)
+            connection.request("GET", "/health")
+            connection.getresponse().read()
+            connection.close()
 
     @property
     def active(self) -> int:
