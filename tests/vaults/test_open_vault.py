@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import sqlite3
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -286,6 +287,31 @@ async def test_a_job_fails_if_its_index_cannot_be_searched(root: Path):
         await vault.submit(JobKind.REINDEX)
         await settled(vault)
         assert (await vault.search(SearchQuery("flour"))).hits
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "PRAGMA user_version = 1",
+        "UPDATE meta SET value = 'other.' || value WHERE key = 'fingerprint'",
+    ],
+    ids=["another format", "other settings"],
+)
+async def test_an_index_of_another_version_is_rebuilt_at_the_start(root: Path, change: str):
+    async with opened(root):
+        pass
+    [database] = (root.parent / "data").glob("**/index.db")
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(change)
+    config = Config(vault={"root": root}, index={"dir": root.parent / "data"})
+    async with open_app(config) as app:
+        vault = app.vaults.default
+        with pytest.raises(IndexUnavailable) as refused:
+            await vault.search(SearchQuery("flour"))
+        assert refused.value.details["jobId"]
+        await settled(vault)
+        assert (await vault.search(SearchQuery("flour"))).hits
+        assert len(await vault.jobs.list()) == 2
 
 
 async def test_a_refused_index_keeps_no_tracebacks(root: Path):

@@ -117,7 +117,7 @@ class IndexSettings(Section):
         "properties whose values are searched as text",
         help=(
             "`*` is all of them. A name includes those nested in it. The values are never "
-            "part of a result. After a change, the index needs a `reindex`."
+            "part of a result. The index is rebuilt after a change."
         ),
     )
     attachments: AttachmentKinds = setting(

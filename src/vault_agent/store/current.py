@@ -17,7 +17,13 @@ from vault_agent.store.database import mapped_files, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.shelf import Rows
 from vault_agent.store.index import documents, links, lists, notes, text
-from vault_agent.store.index.meta import check_compatible, old_rows, read_meta, read_revision
+from vault_agent.store.index.meta import (
+    BY_VERSION,
+    check_compatible,
+    old_rows,
+    read_meta,
+    read_revision,
+)
 from vault_agent.store.readers import Readers
 from vault_agent.system.cancelling import in_thread, open_in_thread
 from vault_agent.system.threads import Threads
@@ -280,6 +286,11 @@ class CurrentIndex:
             return self._refusal.details == _BY_EXCLUSIONS
         meta = self.meta
         return meta is not None and not meta.has_exclusions_of(self._fingerprint)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the index was made by another version, or with other settings."""
+        return self._refusal is not None and self._refusal.details == BY_VERSION
 
     @property
     def damaged(self) -> int | None:

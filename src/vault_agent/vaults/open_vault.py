@@ -290,8 +290,8 @@ class OpenVault:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
         refused = index.refusal is not None and not index.has_other_exclusions
-        if self.address != DEFAULT and refused:
-            # Nobody would be asked to rebuild it: commands are mostly about the default vault.
+        if refused and (self.address != DEFAULT or index.is_outdated):
+            # Of another vault nobody would be asked: commands are mostly about the default one.
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
         self.checks.verify_soon()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Protoco
 
 from vault_agent.errors import Failed, IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import JobKind
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.notes import note_by_id
 
@@ -169,6 +170,8 @@ def _while_running(
         what = "The first index is being built."
     elif excluding:
         what = "Notes that are excluded now are being removed from the index."
+    elif running.kind is JobKind.REINDEX:
+        what = "The index is being rebuilt."
     else:
         return error
     return IndexUnavailable(error.code, what, {"jobId": running.id}, indexing=True)

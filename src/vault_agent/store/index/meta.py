@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 SCHEMA_VERSION = 10
-"""SQLite's `user_version`. An index with another version must be rebuilt."""
+"""SQLite's `user_version`. An index with another version is rebuilt."""
+BY_VERSION = {"reason": "version"}
+"""The details of a refusal that the next start ends with a rebuild."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
     with translated():
         [(version,)] = connection.execute("PRAGMA user_version").fetchall()
         if version != SCHEMA_VERSION:
-            raise incompatible("another version of vault-agent made it")
+            raise _outdated("another version of vault-agent made it")
         rows = connection.execute("SELECT key, value FROM meta").fetchall()
     values = {key: value for key, value in rows}  # noqa: C416 - dict() can't be typed from rows
     if not {field.name for field in fields(Meta)} <= values.keys():
@@ -84,14 +86,11 @@ def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:
     Other exclusions are accepted: see `Meta.has_exclusions_of`.
     """
     if meta.vault != vault:
-        raise incompatible("it belongs to another vault")
+        raise IndexUnavailable("INDEX_INCOMPATIBLE", "The index belongs to another vault.")
     if meta.fingerprint.partition(".")[0] != fingerprint.partition(".")[0]:
-        raise incompatible("settings of the index, or the version of vault-agent, have changed")
+        raise _outdated("settings of the index, or the version of vault-agent, have changed")
 
 
-def incompatible(reason: str) -> IndexUnavailable:
-    """Return the error for an index that cannot be used because of `reason`."""
-    return IndexUnavailable(
-        "INDEX_INCOMPATIBLE",
-        f"The index can't be used: {reason}.",
-    )
+def _outdated(reason: str) -> IndexUnavailable:
+    """Return the error for an index that must be rebuilt because of `reason`."""
+    return IndexUnavailable("INDEX_INCOMPATIBLE", f"The index can't be used: {reason}.", BY_VERSION)
