@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.system.threads import Stopped
 
 _CHUNKS_OF_NOTE = 8  # on average, among those that are looked at
-_REMEMBERED_FILTERS = 8  # each takes a byte a note
+_REMEMBERED_FILTERS = 4  # each takes up to 80 bytes a note
 _NEVER_READ = {".json", ".store"}  # no search reads them, so they need no check
 EVERY_ROW = Rows()
 

@@ -24,12 +24,9 @@ if TYPE_CHECKING:
 _OFTEN_TIED = 31  # more is rare: two searches take twice as long as one for more documents
 _TIED_LIMIT = 1_000
 _FEW_NOTES = 200  # up to this many passing notes, the engine is asked for their chunks
-_CHEAPER_TO_LIST = 8  # listing a note takes an eighth of looking it up (measured)
-_UNKNOWN, _PASSES, _FAILS = range(3)
 _WIDER = 4  # factor for the next attempt if too few documents pass
 _DECIMALS = 4  # of a score that do not depend on the order of addition
 _UNITS = 10.0**_DECIMALS
-_USUAL_LIMIT = 100  # documents that a search usually needs
 _LAST_ROW = 2**63 - 1
 
 
@@ -141,14 +138,6 @@ class Shelf:
                 return kept
             wanted *= _WIDER
 
-    def last_key(self) -> int:
-        """Return the highest key, or 0 if there are no documents."""
-        query = Query.all_query()
-        found = self.searcher.search(
-            query, 1, count=False, order_by_field=self._key, order=Order.Desc
-        )
-        return max((key for key, _ in found.hits), default=0)
-
     def _best(self, query: Query, limit: int) -> list[tuple[float, int]]:
         """Return (score, key) of the best documents, best first."""
         hits = self.searcher.search(query, limit + self._skipped, count=False).hits
@@ -197,49 +186,24 @@ def ranked(scores: Mapping[int, float], limit: int) -> dict[int, float]:
 
 
 class Passing:
-    """Finds out which notes pass some filters, and keeps the results for searches to come.
-
-    Several threads may use it at once. Two of them may compute the same result.
-    """
+    """The notes that pass some filters, listed once for all queries of a search."""
 
     def __init__(self, notes: Shelf, filters: Filters, wanted: Filters, unwanted: Filters) -> None:
         """Take the filters of a request, those its query requires and those it excludes."""
-        self._notes = notes
         self.must = notes.clauses.filters(filters) + notes.clauses.filters(wanted, filters.scope)
         self.must_not = notes.clauses.excluded(unwanted, filters.scope)
         query = combined(must=[silent(Query.all_query()), *self.must], must_not=self.must_not)
-        self._verdicts = bytearray(notes.last_key() + 1)
-        self.few: list[int] | None = None
-        # A pattern reads every path, and a search runs several queries. So it is evaluated once.
-        costly = any(map(is_costly, (filters, wanted, unwanted)))
-        passing = notes.first(query, max(notes.searcher.num_docs, 1)) if costly else None
-        if passing is None:
-            self._count = notes.count(query)
-            if self._count <= _CHEAPER_TO_LIST * self.needed_for(_USUAL_LIMIT):
-                passing = notes.first(query, max(self._count, 1))
-        else:
-            self._count = len(passing)
-        if passing is not None:
-            self._verdicts = bytearray([_FAILS]) * len(self._verdicts)
-            for rowid in passing:
-                self._verdicts[rowid] = _PASSES
-            if len(passing) <= _FEW_NOTES:
-                self.few = passing
-            if costly:
-                self.must, self.must_not = [notes.clauses.rowids(passing)], []
+        rowids = notes.first(query, max(notes.documents, 1))
+        self._rowids = frozenset(rowids)
+        self._notes = notes.documents
+        self.few = rowids if len(rowids) <= _FEW_NOTES else None
+        if any(map(is_costly, (filters, wanted, unwanted))):
+            self.must, self.must_not = [notes.clauses.rowids(rowids)], []
 
     def needed_for(self, limit: int) -> int:
         """Return how many documents to ask for so that probably `limit` of them pass."""
-        return limit + limit * self._notes.searcher.num_docs // max(self._count, 1)
+        return limit + limit * self._notes // max(len(self._rowids), 1)
 
     def filter(self, keys: Sequence[int]) -> list[bool]:
         """Return for each chunk whether its note passes."""
-        rowids = [key >> CHUNK_BITS for key in keys]
-        unknown = sorted({rowid for rowid in rowids if not self._verdicts[rowid]})
-        if unknown:
-            must = [self._notes.clauses.rowids(unknown), *self.must]
-            query = combined(must=must, must_not=self.must_not)
-            passing = set(self._notes.first(query, len(unknown)))
-            for rowid in unknown:
-                self._verdicts[rowid] = _PASSES if rowid in passing else _FAILS
-        return [self._verdicts[rowid] == _PASSES for rowid in rowids]
+        return [key >> CHUNK_BITS in self._rowids for key in keys]
