@@ -7,7 +7,7 @@ import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import aiosqlite
 import anyio
@@ -18,7 +18,7 @@ from vault_agent.store.failures import damaged, disk_failed, disk_full, not_writ
 from vault_agent.store.mapped import MappedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from vault_agent.errors import VaultAgentError
@@ -82,6 +82,14 @@ def translated() -> Iterator[None]:
         if failure is None:
             raise
         raise failure from error
+
+
+def fetch(
+    connection: sqlite3.Connection, statement: str, values: Sequence[object] = ()
+) -> list[Any]:
+    """Return all rows of a statement. Errors are ours, see `translated`."""
+    with translated():
+        return connection.execute(statement, values).fetchall()
 
 
 def migrate(connection: sqlite3.Connection, *names: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import FileEntry
-from vault_agent.store.database import json_array, script, translated
+from vault_agent.store.database import fetch, json_array, script
 from vault_agent.store.index import notes
 from vault_agent.store.index.notes import StoredFile
 from vault_agent.store.index.rows import handle_of_id
@@ -28,16 +28,14 @@ def create_documents(connection: sqlite3.Connection) -> None:
 
 def exist(connection: sqlite3.Connection) -> bool:
     """Whether the text of attachments was ever wanted."""
-    with translated():
-        return bool(connection.execute(_EXIST).fetchall())
+    return bool(fetch(connection, _EXIST))
 
 
 def files(connection: sqlite3.Connection) -> list[StoredFile]:
     """Return the file of every document as it was last seen."""
     if not exist(connection):
         return []
-    with translated():
-        rows = connection.execute(_FILES).fetchall()
+    rows = fetch(connection, _FILES)
     return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
 
 
@@ -47,8 +45,7 @@ def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int,
     found = notes.by_rowid(connection, wanted)
     if len(found) == len(wanted) or not exist(connection):
         return found
-    with translated():
-        rows = connection.execute(_DOCUMENT + _AMONG, (json_array(wanted),)).fetchall()
+    rows = fetch(connection, _DOCUMENT + _AMONG, (json_array(wanted),))
     return {**found, **{row[0]: notes.note_of(row) for row in rows}}
 
 
@@ -58,8 +55,7 @@ def readable_by_id(connection: sqlite3.Connection, identifier: str) -> StoredNot
     if note is not None or not exist(connection):
         return note
     asked = (handle_of_id(identifier),)
-    with translated():
-        rows = connection.execute(f"{_DOCUMENT} WHERE handle = ?", asked).fetchall()
+    rows = fetch(connection, f"{_DOCUMENT} WHERE handle = ?", asked)
     return next((found for found in map(notes.note_of, rows) if found.id == identifier), None)
 
 
@@ -69,16 +65,12 @@ def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[
     found = notes.chunk_texts_of(connection, wanted)
     if len(found) == len(wanted) or not exist(connection):
         return found
-    with translated():
-        rows = connection.execute(_CHUNK_TEXT, (json_array(wanted),)).fetchall()
-    return [*found, *map(notes.chunk_text, rows)]
+    return [*found, *map(notes.chunk_text, fetch(connection, _CHUNK_TEXT, (json_array(wanted),)))]
 
 
 def content_of(connection: sqlite3.Connection, rowid: int) -> tuple[int, bytes] | None:
     """Return the size in bytes and the hash of a document's file, or None if it is gone."""
-    with translated():
-        rows = connection.execute(_CONTENT, (rowid,)).fetchall()
-    return next(((size, digest) for size, digest in rows), None)
+    return next(((size, digest) for size, digest in fetch(connection, _CONTENT, (rowid,))), None)
 
 
 _EXIST = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'document'"

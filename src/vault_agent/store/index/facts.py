@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import translated
+from vault_agent.store.database import fetch
 from vault_agent.store.index import documents
 from vault_agent.store.index.lists import FILE_TIME, UPDATED
 
@@ -45,9 +45,8 @@ class NoteFacts(NamedTuple):
 
 def read_facts(connection: sqlite3.Connection) -> list[NoteFacts]:
     """Return all notes by path."""
-    with translated():
-        rows = connection.execute(_NOTES).fetchall()
-        named = connection.execute(_PROPERTIES).fetchall()
+    rows = fetch(connection, _NOTES)
+    named = fetch(connection, _PROPERTIES)
     values: dict[int, dict[str, list[str]]] = {}
     for rowid, name, value in named:
         values.setdefault(rowid, {}).setdefault(name, []).append(value)
@@ -77,8 +76,7 @@ def read_attachments(connection: sqlite3.Connection) -> list[NoteFacts]:
     """Return all attachments whose text is indexed, by path."""
     if not documents.exist(connection):
         return []
-    with translated():
-        rows = connection.execute(_DOCUMENTS).fetchall()
+    rows = fetch(connection, _DOCUMENTS)
     return [
         NoteFacts(rowid, path, title, chunk_count, updated, _ATTACHMENT, (), hash=digest)
         for rowid, path, title, chunk_count, digest, updated in rows

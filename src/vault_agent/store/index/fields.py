@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS, identify
-from vault_agent.store.database import json_array, translated
+from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index.rows import handle_of_id
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ class NamedRow(NamedTuple):
 
 def rows_of_ids(connection: sqlite3.Connection, note_ids: Sequence[str]) -> list[NamedRow]:
     """Return the rows of the notes with these IDs, in no particular order."""
-    with translated():
-        rows = connection.execute(_ROWS, (json_array(map(handle_of_id, note_ids)),)).fetchall()
+    rows = fetch(connection, _ROWS, (json_array(map(handle_of_id, note_ids)),))
     found = (NamedRow(*row) for row in rows)
     wanted = set(note_ids)
     return [row for row in found if row.id in wanted]  # a handle is only the beginning of an ID
@@ -39,8 +38,7 @@ def values_of(
     connection: sqlite3.Connection, rowids: Iterable[int], name: str
 ) -> dict[int, list[str]]:
     """Return the values of one property of some notes, in the order in which they are written."""
-    with translated():
-        rows = connection.execute(_VALUES, (json_array(rowids), name)).fetchall()
+    rows = fetch(connection, _VALUES, (json_array(rowids), name))
     found: dict[int, list[str]] = {}
     for rowid, value in rows:
         found.setdefault(rowid, []).append(value)
@@ -51,9 +49,7 @@ def unresolved_targets(
     connection: sqlite3.Connection, rowids: Iterable[int], prefix: str
 ) -> list[tuple[int, str]]:
     """Return the targets of links that lead nowhere and begin with a text, by their notes."""
-    with translated():
-        rows = connection.execute(_UNRESOLVED, (json_array(rowids), len(prefix), prefix)).fetchall()
-    return [(rowid, target) for rowid, target in rows]
+    return fetch(connection, _UNRESOLVED, (json_array(rowids), len(prefix), prefix))
 
 
 def notes_with_value(
@@ -63,9 +59,7 @@ def notes_with_value(
 
     It reads all properties.
     """
-    with translated():
-        rows = connection.execute(_WITH_VALUE, (name, value, limit)).fetchall()
-    return [(rowid, path) for rowid, path in rows]
+    return fetch(connection, _WITH_VALUE, (name, value, limit))
 
 
 _ROWS = """

@@ -10,7 +10,7 @@ import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Anchor, LinkKind
-from vault_agent.store.database import json_array, translated
+from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index.rows import keys_of
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def rows_of(
     if "ORDER BY" not in condition:
         condition = f"{condition} ORDER BY link.key"
     statement = _SELECT.format(chosen=chosen, condition=condition)
-    with translated():
-        rows = connection.execute(statement, values).fetchall()
+    rows = fetch(connection, statement, values)
     return [LinkRow(key, path, LinkKind(kind), *rest) for key, path, kind, *rest in rows]
 
 
@@ -166,23 +165,18 @@ def external(
 ) -> list[WebLink]:
     """Return the web links of a note in order, from number `start` on."""
     first, end = keys_of(rowid)
-    with translated():
-        rows = connection.execute(_EXTERNAL, (first + start, end, limit)).fetchall()
-    return [WebLink(*row) for row in rows]
+    return [WebLink(*row) for row in fetch(connection, _EXTERNAL, (first + start, end, limit))]
 
 
 def count_links(connection: sqlite3.Connection, rowid: int) -> int:
     """Return how many links a note has, including links to attachments."""
-    with translated():
-        [(count,)] = connection.execute(_COUNT_LINKS, keys_of(rowid)).fetchall()
+    [(count,)] = fetch(connection, _COUNT_LINKS, keys_of(rowid))
     return int(count)
 
 
 def unresolved(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
     """Return every unresolved link as (rowid of its note, kind, target)."""
-    with translated():
-        rows = connection.execute(_UNRESOLVED).fetchall()
-    return [(rowid, kind, target) for rowid, kind, target in rows]
+    return fetch(connection, _UNRESOLVED)
 
 
 # --- which notes are linked ----------------------------------------------------------------------
@@ -190,31 +184,25 @@ def unresolved(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
 
 def linking(connection: sqlite3.Connection, handle: int) -> list[tuple[int, int, str]]:
     """Return the notes with links to a file as (rowid, number of links, path), in no order."""
-    with translated():
-        rows = connection.execute(_LINKING, (handle,)).fetchall()
-    return [(rowid, count, path) for rowid, count, path in rows]
+    return fetch(connection, _LINKING, (handle,))
 
 
 def linking_rowids(connection: sqlite3.Connection, handle: int) -> set[int]:
     """Return the rowids of the notes with links to a file."""
-    with translated():
-        rows = connection.execute(_LINKING_ROWIDS, (handle,)).fetchall()
-    return {rowid for (rowid,) in rows}
+    return {rowid for (rowid,) in fetch(connection, _LINKING_ROWIDS, (handle,))}
 
 
 def edges(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
     """Return the sources and the destinations of all links between notes, as rowids."""
-    with translated():
-        [(sources, targets)] = connection.execute(_EDGES).fetchall()
+    [(sources, targets)] = fetch(connection, _EDGES)
     return orjson.loads(sources), orjson.loads(targets)
 
 
 def neighbours(connection: sqlite3.Connection, note: StoredNote) -> dict[int, int]:
     """Return the rowids of notes that `note` links to or is linked from, with how many links."""
     counts: dict[int, int] = {}
-    with translated():
-        outgoing = connection.execute(_NEIGHBOURS_OF, keys_of(note.rowid)).fetchall()
-        incoming = connection.execute(_NEIGHBOURS_TO, (note.handle,)).fetchall()
+    outgoing = fetch(connection, _NEIGHBOURS_OF, keys_of(note.rowid))
+    incoming = fetch(connection, _NEIGHBOURS_TO, (note.handle,))
     for rowid, count in (*outgoing, *incoming):
         if rowid != note.rowid:
             counts[rowid] = counts.get(rowid, 0) + count
@@ -235,17 +223,16 @@ def circles(
     inside = "" if within is None else _INSIDE
     known = () if within is None else (json_array(within),)
     chosen: list[int] = []
-    with translated():
-        counts = connection.execute(_COUNTS.format(inside=inside), (*known, asked)).fetchall()
-        left = MAX_LINKS
-        for count, rowid in sorted((count, rowid) for rowid, count in counts):
-            left -= count
-            if left < 0:
-                break
-            chosen.append(rowid)
-        walked = json_array(chosen)
-        links = connection.execute(_OUTGOING, (walked,)).fetchall()
-        links += connection.execute(_INCOMING.format(inside=inside), (walked, *known)).fetchall()
+    left = MAX_LINKS
+    counts = fetch(connection, _COUNTS.format(inside=inside), (*known, asked))
+    for count, rowid in sorted((count, rowid) for rowid, count in counts):
+        left -= count
+        if left < 0:
+            break
+        chosen.append(rowid)
+    walked = json_array(chosen)
+    links = fetch(connection, _OUTGOING, (walked,))
+    links += fetch(connection, _INCOMING.format(inside=inside), (walked, *known))
     found: dict[int, set[int]] = {rowid: set() for rowid in chosen}
     for rowid, other in links:
         if rowid != other and (within is None or other in within):
@@ -273,9 +260,7 @@ def count_connections(
     asked = json_array(rowids)
     known = () if within is None else (json_array(within),)
     statement = _CONNECTIONS_OF.format(more="" if within is None else f"AND other {_LISTED}")
-    with translated():
-        rows = connection.execute(statement, (asked, asked, *known)).fetchall()
-    return {rowid: count for rowid, count in rows}  # noqa: C416 - dict() can't be typed from rows
+    return dict(fetch(connection, statement, (asked, asked, *known)))
 
 
 def all_connections(
@@ -291,8 +276,7 @@ def all_connections(
     if within is not None:
         more = f"AND link.key >> {CHUNK_BITS} {_LISTED} AND note.rowid {_LISTED}"
         arguments = (json_array(within),) * 2
-    with translated():
-        [(read,)] = connection.execute(_PAIRED.format(more=more), arguments)
+    [(read,)] = fetch(connection, _PAIRED.format(more=more), arguments)
     pairs = set(orjson.loads(read))
     counts = Counter(pair >> _ROWID_BITS for pair in pairs)
     counts.update(pair & ((1 << _ROWID_BITS) - 1) for pair in pairs)
@@ -307,9 +291,8 @@ def anchors(
     A note whose text is not indexed is left out. Returns None if there are over 100,000 anchors.
     """
     asked = json_array(rowids)
-    with translated():
-        read = connection.execute(_READ, (asked, _SMALL_NOTE_BYTES)).fetchall()
-        rows = connection.execute(_ANCHORS, (asked, MAX_ANCHORS_READ)).fetchall()
+    read = fetch(connection, _READ, (asked, _SMALL_NOTE_BYTES))
+    rows = fetch(connection, _ANCHORS, (asked, MAX_ANCHORS_READ))
     if len(rows) == MAX_ANCHORS_READ:
         return None
     found: dict[int, list[Anchor]] = {rowid: [] for (rowid,) in read}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import json_array, translated
+from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index.links import all_connections
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ def sorted_notes(
         conditions=" AND ".join(conditions),
         direction="DESC" if descending else "ASC",
     )
-    with translated():
-        rows = connection.execute(statement, (*arguments, limit)).fetchall()
-    return [SortedNote(*row) for row in rows]
+    return [SortedNote(*row) for row in fetch(connection, statement, (*arguments, limit))]
 
 
 def _most_connected(
@@ -79,8 +77,7 @@ def _most_connected(
     within: Collection[int] | None,
 ) -> list[SortedNote]:
     """Do the same in the order of connections. A join would compare all notes with all counts."""
-    with translated():
-        rows = connection.execute("SELECT rowid, path FROM note").fetchall()
+    rows = fetch(connection, "SELECT rowid, path FROM note")
     counts = all_connections(connection, within)
     wanted = None if among is None else set(among)
     order = sorted(
@@ -96,29 +93,23 @@ def _most_connected(
 
 def updated_of(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, str]:
     """Return when each of these notes was changed, ISO 8601: by its frontmatter, or its file."""
-    with translated():
-        return dict(connection.execute(_UPDATED_OF, (json_array(rowids),)).fetchall())
+    return dict(fetch(connection, _UPDATED_OF, (json_array(rowids),)))
 
 
 def title_of(connection: sqlite3.Connection, path: str) -> str | None:
     """Return the title of the note at a path, or None."""
-    with translated():
-        rows = connection.execute("SELECT title FROM note WHERE path = ?", (path,)).fetchall()
+    rows = fetch(connection, "SELECT title FROM note WHERE path = ?", (path,))
     return next((title for (title,) in rows), None)
 
 
 def count_types(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the number of notes of each type, most frequent first; "" for notes without one."""
-    with translated():
-        rows = connection.execute(_TYPES, (_MAX_TYPES,)).fetchall()
-    return {name or "": count for name, count in rows}
+    return {name or "": count for name, count in fetch(connection, _TYPES, (_MAX_TYPES,))}
 
 
 def with_open_tasks(connection: sqlite3.Connection) -> set[int]:
     """Return the notes with open tasks."""
-    with translated():
-        rows = connection.execute(_WITH_OPEN_TASKS).fetchall()
-    return {rowid for (rowid,) in rows}
+    return {rowid for (rowid,) in fetch(connection, _WITH_OPEN_TASKS)}
 
 
 def tasks_from(
@@ -136,10 +127,7 @@ def tasks_from(
     """
     wanted = json_array(symbols if symbols is not None else without)
     known = "IN" if symbols is not None else "NOT IN"
-    with translated():
-        rows = connection.execute(
-            _TASKS_FROM.format(known=known), (path, path, line, wanted, limit)
-        ).fetchall()
+    rows = fetch(connection, _TASKS_FROM.format(known=known), (path, path, line, wanted, limit))
     return [TaskRow(*row) for row in rows]
 
 
@@ -147,9 +135,7 @@ def tasks_with(
     connection: sqlite3.Connection, words: Sequence[str], *, without: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return the path and text of tasks that contain a word, but for those with some symbols."""
-    with translated():
-        rows = connection.execute(_TASKS_WITH, (json_array(without), json_array(words))).fetchall()
-    return [(path, text) for path, text in rows]
+    return fetch(connection, _TASKS_WITH, (json_array(without), json_array(words)))
 
 
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.store.database import translated
+from vault_agent.store.database import fetch, translated
 from vault_agent.store.failures import damaged
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ def read_revision(connection: sqlite3.Connection) -> tuple[int, int]:
 
 def old_rows(connection: sqlite3.Connection) -> frozenset[int]:
     """Return the rows that the full text may still have, though their notes are gone."""
-    with translated():
-        rows = connection.execute("SELECT rowid FROM old_row").fetchall()
-    return frozenset(rowid for (rowid,) in rows)
+    return frozenset(rowid for (rowid,) in fetch(connection, "SELECT rowid FROM old_row"))
 
 
 def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:

@@ -12,7 +12,7 @@ import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.notes import FileEntry
-from vault_agent.store.database import json_array, translated
+from vault_agent.store.database import fetch, json_array
 from vault_agent.store.failures import damaged
 from vault_agent.store.index.rows import handle_of_id, metadata_from
 from vault_agent.text.names import is_key
@@ -88,59 +88,43 @@ class NoteColumns(NamedTuple):
 
 def files(connection: sqlite3.Connection) -> list[StoredFile]:
     """Return every note's file as it was last seen."""
-    with translated():
-        rows = connection.execute(
-            "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM note"
-        ).fetchall()
+    rows = fetch(connection, "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM note")
     return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
 
 
 def all_paths(connection: sqlite3.Connection) -> list[str]:
     """Return the path of every note and attachment."""
-    with translated():
-        rows = connection.execute(
-            "SELECT path FROM note UNION ALL SELECT path FROM attachment"
-        ).fetchall()
-    return [path for (path,) in rows]
+    every = "SELECT path FROM note UNION ALL SELECT path FROM attachment"
+    return [path for (path,) in fetch(connection, every)]
 
 
 def attachments(connection: sqlite3.Connection) -> list[str]:
     """Return the path of every attachment."""
-    with translated():
-        rows = connection.execute("SELECT path FROM attachment").fetchall()
-    return [path for (path,) in rows]
+    return [path for (path,) in fetch(connection, "SELECT path FROM attachment")]
 
 
 def attachment_handle(connection: sqlite3.Connection, file_id: str) -> int | None:
     """Return the handle of the attachment with an ID, the hash of its path, or None."""
     handle = handle_of_id(file_id)
-    with translated():
-        rows = connection.execute(
-            "SELECT path FROM attachment WHERE handle = ?", (handle,)
-        ).fetchall()
+    rows = fetch(connection, "SELECT path FROM attachment WHERE handle = ?", (handle,))
     return handle if any(identify(path) == file_id for (path,) in rows) else None
 
 
 def left_out(connection: sqlite3.Connection) -> list[tuple[FileEntry, bool]]:
     """Return files named like notes that were not indexed, each with whether it was unread."""
-    with translated():
-        rows = connection.execute(
-            "SELECT path, size, mtime_ns, ctime_ns, inode, unread FROM left_out"
-        ).fetchall()
+    rows = fetch(connection, "SELECT path, size, mtime_ns, ctime_ns, inode, unread FROM left_out")
     return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
 
 
 def names(connection: sqlite3.Connection) -> list[tuple[str, tuple[str, ...]]]:
     """Return every note's path with its aliases and keys."""
-    with translated():
-        rows = connection.execute("SELECT path, aliases FROM note").fetchall()
+    rows = fetch(connection, "SELECT path, aliases FROM note")
     return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
 
 
 def note_by_id(connection: sqlite3.Connection, note_id: str) -> StoredNote | None:
     """Return the note with an ID, or None."""
-    with translated():
-        rows = connection.execute(_NOTE + "WHERE handle = ?", (handle_of_id(note_id),)).fetchall()
+    rows = fetch(connection, _NOTE + "WHERE handle = ?", (handle_of_id(note_id),))
     for row in rows:
         note = note_of(row)
         if note.id == note_id:  # a handle is only the beginning of an ID
@@ -172,49 +156,42 @@ def chunks_of(connection: sqlite3.Connection, note: StoredNote) -> list[StoredCh
 
 def chunk_keys(connection: sqlite3.Connection) -> list[int]:
     """Return the keys of all chunks, in order."""
-    with translated():
-        rows = connection.execute("SELECT key FROM chunk ORDER BY key").fetchall()
-    return [key for (key,) in rows]
+    return [key for (key,) in fetch(connection, "SELECT key FROM chunk ORDER BY key")]
 
 
 def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[ChunkText]:
     """Return the chunks with these keys, in no particular order."""
-    with translated():
-        rows = connection.execute(
-            _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))", (json_array(keys),)
-        ).fetchall()
+    rows = fetch(
+        connection,
+        _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))",
+        (json_array(keys),),
+    )
     return [chunk_text(row) for row in rows]
 
 
 def order(connection: sqlite3.Connection) -> list[tuple[int, str]]:
     """Return every note as (rowid, path), by path."""
-    with translated():
-        rows = connection.execute("SELECT rowid, path FROM note ORDER BY path").fetchall()
-    return [(rowid, path) for rowid, path in rows]
+    return fetch(connection, "SELECT rowid, path FROM note ORDER BY path")
 
 
 def columns(
     connection: sqlite3.Connection, rowids: Iterable[int] | None = None
 ) -> list[NoteColumns]:
     """Return all notes, or those with these rowids, in no particular order."""
-    with translated():
-        if rowids is None:
-            rows = connection.execute(_COLUMNS).fetchall()
-        else:
-            rows = connection.execute(_COLUMNS + _AMONG, (json_array(rowids),)).fetchall()
+    if rowids is None:
+        rows = fetch(connection, _COLUMNS)
+    else:
+        rows = fetch(connection, _COLUMNS + _AMONG, (json_array(rowids),))
     return [NoteColumns(*row) for row in rows]
 
 
 def tags(connection: sqlite3.Connection) -> list[tuple[str, str, int]]:
     """Return every tag of every note as (folded name, spelling, rowid)."""
-    with translated():
-        rows = connection.execute(_TAGS).fetchall()
-    return [(name, written, rowid) for name, written, rowid in rows]
+    return fetch(connection, _TAGS)
 
 
 def _rows(connection: sqlite3.Connection, statement: str, numbers: Iterable[int]) -> list[Any]:
-    with translated():
-        [(rows,)] = connection.execute(statement, (json_array(numbers),))
+    [(rows,)] = fetch(connection, statement, (json_array(numbers),))
     try:
         return orjson.loads(rows)  # type: ignore[no-any-return]
     except orjson.JSONDecodeError:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from vault_agent.model.notes import FileEntry
-from vault_agent.store.database import json_array, translated
+from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index.notes import StoredFile
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ def left_out_at(
 
 def symlinks(connection: sqlite3.Connection) -> dict[str, str | None]:
     """Return the target of each symbolic link of the vault, None if it cannot be followed."""
-    with translated():
-        rows = connection.execute("SELECT path, target FROM symlink").fetchall()
-    return {path: target for path, target in rows}  # noqa: C416 - dict() can't be typed from rows
+    return dict(fetch(connection, "SELECT path, target FROM symlink"))
 
 
 def files_named(
@@ -57,9 +55,8 @@ def files_named(
     Notes are returned as their path with their aliases and keys, attachments as their path.
     """
     asked = (json_array(lookups),)
-    with translated():
-        notes = connection.execute(_NOTES_NAMED, asked).fetchall()
-        attachments = connection.execute(_ATTACHMENTS_NAMED, asked).fetchall()
+    notes = fetch(connection, _NOTES_NAMED, asked)
+    attachments = fetch(connection, _ATTACHMENTS_NAMED, asked)
     return (
         [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in notes],
         [path for (path,) in attachments],
@@ -75,10 +72,7 @@ def _at(
     connection: sqlite3.Connection, table: str, columns: str, paths: Iterable[str]
 ) -> Iterable[sqlite3.Row]:
     places = json_array(paths)
-    with translated():
-        return connection.execute(
-            _AT.format(table=table, columns=columns), (places, places)
-        ).fetchall()
+    return fetch(connection, _AT.format(table=table, columns=columns), (places, places))
 
 
 # "0" is the character after "/". Cross joins keep SQLite from reading the table first.

@@ -11,7 +11,7 @@ import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Link
-from vault_agent.store.database import json_array, translated
+from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index import links
 from vault_agent.store.index.places import files_named
 from vault_agent.store.index.rows import handle_of, name_hash
@@ -82,8 +82,7 @@ class LinkReader:
         return found + [NamedFile(path, None) for (path,) in self._rows(attachments, value)]
 
     def _rows(self, statement: str, value: str | int) -> list[tuple[Any, ...]]:
-        with translated():
-            return self._connection.execute(statement, (value,)).fetchall()
+        return fetch(self._connection, statement, (value,))
 
 
 def _plain(rows: Iterable[links.LinkRow]) -> list[LinkFrom]:

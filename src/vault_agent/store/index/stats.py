@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import translated
+from vault_agent.store.database import fetch
 from vault_agent.store.index.links import all_connections
 
 if TYPE_CHECKING:
@@ -45,23 +45,19 @@ class NamedHeading(NamedTuple):
 
 def counts(connection: sqlite3.Connection) -> Counts:
     """Return the numbers of rows that no total has."""
-    with translated():
-        rows = connection.execute(_COUNTS).fetchall()
+    rows = fetch(connection, _COUNTS)
     ((attachments, external, tags, tasks),) = rows
     return Counts(attachments, external, tags, tasks)
 
 
 def types(connection: sqlite3.Connection) -> list[tuple[str | None, int]]:
     """Return every type of notes with their number, the most frequent first."""
-    with translated():
-        rows = connection.execute(_TYPES).fetchall()
-    return [(kind, count) for kind, count in rows]
+    return fetch(connection, _TYPES)
 
 
 def by_change(connection: sqlite3.Connection) -> list[NamedFile]:
     """Return the names of every note, the last changed first."""
-    with translated():
-        rows = connection.execute(_BY_CHANGE).fetchall()
+    rows = fetch(connection, _BY_CHANGE)
     counts = all_connections(connection)
     return [
         NamedFile(path, title, tuple(orjson.loads(aliases)) if aliases else (), kind, counts[rowid])
@@ -71,8 +67,7 @@ def by_change(connection: sqlite3.Connection) -> list[NamedFile]:
 
 def headings(connection: sqlite3.Connection, part: str, *, limit: int) -> list[NamedHeading]:
     """Return headings whose folded name contains a text."""
-    with translated():
-        rows = connection.execute(_HEADINGS, (part, limit)).fetchall()
+    rows = fetch(connection, _HEADINGS, (part, limit))
     return [
         NamedHeading(path, title, name, line, tuple(orjson.loads(above)) if above else ())
         for path, title, name, line, above in rows

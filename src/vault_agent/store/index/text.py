@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import json_array, translated
+from vault_agent.store.database import fetch, json_array
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,16 +30,12 @@ class ScannedChunk(NamedTuple):
 
 def notes_from(connection: sqlite3.Connection, path: str, *, limit: int) -> list[ScannedNote]:
     """Return the first notes with text in the order of their paths, from `path` on."""
-    with translated():
-        rows = connection.execute(_NOTES_FROM, (path, limit)).fetchall()
-    return [ScannedNote(*row) for row in rows]
+    return [ScannedNote(*row) for row in fetch(connection, _NOTES_FROM, (path, limit))]
 
 
 def bodies(connection: sqlite3.Connection, rowids: Sequence[int]) -> list[bytes]:
     """Return the text of each of these notes, in their order; a missing note's is empty."""
-    with translated():
-        rows = connection.execute(_BODIES, (json_array(rowids),)).fetchall()
-    return [text for (text,) in rows]
+    return [text for (text,) in fetch(connection, _BODIES, (json_array(rowids),))]
 
 
 def chunks_from(
@@ -47,9 +43,7 @@ def chunks_from(
 ) -> list[ScannedChunk]:
     """Return up to `limit` chunks of a note from the chunk `index` on."""
     first, end = rowid << CHUNK_BITS | index, (rowid + 1) << CHUNK_BITS
-    with translated():
-        rows = connection.execute(_CHUNKS_FROM, (first, end, limit)).fetchall()
-    return [ScannedChunk(*row) for row in rows]
+    return [ScannedChunk(*row) for row in fetch(connection, _CHUNKS_FROM, (first, end, limit))]
 
 
 def share_up_to(connection: sqlite3.Connection, path: str, among: Collection[int] | None) -> float:
@@ -58,8 +52,7 @@ def share_up_to(connection: sqlite3.Connection, path: str, among: Collection[int
     Only notes of `among` count, or all if it is None.
     """
     rowids = None if among is None else json_array(among)
-    with translated():
-        [(before, every)] = connection.execute(_SHARE, (path, rowids)).fetchall()
+    [(before, every)] = fetch(connection, _SHARE, (path, rowids))
     return before / every if every else 1.0
 
 
