@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 from benchmarks.__main__ import NAMES, main
-from benchmarks.shapes import SHAPES, ShapedVault
 from benchmarks.vault import Vault, Vocabulary, queries
 
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.resolve import LinkResolver
 
 ROOT = Path(__file__).parent.parent
 
@@ -30,13 +28,6 @@ def test_the_same_seed_gives_the_same_vault(texts: dict[str, str], tmp_path: Pat
     assert {p: (tmp_path / p).read_text("utf-8") for p in texts} == texts
 
 
-def test_the_vault_has_the_requested_number_of_notes(texts: dict[str, str]):
-    sizes = [len(text.encode()) for text in texts.values()]
-    assert len(sizes) == 300
-    assert 3_000 < sum(sizes) / len(sizes) < 5_500
-    assert max(sizes) > 5 * sorted(sizes)[150]
-
-
 def test_the_notes_have_every_kind_of_content(texts: dict[str, str]):
     notes = [parse_note(text, path=path) for path, text in texts.items()]
     assert not any(note.warnings for note in notes)
@@ -47,44 +38,11 @@ def test_the_notes_have_every_kind_of_content(texts: dict[str, str]):
     assert sum("```" in text for text in texts.values()) > 20
 
 
-def test_most_links_resolve_and_a_few_do_not(texts: dict[str, str]):
-    notes = {path: parse_note(text, path=path) for path, text in texts.items()}
-    resolver = LinkResolver([(path, note.aliases) for path, note in notes.items()])
-    found = [
-        resolver.resolve(path, link.target, link.kind).path is not None
-        for path, note in notes.items()
-        for link in note.links
-    ]
-    assert len(found) > 3 * len(notes)
-    assert 0.95 < sum(found) / len(found) < 1
-
-
 def test_queries_have_one_to_twelve_words_and_some_are_cjk():
     asked = queries(Vocabulary(1), 200)
     assert asked == queries(Vocabulary(1), 200)
     assert {len(query.split()) for query in asked} == set(range(1, 13))
     assert sum(query[0] >= "\u3000" for query in asked) == 20
-
-
-@pytest.mark.parametrize(
-    ("shape", "size", "chunks", "links"),
-    [("manual", 490, 1, 0), ("pages", 2_200, 3.8, 3.4), ("guide", 4_600, 8.5, 3.4),
-     ("reference", 4_600, 11.4, 10)],
-)  # fmt: skip
-def test_the_notes_of_a_shape_are_like_the_real_ones(
-    shape: str, size: float, chunks: float, links: float
-):
-    plan = ShapedVault(SHAPES[shape], 150)
-    texts = [plan.text(index) for index in range(150)]
-    notes = [parse_note(text, path="a.md") for text in texts]
-
-    def mean(numbers: list[int]) -> float:
-        return sum(numbers) / len(numbers)
-
-    assert mean([len(text.encode()) for text in texts]) == pytest.approx(size, rel=0.25)
-    assert mean([len(note.chunks) for note in notes]) == pytest.approx(chunks, rel=0.25)
-    assert mean([len(note.links) for note in notes]) == pytest.approx(links, rel=0.25)
-    assert not any(note.warnings for note in notes)
 
 
 @pytest.mark.long
