@@ -174,7 +174,7 @@ async def test_a_stop_does_not_wait_for_what_only_reads(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("kind", ["a job", "a vault"])
 async def test_streams_leave_connections_for_others(kind: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.1)  # it shows who has gone
-    limits = replace(SHORT, connections=20, streams_of_caller=4)
+    limits = Limits(idle_seconds=PATIENCE, connections=20, streams_of_caller=4)
     async with run(limits=limits) as server:
         job = await server.engine.jobs.submit(JobKind.INDEX)
         path = {"a job": f"/jobs/{job.id}/events", "a vault": "/events"}[kind]
@@ -213,7 +213,8 @@ async def test_unread_replies_make_room_for_others():
             sockets[-1][1].write(DOWNLOAD)
         await eventually_async(lambda: len(server.engine.opened) == 4)
         await eventually_async(lambda: answers(server))
-        await eventually_async(lambda: server.engine.opened[0].file.closed)
+        # Which one has not read for longest depends on what the system has taken of each reply.
+        await eventually_async(lambda: any(opened.file.closed for opened in server.engine.opened))
         for _, writer in sockets:
             await hang_up(writer)
 
