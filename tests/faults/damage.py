@@ -23,8 +23,8 @@ from tests.support.clocks import PATIENCE
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
+from vault_agent.indexing.compare import verify
 from vault_agent.indexing.embed import embed
-from vault_agent.indexing.verify import verify
 from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query

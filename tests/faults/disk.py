@@ -178,7 +178,7 @@ class Scenario:
 
     async def check(self, outcome: str) -> list[str]:
         """Return problems found after a run with a failed call."""
-        from vault_agent.indexing.verify import verify
+        from vault_agent.indexing.compare import verify
 
         vault = self.vault
         wrong = []

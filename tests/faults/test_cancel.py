@@ -15,8 +15,8 @@ from tests.support.index_runs import Vault
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy
+from vault_agent.indexing.compare import verify
 from vault_agent.indexing.index import index
-from vault_agent.indexing.verify import verify
 from vault_agent.store.current import READERS, CurrentIndex
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.indexing.verify import verify
+from vault_agent.indexing.compare import verify
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.search import Filters
 from vault_agent.models.settings import vector_key

@@ -17,8 +17,7 @@ from tests.support.systems import posix
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.freshness.sweeping import sweep
-from vault_agent.indexing.compare import compare
-from vault_agent.indexing.verify import verify
+from vault_agent.indexing.compare import compare, verify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query

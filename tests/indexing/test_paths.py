@@ -14,7 +14,7 @@ from tests.support.index_runs import Vault
 
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import changes
-from vault_agent.indexing.verify import verify
+from vault_agent.indexing.compare import verify
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader

@@ -11,7 +11,7 @@ import pytest
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.indexing.verify import verify
+from vault_agent.indexing.compare import verify
 from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.jobs.record import open_jobs
@@ -103,7 +103,7 @@ async def test_damage_outside_the_rows_is_detected(vault: Vault, offset: int, da
 async def test_a_publication_during_the_check_is_not_damage(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    from vault_agent.indexing import verify as module
+    from vault_agent.indexing import compare as module
 
     check_pages = module.check_pages
 

@@ -1,7 +1,5 @@
 """The indexing run: scan, compare, parse, store, publish.
 
-Over 300 lines: the steps of a run share its state, so they are one class.
-
 It runs in the indexing process. An incremental run is one SQLite transaction. A rebuild writes a
 new generation beside the old one. Readers see no change before the last step, and a run that is
 killed leaves the index as it was.
@@ -20,34 +18,37 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.indexing.batches import parsed
 from vault_agent.indexing.changes import find_changes, sudden_emptiness, vault_moved
+from vault_agent.indexing.compare import read_stored
+from vault_agent.indexing.kept import KeptTexts
 from vault_agent.indexing.links import name_rows, resolve_links
 from vault_agent.indexing.parse import FileTask, Outcome
-from vault_agent.indexing.rewrite import has_drifted, rewrite
 from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
 from vault_agent.markdown.resolve import names_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.store.database import open_bulk, open_writer, translated
 from vault_agent.store.failures import disk_full
-from vault_agent.store.fulltext.writer import FulltextWriter
+from vault_agent.store.fulltext.writer import FulltextWriter, documents_in
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import Meta, old_rows, write_meta
 from vault_agent.store.index.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.cancelling import in_thread
+from vault_agent.text.attachments import kind_of
 from vault_agent.text.names import is_note
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from vault_agent.indexing.batches import Parse
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
     from vault_agent.indexing.task import IndexTask, Report
     from vault_agent.store.database import Connection
+    from vault_agent.store.index.notes import StoredFile
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
@@ -356,3 +357,53 @@ class _Run:
 
 def _count_notes(paths: Iterable[str]) -> int:
     return sum(map(is_note, paths))
+
+
+MAX_DELETED_SHARE = 0.1
+"""Share of deleted documents above which the full text is written anew."""
+
+
+def has_drifted(directory: IndexDirectory, generation: int) -> bool:
+    """Whether too many documents of the full text are deleted.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the full text is damaged.
+    """
+    counts = documents_in(directory.fulltext(generation))
+    return any(deleted > MAX_DELETED_SHARE * written for written, deleted in counts)
+
+
+async def rewrite(
+    directory: IndexDirectory, generation: int, task: IndexTask, parse: Parse
+) -> None:
+    """Write the full text of all rows anew, unless a file gives another text, or none, now."""
+    stored = await in_thread(read_stored, directory, task)
+    if stored is None or not _are_readable(stored.files, stored.left_out, directory):
+        return
+    tasks = [FileTask(file.entry, None, file.rowid) for file in stored.files.values()]
+    tasks.sort(key=lambda file: not is_note(file.entry.path))
+    fulltext = FulltextWriter(directory.fulltext(generation))
+    try:
+        fulltext.clear()
+        async with aclosing(parsed(tasks, parse, task.parallel)) as batches:
+            async for batch in batches:
+                for file in batch:
+                    if file.text is None or file.hash != stored.files[file.entry.path].hash:
+                        return
+                    fulltext.add_note(file.rowid, file.text)
+        await in_thread(fulltext.commit)
+        await in_thread(fulltext.merge)
+    finally:
+        fulltext.close()
+
+
+def _are_readable(
+    files: Mapping[str, StoredFile], left_out: Mapping[str, object], directory: IndexDirectory
+) -> bool:
+    """Whether all texts are at hand, or else each run would try in vain."""
+    texts = KeptTexts(directory.texts)
+    return files.keys().isdisjoint(left_out) and all(
+        texts.has(kind, file.hash)
+        for path, file in files.items()
+        if not is_note(path) and (kind := kind_of(path)) is not None
+    )

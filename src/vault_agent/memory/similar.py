@@ -9,7 +9,8 @@ from vault_agent.memory.candidates import type_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Mode
 from vault_agent.model.search import SearchQuery
-from vault_agent.store.index import facts, text
+from vault_agent.store.index import facts
+from vault_agent.store.index.notes import bodies
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
 from vault_agent.text.words import fold_words
@@ -42,13 +43,13 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
         near = [each for each in notes if identify(each.path) in wanted]
         named = [each for each in notes if fold(each.title) == name and type_of(each) == kind]
         found = {each.rowid: each for each in (*named, *near)}
-        return list(found.values()), text.bodies(connection, list(found))
+        return list(found.values()), bodies(connection, list(found))
 
-    notes, bodies = await ask(vault, read)
+    notes, texts = await ask(vault, read)
 
     def compare() -> list[dict[str, str]]:
         found = []
-        for note, own in zip(notes, bodies, strict=True):
+        for note, own in zip(notes, texts, strict=True):
             named = fold(note.title) == name and type_of(note) == kind
             if named or is_same_text(body, own.decode("utf-8", "replace")):
                 found.append(

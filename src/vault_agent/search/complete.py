@@ -15,8 +15,9 @@ from vault_agent.model.notes import LinkKind
 from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery, TypeCount
 from vault_agent.ranking.names import Hit, NameIndex
 from vault_agent.search.note_file import NoteFile, read_file
+from vault_agent.store.index import lists as counting
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index import places, stats
+from vault_agent.store.index import places
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.stats import NamedFile
+    from vault_agent.store.index.lists import NamedFile
     from vault_agent.system.allowance import Allowance
     from vault_agent.vault.root import VaultRoot
 
@@ -55,7 +56,7 @@ async def names(snapshot: Snapshot) -> Names:
 
 
 def _names(connection: Connection, revision: str) -> Names:
-    notes = stats.by_change(connection)
+    notes = counting.by_change(connection)
     texts: list[str] = []
     owners: list[tuple[int, str]] = []
     connections: list[int] = []
@@ -175,7 +176,7 @@ def _note(known: Names, number: int, what: str, hit: Hit) -> Suggestion:
 
 def _headings(connection: Connection, query: SuggestQuery) -> list[Suggestion]:
     part = anchor_key(query.text)
-    rows = stats.headings(connection, part, limit=query.limit) if part else []
+    rows = counting.headings(connection, part, limit=query.limit) if part else []
     found = []
     for row in rows:
         label = next((each for each in row.heading_path if anchor_key(each) == row.name), row.name)
@@ -302,7 +303,7 @@ def _linkable(heading: str) -> str:
 async def stats_of(snapshot: Snapshot) -> Stats:
     """Return numbers of a snapshot."""
     counted, types = await snapshot.read_unchanged(
-        lambda connection: (stats.counts(connection), stats.types(connection))
+        lambda connection: (counting.counts(connection), counting.types(connection))
     )
     meta = snapshot.meta
     return Stats(

@@ -23,7 +23,7 @@ from vault_agent.search.lines import matching_lines, with_plain_ends
 from vault_agent.search.lists import admitted
 from vault_agent.search.paging import note_key, path_of_key
 from vault_agent.search.unknown import filter_warnings
-from vault_agent.store.index import text as reading
+from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
 from vault_agent.text.pattern import UnsupportedPattern, compile_pattern
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.search.lines import FoundLine
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.text import ScannedNote
+    from vault_agent.store.index.notes import ScannedNote
     from vault_agent.text.pattern import Pattern
 
 LINES_OF_NOTE = 20

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vault_agent.store.index.text import ScannedChunk
+    from vault_agent.store.index.notes import ScannedChunk
     from vault_agent.text.pattern import Pattern
 
 LINE_CHARACTERS = 240

@@ -34,8 +34,7 @@ from vault_agent.search.named import (
 )
 from vault_agent.store.index import documents
 from vault_agent.store.index import links as links_reading
-from vault_agent.store.index.notes import chunks_of
-from vault_agent.store.index.text import bodies
+from vault_agent.store.index.notes import bodies, chunks_of
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.attachments import kind_of, page_of

@@ -1,7 +1,4 @@
-"""The current generation: opened read-only, replaced without pausing a reader.
-
-Over 300 lines: opening, lending and closing a generation share its counts of readers.
-"""
+"""The current generation: opened read-only, replaced without pausing a reader."""
 
 from __future__ import annotations
 
@@ -9,14 +6,15 @@ import asyncio
 import os
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
+from queue import LifoQueue
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 from vault_agent.codes import EXCLUDED_REMEDY
 from vault_agent.errors import IndexUnavailable, VaultAgentError
-from vault_agent.store.database import mapped_files, translated
+from vault_agent.store.database import connect_reader, mapped_files, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.shelf import Rows
-from vault_agent.store.index import documents, links, lists, notes, text
+from vault_agent.store.index import documents, links, lists, notes
 from vault_agent.store.index.meta import (
     BY_VERSION,
     check_compatible,
@@ -24,7 +22,6 @@ from vault_agent.store.index.meta import (
     read_meta,
     read_revision,
 )
-from vault_agent.store.readers import Readers
 from vault_agent.system.cancelling import in_thread, open_in_thread
 from vault_agent.system.threads import Threads
 
@@ -38,6 +35,7 @@ if TYPE_CHECKING:
         Iterator,
         Sequence,
     )
+    from pathlib import Path
 
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.index.notes import StoredChunk, StoredNote
@@ -205,7 +203,7 @@ class Snapshot:
     def bodies(self, rowids: Sequence[int]) -> list[bytes]:
         """Return the text of each of these notes, in their order; a missing note's is empty."""
         with self.connection() as connection:
-            return text.bodies(connection, rowids)
+            return notes.bodies(connection, rowids)
 
     def updated(self, rowids: Iterable[int]) -> dict[int, str]:
         """Return when each of these notes was changed, see `lists.updated_of`."""
@@ -423,3 +421,34 @@ class CurrentIndex:
         )
 
         return open_matrix(self._directory.vectors, meta.identity)
+
+
+class Readers:
+    """Read-only connections to a published database, which threads take in turns.
+
+    A statement runs in the thread that asks. With aiosqlite it would run in another one, and each
+    answer would take two changes of thread.
+    """
+
+    def __init__(self, path: Path, count: int) -> None:
+        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
+        try:
+            for _ in range(count):
+                self._idle.put(connect_reader(path))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connections. None may be lent."""
+        while not self._idle.empty():
+            self._idle.get().close()
+
+    @contextmanager
+    def lend(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection to the calling thread. Waits for one."""
+        connection = self._idle.get()
+        try:
+            yield connection
+        finally:
+            self._idle.put(connection)

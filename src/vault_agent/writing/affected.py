@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from vault_agent.model.notes import Link
-    from vault_agent.store.index.relinking import LinkFrom, LinkReader
+    from vault_agent.store.index.links import LinkFrom, LinkReader
     from vault_agent.writing.costly import NoteWork
     from vault_agent.writing.relinking import NoteLinks, Rewritten
 

@@ -16,7 +16,7 @@ import orjson
 from vault_agent.markdown.edit import Splice, spliced
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.notes import Link, LinkKind
-from vault_agent.store.index.relinking import LinkFrom
+from vault_agent.store.index.links import LinkFrom
 from vault_agent.text.names import is_note
 from vault_agent.vault.read import read_bytes
 from vault_agent.vault.skipped import Skipped
@@ -26,7 +26,7 @@ from vault_agent.writing.relinking import changes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from vault_agent.store.index.relinking import LinkReader
+    from vault_agent.store.index.links import LinkReader
     from vault_agent.vault.root import VaultRoot
 
 MAX_CANVASES = 1_000

@@ -21,7 +21,7 @@ from vault_agent.errors import (
 )
 from vault_agent.model.writing import OWNER, VaultChange
 from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.index.relinking import LinkReader
+from vault_agent.store.index.links import LinkReader
 from vault_agent.system.cancelling import ended, in_thread
 from vault_agent.text.names import is_note
 from vault_agent.vault.paths import validate
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.address import Address
     from vault_agent.model.writing import Write, Writer, Written
     from vault_agent.store.current import Snapshot
-    from vault_agent.store.index.relinking import LinkFrom
+    from vault_agent.store.index.links import LinkFrom
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.write import Writing
 

@@ -16,7 +16,7 @@ from vault_agent.errors import Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.model.writing import VaultChange
-from vault_agent.store.index.relinking import LinkReader
+from vault_agent.store.index.links import LinkReader
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.naming import NOTE_SUFFIX
 from vault_agent.vault.opening import CannotOpen
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from vault_agent.store.current import Snapshot
-    from vault_agent.store.index.relinking import LinkFrom
+    from vault_agent.store.index.links import LinkFrom
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.affected import Affected
     from vault_agent.writing.canvases import CanvasEdit

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.section_edit import Action, SectionEdit
     from vault_agent.model.notes import Link
     from vault_agent.model.writing import Write, Written
-    from vault_agent.store.index.relinking import LinkFrom
+    from vault_agent.store.index.links import LinkFrom
     from vault_agent.writing.write import Writing
 
 

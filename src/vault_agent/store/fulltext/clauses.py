@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import FieldType, Occur, Query
 
@@ -21,10 +21,11 @@ from vault_agent.store.fulltext.schema import (
 from vault_agent.text.names import NOTE_SUFFIXES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from tantivy import Schema, Searcher
 
+    from vault_agent.model.lexical import LexicalQuery
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Filters
 
@@ -329,3 +330,38 @@ def _glob_regex(pattern: str) -> str:
 def _literal(text: str) -> str:
     """Return a regular expression of the engine that matches exactly this text."""
     return _REGEX_SYNTAX.sub(r"\\\g<0>", text)
+
+
+class Limits(NamedTuple):
+    """The notes that a search leaves out, and the only ones that it may find."""
+
+    without: Collection[int] = ()
+    among: Collection[int] | None = None
+
+
+def conditions(
+    clauses: Clauses, query: LexicalQuery, field: str, limits: Limits
+) -> tuple[list[Query], list[Query]]:
+    """Return a query's clauses that must match and that must not, without words and filters."""
+    must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
+    must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
+    if limits.without:
+        must_not.append(clauses.rowids(limits.without))
+    if limits.among is not None:
+        must.append(clauses.rowids(limits.among))
+    return must, must_not
+
+
+def scored(
+    words: list[Query],
+    must: Sequence[Query],
+    must_not: Sequence[Query],
+    among: Query | None,
+) -> Query:
+    """Return documents with any of the words that meet the conditions, scored by the words."""
+    conditions = [*must, among] if among is not None else list(must)
+    if not words:
+        return combined(must=[silent(Query.all_query()), *conditions], must_not=must_not)
+    if not conditions and not must_not:
+        return any_of(words)  # the engine prunes a plain disjunction best
+    return combined(must=[any_of(words), *conditions], must_not=must_not)

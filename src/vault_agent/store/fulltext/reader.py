@@ -18,9 +18,17 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import LexicalQuery
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
-from vault_agent.store.fulltext.clauses import any_of, check_patterns, combined, silent, valued
-from vault_agent.store.fulltext.conditions import Limits, conditions, scored
-from vault_agent.store.fulltext.guard import guarded
+from vault_agent.store.failures import guarded
+from vault_agent.store.fulltext.clauses import (
+    Limits,
+    any_of,
+    check_patterns,
+    combined,
+    conditions,
+    scored,
+    silent,
+    valued,
+)
 from vault_agent.store.fulltext.schema import name_key
 from vault_agent.store.fulltext.scoped import Condition, ScopedSearch, Statistics, bm25
 from vault_agent.store.fulltext.searching import NAMED, Search, SearchStopped

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.lexical import LexicalQuery, Terms
     from vault_agent.model.scope import Scope
-    from vault_agent.store.fulltext.conditions import Limits
+    from vault_agent.store.fulltext.clauses import Limits
     from vault_agent.store.fulltext.shelf import Passing, Shelf
     from vault_agent.system.threads import Stopped
 

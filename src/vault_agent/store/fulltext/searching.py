@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import CONTEXT_WEIGHT, Candidates, rarity
-from vault_agent.store.fulltext.clauses import any_of, combined
-from vault_agent.store.fulltext.conditions import Limits, conditions, scored
+from vault_agent.store.fulltext.clauses import Limits, any_of, combined, conditions, scored
 from vault_agent.store.fulltext.spelling import Speller, worth_correcting
 from vault_agent.text.terms import is_unit
 

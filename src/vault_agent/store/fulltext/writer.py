@@ -15,8 +15,7 @@ import orjson
 from tantivy import Document, Index, Order, Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.failures import damaged
-from vault_agent.store.fulltext.guard import guarded
+from vault_agent.store.failures import damaged, guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
 from vault_agent.store.fulltext.shelf import rows_from
 from vault_agent.system.files import sync_file, sync_folder
