@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -219,6 +220,26 @@ def test_what_others_write_is_never_overwritten(desk: Desk):
     expect(state(page)).to_have_text("Deleted elsewhere")
     page.get_by_role("button", name="Save as new").click()
     desk.until("Elsewhere.md", "after the rename")
+
+
+@pytest.mark.parametrize("order", ["new name first", "old name first"])
+def test_a_note_that_gets_another_name_in_two_steps_is_followed(desk: Desk, order: str):
+    """An index run may see a rename as two changes."""
+    old, new = f"Old {order}.md", f"New {order}.md"
+    text = f"# Steps\n\nOf the {order}.\n"
+    desk.note(old, text)
+    page = desk.open(f"/notes/{quote(old)}?edit=1")
+    expect(field(page)).to_be_focused()
+    if order == "new name first":
+        desk.note(new, text)
+        (desk.program.vault / old).unlink()
+    else:
+        (desk.program.vault / old).unlink()
+        desk.settle()
+        expect(state(page)).to_have_text("Deleted elsewhere")
+        desk.note(new, text)
+    expect(page.locator(".edit .crumb h1")).to_have_attribute("title", new)
+    expect(state(page)).to_have_text("Saved")
 
 
 @pytest.mark.fault(

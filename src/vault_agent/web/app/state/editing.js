@@ -8,6 +8,7 @@ import { joined, split } from "./head.js";
 import { merge3 } from "./merge.js";
 import { newKey } from "./once.js";
 import { Saver } from "./saving.js";
+import { lately } from "./vault.js";
 /** @import { Open } from "./disk.js" */
 /** @import { Draft } from "./drafts.js" */
 /** @import { State } from "./saving.js" */
@@ -80,7 +81,7 @@ function begin(open, disk) {
         saveFault.value = fault ?? null;
       },
       saved: () => void (mine.saver.dirty || (session === mine && offered.peek()) || dropDraft(mine.open.id)),
-      differ: (kind) => session === mine && void (kind === "gone" ? lookElsewhere(mine, []) : meet(mine)),
+      differ: (kind) => session === mine && void (kind === "gone" ? lookElsewhere(mine) : meet(mine)),
     }),
   };
   session = mine;
@@ -181,7 +182,7 @@ async function meet(mine) {
     const disk = await readDisk(mine.open.id);
     if (disk && session === mine) bring(mine, mine.saver.base.text, disk);
   } catch (error) {
-    if (/** @type {Fault} */ (error).status === 404) await lookElsewhere(mine, []);
+    if (/** @type {Fault} */ (error).status === 404) await lookElsewhere(mine);
     else setTimeout(() => session === mine && mine.saver.held && !clash.peek() && void meet(mine), 2000);
   }
 }
@@ -271,13 +272,9 @@ async function headChanged(mine, hash) {
   mine.saver.rebase(disk.text, disk.hash);
 }
 
-/**
- * The note is not where it was: find where it was moved to, among those that changed.
- * @param {Session} mine
- * @param {string[]} candidates
- */
-async function lookElsewhere(mine, candidates) {
-  for (const id of candidates.slice(0, 20)) {
+/** The note is not where it was: find where it was moved to, among those that changed. @param {Session} mine */
+async function lookElsewhere(mine) {
+  for (const id of lately) {
     const disk = id === mine.open.id ? null : await readDisk(id).catch(() => null);
     if (disk?.hash !== mine.saver.base.hash || session !== mine) continue;
     const old = mine.open.id;
@@ -321,8 +318,8 @@ export function closeEditor() {
   return closing;
 }
 
-/** Look whether others have changed the note. @param {string[]} ids notes that have changed */
-async function follow(ids) {
+/** Look whether others have changed the note. */
+async function follow() {
   const mine = session;
   if (!mine || mine.saver.running || headTurns || clash.peek()?.kind === "conflict") return;
   try {
@@ -330,17 +327,21 @@ async function follow(ids) {
     if (session !== mine || mine.saver.running || disk.hash === mine.saver.base.hash) return;
     bring(mine, mine.saver.base.text, disk);
   } catch (error) {
-    if (/** @type {Fault} */ (error).status === 404 && session === mine) await lookElsewhere(mine, ids);
+    if (/** @type {Fault} */ (error).status === 404 && session === mine) await lookElsewhere(mine);
   }
 }
 
 onNews(({ type, data }) => {
   if (type === "again" && editFault.peek() && editFault.peek()?.status !== 404) void openEditor(wanted);
   if (!session) return;
-  if (type === "revision" && (!data.complete || data.noteIds.includes(session.open.id) || data.removed || data.renamed))
-    void follow(data.noteIds);
+  const isGone = clash.peek()?.kind === "gone"; // it may come back under another name
+  if (
+    type === "revision" &&
+    (isGone || !data.complete || data.noteIds.includes(session.open.id) || data.removed || data.renamed)
+  )
+    void follow();
   else if (type === "resync" || type === "again") {
     void session.saver.flush();
-    void follow([]);
+    void follow();
   }
 });

@@ -7,7 +7,7 @@ import { address, go, identify, knowPath, showPath } from "./address.js";
 import { nameOf, withoutEnding } from "./query.js";
 import { results } from "./results.js";
 import { forgetNote, noteMoved, rememberNote } from "./settings.js";
-import { health, mayWrite, revision, touched } from "./vault.js";
+import { health, lately, mayWrite, revision, touched } from "./vault.js";
 
 /**
  * @typedef {{
@@ -32,7 +32,8 @@ import { health, mayWrite, revision, touched } from "./vault.js";
 export const isNote = (file) => !file || withoutEnding(file.path) !== file.path;
 
 const KEPT = 30;
-const CANDIDATES = 20; // notes in which one that is gone is looked for
+/** The note that was shown until it went. */
+let lost = { id: "", hash: /** @type {string | null} */ (null) };
 /** @type {Map<string, Note>} */
 const cache = new Map();
 
@@ -141,7 +142,8 @@ async function followMove(id) {
  * @param {string} id @param {string | null | undefined} hash of its file
  */
 async function followText(id, hash) {
-  const others = (touched.peek() ?? []).filter((other) => other !== id).slice(0, CANDIDATES);
+  if (address.peek().edit) return false; // the editor has what is typed, and looks itself
+  const others = lately.filter((other) => other !== id);
   const notes = hash ? await Promise.all(others.map((other) => readNote(other).catch(() => null))) : [];
   const [found, ...more] = notes.filter((read) => read?.hash === hash);
   if (!found || more.length || address.peek().note !== id) return false;
@@ -166,8 +168,11 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
     noteFault.value = /** @type {Fault} */ (error);
     if (/** @type {Fault} */ (error).status === 404) {
       cache.delete(id);
-      if ((await followMove(id)) || (await followText(id, known?.hash)) || abort.aborted) return;
-      forgetNote(id);
+      if (known) lost = { id, hash: known.hash };
+      if (await followMove(id)) return;
+      if (lost.id === id && (await followText(id, lost.hash))) return;
+      if (abort.aborted) return;
+      if (lost.id !== id) forgetNote(id);
     }
     if (!known || /** @type {Fault} */ (error).status === 404) note.value = null;
   } finally {
@@ -194,5 +199,6 @@ effect(() => {
 effect(() => {
   if (!revision.value) return;
   const ids = touched.peek();
-  if (shown && (ids === null || ids.includes(shown))) void open(shown);
+  const isGone = noteFault.peek()?.status === 404; // it may come back, or be found
+  if (shown && (isGone || ids === null || ids.includes(shown))) void open(shown);
 });

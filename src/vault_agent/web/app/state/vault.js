@@ -18,6 +18,9 @@ export const counted = signal(false);
 export const revision = signal(0);
 /** The notes that the newest revision touched; null means any. */
 export const touched = signal(/** @type {string[] | null} */ ([]));
+/** The notes that the last revisions touched, the newest first. A note may come and go in two. */
+export let lately = /** @type {string[]} */ ([]);
+const LATELY = 20;
 export const job = signal(/** @type {Wire.Job | null} */ (null));
 /** Grows with everything that is news about agents' sessions. */
 export const remembered = signal(0);
@@ -120,6 +123,7 @@ let soon;
 /** @param {News} news */
 function hear({ type, data }) {
   if (type === "revision") {
+    lately = [...new Set([...data.noteIds, ...lately])].slice(0, LATELY);
     touched.value = data.complete ? data.noteIds : null;
     revision.value += 1;
   } else if (type === "resync" || type === "again") {
