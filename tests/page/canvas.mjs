@@ -26,7 +26,7 @@ test("nodes, groups and edges are read with their places", () => {
     ],
   );
   assert.deepEqual(canvas.edges, [{ from: [100, 25], to: [200, 25], label: "leads to" }]);
-  assert.deepEqual(canvas.box, [-70, -70, 540, 240]);
+  assert.deepEqual(canvas.box, [-90, -90, 580, 280]);
 });
 
 test("what is not as it must be is left out", () => {

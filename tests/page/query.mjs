@@ -72,3 +72,13 @@ test("single letters are marked only where words have no spaces", () => {
   assert.deepEqual(query.markedWords("a bread 7 粉 ひ"), ["bread", "粉", "ひ"]);
   assert.equal(query.markedWords("word ".repeat(40)).length, 12);
 });
+
+test("words that stand in every text are not marked, unless there are no others", () => {
+  const text = "tomatoes to show";
+  const ranges = [
+    [0, 8],
+    [9, 11],
+  ];
+  assert.deepEqual(query.tellingRanges(text, ranges), [[0, 8]]);
+  assert.deepEqual(query.tellingRanges(text, [[9, 11]]), [[9, 11]]);
+});

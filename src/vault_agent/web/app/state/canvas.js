@@ -16,7 +16,7 @@
 /** @typedef {{ nodes: CanvasNode[], edges: CanvasEdge[], box: [number, number, number, number] }} Canvas */
 
 const MOST = 2000; // nodes, and edges
-const MARGIN = 20;
+const MARGIN = 40;
 const TEXTS = /** @type {const} */ ({ text: "text", file: "file", link: "url", group: "label" });
 
 /** The middle of a side of a node. @param {CanvasNode} node @param {unknown} side @returns {[number, number]} */

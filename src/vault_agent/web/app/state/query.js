@@ -123,6 +123,14 @@ export function telling(words) {
   return rare.length ? rare : words;
 }
 
+/** Ranges of a text without those of words that stand in every text, unless there are no others.
+ * @param {string} text @param {[number, number][]} ranges */
+export function tellingRanges(text, ranges) {
+  const words = inUnits(text, ranges).map(([start, end]) => text.slice(start, end));
+  const told = new Set(telling(words));
+  return ranges.filter((_, at) => told.has(words[at]));
+}
+
 /**
  * The words of a query that are marked: a single character is one only where words have no spaces.
  * @param {string} query

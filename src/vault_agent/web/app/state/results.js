@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
 import { address, knowPath } from "./address.js";
-import { filtersOf, inUnits, split, telling } from "./query.js";
+import { filtersOf, inUnits, split, telling, tellingRanges } from "./query.js";
 import { embeds, health, revision } from "./vault.js";
 
 /**
@@ -106,7 +106,7 @@ const fromSearch = (result) => ({
   tags: result.metadata.tags,
   date: result.metadata.updated ?? result.metadata.date ?? result.metadata.created,
   text: result.snippet,
-  ranges: result.matches,
+  ranges: tellingRanges(result.snippet, result.matches),
   connections: null,
   heading: result.heading && result.heading !== result.title ? result.heading : null,
   at: result.page ? `n-h-page-${result.page}` : "",
