@@ -57,10 +57,11 @@ export const MENU = () => import("./menu.js");
  *   entries?: (close: () => void) => unknown,
  *   load?: () => Promise<Record<string, unknown>>,
  *   name?: string,
+ *   given?: object,
  *   onOpen?: () => void,
  * }} given `face`: what the button shows; `menu`: the menu's name, if the button has another one;
  *   `entries`: what is in the menu, where `close` gives the focus back to the button;
- *   `load`, `name`: where the menu is, if not in menu.js
+ *   `load`, `name`, `given`: where the menu is, if not in menu.js, and what it is given
  */
 export function MenuButton({
   className = "icon",
@@ -71,6 +72,7 @@ export function MenuButton({
   entries,
   load = MENU,
   name = "Menu",
+  given,
   onOpen,
 }) {
   const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
@@ -85,7 +87,7 @@ export function MenuButton({
     if (open.peek()) onOpen?.();
   };
   const opened = () => {
-    const props = { anchor: anchor.current, label: menu, onClose, children: entries?.(close) };
+    const props = { anchor: anchor.current, label: menu, onClose, children: entries?.(close), ...given };
     return html`<${Later} load=${load} name=${name} given=${props} />`;
   };
   return html`

@@ -25,6 +25,7 @@ const SLASH = /^\s*\/([\p{L}\p{N} _-]{0,40})$/u;
 const LOOK_BACK = 250; // characters
 
 /** @typedef {{ id: string, path: string }} From */
+/** @typedef {(view: EditorView, completion: Completion, from: number, to: number) => void} Apply */
 
 /** @param {CompletionContext} context @param {Record<string, unknown>} query */
 async function suggestions(context, query) {
@@ -39,27 +40,19 @@ async function suggestions(context, query) {
 
 /**
  * Replace what was typed, also closing brackets that stand there already.
- * @param {string} text
- * @param {string} close
+ * @type {(text: string, close: string) => Apply}
  */
-const inserting =
-  (text, close) =>
-  (
-    /** @type {EditorView} */ view,
-    /** @type {Completion} */ completion,
-    /** @type {number} */ from,
-    /** @type {number} */ to,
-  ) => {
-    const after = view.state.sliceDoc(to, to + close.length);
-    const there = close.length > 0 && after === close;
-    view.dispatch({
-      changes: { from, to: there ? to + close.length : to, insert: text + close },
-      selection: { anchor: from + text.length + close.length },
-      annotations: pickedCompletion.of(completion),
-      userEvent: "input.complete",
-      scrollIntoView: true,
-    });
-  };
+const inserting = (text, close) => (view, completion, from, to) => {
+  const after = view.state.sliceDoc(to, to + close.length);
+  const there = close.length > 0 && after === close;
+  view.dispatch({
+    changes: { from, to: there ? to + close.length : to, insert: text + close },
+    selection: { anchor: from + text.length + close.length },
+    annotations: pickedCompletion.of(completion),
+    userEvent: "input.complete",
+    scrollIntoView: true,
+  });
+};
 
 /** @param {() => From} note */
 const links = (note) => async (/** @type {CompletionContext} */ context) => {
@@ -145,12 +138,8 @@ const blocks = (note, failed) => async (/** @type {CompletionContext} */ context
   const line = state.doc.lineAt(pos);
   const found = SLASH.exec(line.text.slice(0, pos - line.from));
   if (!found || inCode(state, pos)) return null;
-  const replaced = (
-    /** @type {EditorView} */ view,
-    /** @type {number} */ from,
-    /** @type {number} */ to,
-    /** @type {string} */ text,
-  ) => {
+  /** @type {(text: string) => Apply} */
+  const replacing = (text) => (view, _, from, to) => {
     view.dispatch({ selection: { anchor: from, head: to } });
     put(view, text);
   };
@@ -159,12 +148,7 @@ const blocks = (note, failed) => async (/** @type {CompletionContext} */ context
     type,
     boost: -at,
     section: { name: later.edit.blocks.title, rank: 0 },
-    apply: (
-      /** @type {EditorView} */ view,
-      /** @type {unknown} */ _,
-      /** @type {number} */ from,
-      /** @type {number} */ to,
-    ) => replaced(view, from, to, text),
+    apply: replacing(text),
   }));
   const templates = await readTemplates().catch(() => []);
   const made = templates
@@ -173,12 +157,8 @@ const blocks = (note, failed) => async (/** @type {CompletionContext} */ context
       label: plain(each.name, 80),
       type: "template",
       section: { name: later.edit.templates, rank: 1 },
-      apply: (
-        /** @type {EditorView} */ view,
-        /** @type {unknown} */ _,
-        /** @type {number} */ from,
-        /** @type {number} */ to,
-      ) => void templateText(each.name, note().path).then((text) => replaced(view, from, to, text), failed),
+      /** @type {Apply} */
+      apply: (...place) => void templateText(each.name, note().path).then((text) => replacing(text)(...place), failed),
     }));
   return {
     from: pos - found[1].length - 1,

@@ -9,6 +9,7 @@ import {
   ViewPlugin,
   syntaxTree,
 } from "../../../vendor/codemirror.js";
+import { calloutLook } from "../../parts/callouts.js";
 /** @import { SyntaxNodeRef, ViewUpdate } from "../../../vendor/codemirror.js" */
 
 const DEEPEST = 24; // spaces before the marker of a list item, for which a wrapped line hangs
@@ -16,32 +17,6 @@ const CALLOUT = /^[ \t>]*\[!([\w-]+)\]/;
 const OTHER_WAY = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
 /** Marks at the start of a line. They say nothing of its direction. */
 const MARKS = /^[\s>]*(?:\[![\w-]+\][+-]?)?\s*(?:[-*+]|\d+[.)])?\s*(?:\[.\])?/;
-const FAMILIES = /** @type {Record<string, string>} */ ({
-  warning: "warn",
-  caution: "warn",
-  attention: "warn",
-  question: "warn",
-  help: "warn",
-  faq: "warn",
-  tip: "tip",
-  hint: "tip",
-  important: "tip",
-  abstract: "tip",
-  summary: "tip",
-  tldr: "tip",
-  success: "ok",
-  check: "ok",
-  done: "ok",
-  failure: "bad",
-  fail: "bad",
-  missing: "bad",
-  danger: "bad",
-  error: "bad",
-  bug: "bad",
-  example: "plum",
-  quote: "quiet",
-  cite: "quiet",
-});
 
 /**
  * The direction of a line, by its first letter. Without letters, none.
@@ -83,7 +58,7 @@ function decorations(view) {
         if (node.name === "Blockquote" && node.node.parent?.name !== "Blockquote") {
           const kind = CALLOUT.exec(doc.lineAt(node.from).text)?.[1].toLowerCase();
           add(node, (first, last) =>
-            kind ? `ln-callout tone-${FAMILIES[kind] ?? "info"}${ends(first, last)}` : `ln-quote${ends(first, last)}`,
+            kind ? `ln-callout tone-${calloutLook(kind)[0]}${ends(first, last)}` : `ln-quote${ends(first, last)}`,
           );
         } else if (node.name === "FencedCode" || node.name === "CodeBlock") {
           add(node, (first, last) => `ln-code${ends(first, last)}`);

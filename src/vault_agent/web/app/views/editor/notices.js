@@ -27,50 +27,30 @@ export function Notices({ onCompare, onLeave }) {
   const t = later.edit;
   const kind = clash.value?.kind;
   const save = () => void saveAsNew().catch((error) => toast(sentence(error)));
-  const said = [];
+  const said = /** @type {unknown[]} */ ([]);
+  /** @param {string} icon @param {string} text @param {unknown} [acts] @param {boolean} [isBad] */
+  const say = (icon, text, acts, isBad = false) =>
+    said.push(
+      html`<div class=${isBad ? "say bad" : "say"} role=${isBad ? "alert" : "status"} key=${text}>
+        <${Icon} name=${icon} />
+        <span>${text}</span>
+        ${acts && html`<span class="acts">${acts}</span>`}
+      </div>`,
+    );
+  /** @param {string} label @param {() => void} run @param {string} [look] */
+  const button = (label, run, look = "quiet") => html`<button class=${look} onClick=${run}>${label}</button>`;
   if (offered.value)
-    said.push(
-      html`<div class="say" role="status" key="offer">
-        <${Icon} name="clock" />
-        <span>${t.offer.text(fullDate(new Date(offered.value.at).toISOString()))}</span>
-        <span class="acts">
-          <button class="quiet" onClick=${() => answerOffer(true)}>${t.offer.restore}</button>
-          <button class="quiet" onClick=${() => answerOffer(false)}>${t.offer.discard}</button>
-        </span>
-      </div>`,
-    );
+    say("clock", t.offer.text(fullDate(new Date(offered.value.at).toISOString())), [
+      button(t.offer.restore, () => answerOffer(true)),
+      button(t.offer.discard, () => answerOffer(false)),
+    ]);
   if (kind === "merged")
-    said.push(
-      html`<div class="say" role="status" key="merged">
-        <${Icon} name="info" />
-        <span>${t.merged.text}</span>
-        <span class="acts">
-          <button class="quiet" onClick=${onCompare}>${t.merged.compare}</button>
-          <button class="primary" onClick=${() => settle()}>${t.merged.keep}</button>
-        </span>
-      </div>`,
-    );
+    say("info", t.merged.text, [button(t.merged.compare, onCompare), button(t.merged.keep, () => settle(), "primary")]);
   if (kind === "gone")
-    said.push(
-      html`<div class="say bad" role="alert" key="gone">
-        <${Icon} name="warn" />
-        <span>${t.gone.text}</span>
-        <span class="acts">
-          <button class="quiet" onClick=${onLeave}>${t.gone.leave}</button>
-          <button class="primary" onClick=${save}>${t.gone.act}</button>
-        </span>
-      </div>`,
-    );
-  if ((saveState.value === "refused" || saveState.value === "failed") && saveFault.value)
-    said.push(
-      html`<div class=${`say ${saveState.value === "refused" ? "bad" : ""}`} role="status" key="fault">
-        <${Icon} name="warn" />
-        <span>${sentence(saveFault.value)}</span>
-      </div>`,
-    );
-  if (draftless.value)
-    said.push(
-      html`<div class="say" role="status" key="draftless"><${Icon} name="warn" /><span>${t.draftless}</span></div>`,
-    );
+    say("warn", t.gone.text, [button(t.gone.leave, onLeave), button(t.gone.act, save, "primary")], true);
+  const isRefused = saveState.value === "refused";
+  if ((isRefused || saveState.value === "failed") && saveFault.value)
+    say("warn", sentence(saveFault.value), null, isRefused);
+  if (draftless.value) say("warn", t.draftless);
   return said.length ? html`<div class="notices">${said}</div>` : null;
 }

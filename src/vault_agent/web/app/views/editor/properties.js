@@ -11,17 +11,7 @@ import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { ask, newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
 
-const KNOWN = /** @type {const} */ ([
-  "type",
-  "tags",
-  "aliases",
-  "status",
-  "date",
-  "links",
-  "created",
-  "updated",
-  "title",
-]);
+const KNOWN = ["type", "tags", "aliases", "status", "date", "links", "created", "updated", "title"];
 const LISTS = new Set(["tags", "aliases", "links"]);
 const DATES = new Set(["date", "created", "updated"]);
 const TYPES = ["journal", "decision", "module", "note", "pattern", "bug", "snippet"];

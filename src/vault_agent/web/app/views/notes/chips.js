@@ -1,7 +1,7 @@
 // The filters as chips: types with counts, tags, folders, dates, and what is set.
 
-import { html, useRef, useSignal } from "../../../vendor/preact.js";
-import { Later, MENU, MenuButton } from "../../parts/later.js";
+import { html } from "../../../vendor/preact.js";
+import { MenuButton } from "../../parts/later.js";
 import { Check, Icon, KINDS, kindOf, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
@@ -48,25 +48,36 @@ export const toggled = (list, value) =>
 
 export function Chips() {
   const now = address.value;
-  const menu = useSignal("");
-  const anchors = useRef(/** @type {Record<string, HTMLElement>} */ ({}));
-  const close = () => (menu.value = "");
   const projects = projectNames();
-  /** @param {string} name @param {string} icon @param {string} label @param {boolean} [isBare] */
-  const opener = (name, icon, label, isBare = false) => html`<button
-    class="chip"
-    aria-haspopup="true"
-    aria-label=${isBare ? label : undefined}
-    title=${isBare ? label : undefined}
-    aria-expanded=${menu.value === name}
-    ref=${(/** @type {HTMLElement | null} */ each) => each && ((anchors.current[name] = each))}
-    onClick=${() => (menu.value = menu.peek() === name ? "" : name)}
+  /** @param {string} icon @param {string} label @param {object} menu @param {boolean} [isBare] */
+  const chip = (icon, label, menu, isBare = false) => {
+    const face = html`<${Icon} name=${icon} />${!isBare && label}<${Icon} name="down" />`;
+    const name = isBare ? label : undefined;
+    return html`<${MenuButton} className="chip" label=${name} title=${name} menu=${label} face=${face} ...${menu} />`;
+  };
+  /** @param {string} label @param {boolean} isOn @param {() => void} run @param {boolean} [isOff] */
+  const entry = (label, isOn, run, isOff = false) => html`<button
+    class="entry"
+    role="menuitemcheckbox"
+    key=${label}
+    disabled=${isOff}
+    aria-checked=${isOn}
+    onClick=${run}
   >
-    <${Icon} name=${icon} />
-    ${!isBare && label}
-    <${Icon} name="down" />
+    <${Check} />
+    <bdi class="cut">${label}</bdi>
   </button>`;
-  // The menus stand beside the row: what it cuts off at its end would cut them off too.
+  /** @param {"linked" | "tasks"} name @param {string} value @param {string} label @param {() => void} close */
+  const toggle = (name, value, label, close) =>
+    entry(
+      label,
+      now[name] === value,
+      () => {
+        go({ [name]: now[name] === value ? "" : value });
+        close();
+      },
+      searching.value,
+    );
   return html`
     <div class="chips" role="group" aria-label=${words.notes.filters} tabindex=${-1}>
       <${Others} />
@@ -82,87 +93,30 @@ export function Chips() {
           ${notes > 0 && html`<span class="n num">${count(notes)}</span>`}
         </button>`,
       )}
-      ${opener("tags", "tag", words.notes.tags)}
-      ${opener("folder", "folder", words.notes.folder)}
-      ${opener("date", "date", words.notes.date)}
-      ${projects.length > 0 && opener("project", "home", words.notes.project)}
-      ${opener("more", "more", words.notes.moreFilters, true)}
+      ${chip("tag", words.notes.tags, { load: TREES, name: "TreeMenu", given: { kind: "tags" } })}
+      ${chip("folder", words.notes.folder, { load: TREES, name: "TreeMenu", given: { kind: "folders" } })}
+      ${chip("date", words.notes.date, { load: DATES, name: "DateMenu" })}
+      ${
+        projects.length > 0 &&
+        chip("home", words.notes.project, {
+          entries: () =>
+            projects.map((name) =>
+              entry(plain(name, 60), now.project.includes(name), () => go({ project: toggled(now.project, name) })),
+            ),
+        })
+      }
+      ${chip(
+        "more",
+        words.notes.moreFilters,
+        {
+          entries: (/** @type {() => void} */ close) => [
+            toggle("linked", "false", words.notes.unlinked, close),
+            toggle("tasks", "open", words.notes.tasks, close),
+          ],
+        },
+        true,
+      )}
     </div>
-    ${
-      menu.value === "tags" &&
-      html`<${Later}
-        load=${TREES}
-        name="TreeMenu"
-        given=${{ kind: "tags", anchor: anchors.current.tags, onClose: close }}
-      />`
-    }
-    ${
-      menu.value === "folder" &&
-      html`<${Later}
-        load=${TREES}
-        name="TreeMenu"
-        given=${{ kind: "folders", anchor: anchors.current.folder, onClose: close }}
-      />`
-    }
-    ${
-      menu.value === "date" &&
-      html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`
-    }
-    ${
-      menu.value === "more" &&
-      html`<${Later}
-        load=${MENU}
-        name="Menu"
-        given=${{
-          anchor: anchors.current.more,
-          label: words.notes.moreFilters,
-          onClose: close,
-          children: [
-            { name: "linked", value: "false", label: words.notes.unlinked },
-            { name: "tasks", value: "open", label: words.notes.tasks },
-          ].map(
-            ({ name, value, label }) => html`<button
-              class="entry"
-              role="menuitemcheckbox"
-              key=${name}
-              disabled=${searching.value}
-              aria-checked=${now[/** @type {"tasks"} */ (name)] === value}
-              onClick=${() => {
-                go({ [name]: now[/** @type {"tasks"} */ (name)] === value ? "" : value });
-                close();
-              }}
-            >
-              <${Check} />
-              ${label}
-            </button>`,
-          ),
-        }}
-      />`
-    }
-    ${
-      menu.value === "project" &&
-      html`<${Later}
-        load=${MENU}
-        name="Menu"
-        given=${{
-          anchor: anchors.current.project,
-          label: words.notes.project,
-          onClose: close,
-          children: projects.map(
-            (name) => html`<button
-              class="entry"
-              role="menuitemcheckbox"
-              key=${name}
-              aria-checked=${now.project.includes(name)}
-              onClick=${() => go({ project: toggled(now.project, name) })}
-            >
-              <${Check} />
-              <bdi class="cut">${plain(name, 60)}</bdi>
-            </button>`,
-          ),
-        }}
-      />`
-    }
   `;
 }
 

@@ -42,23 +42,19 @@ export function DateMenu({ anchor, onClose }) {
         </button>`,
       )}
     </div>
-    <label class="entry">
-      ${words.notes.from}
-      <input
-        class="end"
-        type="date"
-        value=${after}
-        onChange=${(/** @type {Typed} */ event) => go({ after: event.target.value })}
-      />
-    </label>
-    <label class="entry">
-      ${words.notes.until}
-      <input
-        class="end"
-        type="date"
-        value=${before}
-        onChange=${(/** @type {Typed} */ event) => go({ before: event.target.value })}
-      />
-    </label>
+    ${[
+      { name: "after", label: words.notes.from, value: after },
+      { name: "before", label: words.notes.until, value: before },
+    ].map(
+      ({ name, label, value }) => html`<label class="entry" key=${name}>
+        ${label}
+        <input
+          class="end"
+          type="date"
+          value=${value}
+          onChange=${(/** @type {Typed} */ event) => go({ [name]: event.target.value })}
+        />
+      </label>`,
+    )}
   <//>`;
 }

@@ -1,5 +1,6 @@
 // What the page adds to rendered HTML. It makes elements and text, never HTML.
 
+import { calloutLook } from "../../parts/callouts.js";
 import { copy } from "../../parts/say.js";
 import { address, changed, knowPath, written } from "../../state/address.js";
 import { plain } from "../../parts/text.js";
@@ -10,34 +11,6 @@ import { place as otherVault } from "../../wire.js";
 import { overlay } from "../frame/overlay.js";
 import { framePdfs } from "./pdfs.js";
 import { tasks } from "./tick.js";
-
-const CALLOUT_ICONS = /** @type {Record<string, string>} */ ({
-  warning: "warn",
-  caution: "warn",
-  attention: "warn",
-  danger: "warn",
-  error: "warn",
-  question: "help",
-  help: "help",
-  faq: "help",
-  tip: "flame",
-  hint: "flame",
-  important: "flame",
-  success: "check",
-  check: "check",
-  done: "check",
-  failure: "x",
-  fail: "x",
-  missing: "x",
-  bug: "warn",
-  quote: "quote",
-  cite: "quote",
-  example: "list",
-  todo: "task",
-  abstract: "list",
-  summary: "list",
-  tldr: "list",
-});
 
 /** An icon of the sprite as an element. @param {string} name */
 export function icon(name) {
@@ -199,7 +172,7 @@ function callouts(prose) {
     const text = document.createElement("span"); // one part, which the sign and the arrow stand beside
     text.append(...(title?.childNodes ?? []));
     title?.append(text);
-    title?.prepend(icon(CALLOUT_ICONS[callout.dataset.callout ?? ""] ?? "info"));
+    title?.prepend(icon(calloutLook(callout.dataset.callout)[1]));
     if (title && content && callout.dataset.fold) foldable(title, content, callout.dataset.fold === "open");
   }
 }

@@ -110,6 +110,9 @@ const WITH_ROWS = new Set(
   ["embedding", "watch", "write", "vaults", "memory", "journal", "web"].map((each) => `${each}.enabled`),
 );
 
+/** Whether a part of the server is switched on, as a row says it. @param {string} part @param {string} off */
+const stateOf = (part, off) => (switchedOn(`${part}.enabled`) ? [t.on, "", "ok"] : [off, "", "mute"]);
+
 /** @param {{ now: Wire.Health }} given */
 function Health({ now }) {
   const { index, embeddings, watch } = now;
@@ -135,28 +138,10 @@ function Health({ now }) {
     ],
     ["search", t.embeddings, semantic[0], "", semantic[1]],
     ["clock", t.watch, watching[0], "", watching[1]],
-    ["edit", t.write, switchedOn("write.enabled") ? t.on : t.writeOff, "", switchedOn("write.enabled") ? "ok" : "mute"],
-    [
-      "folder",
-      t.vaults,
-      switchedOn("vaults.enabled") ? t.on : t.vaultsOff,
-      "",
-      switchedOn("vaults.enabled") ? "ok" : "mute",
-    ],
-    [
-      "memory",
-      t.memory,
-      switchedOn("memory.enabled") ? t.on : t.memoryOff,
-      "",
-      switchedOn("memory.enabled") ? "ok" : "mute",
-    ],
-    [
-      "notes",
-      t.journals,
-      switchedOn("journal.enabled") ? t.on : t.journalsOff,
-      "",
-      switchedOn("journal.enabled") ? "ok" : "mute",
-    ],
+    ["edit", t.write, ...stateOf("write", t.writeOff)],
+    ["folder", t.vaults, ...stateOf("vaults", t.vaultsOff)],
+    ["memory", t.memory, ...stateOf("memory", t.memoryOff)],
+    ["notes", t.journals, ...stateOf("journal", t.journalsOff)],
     ["info", t.version, now.version, words.stats[/** @type {"live"} */ (live.value)], ""],
   ];
   return html`<div class="card">
