@@ -28,8 +28,7 @@ from vault_agent.model.note_types import new_note_id
 from vault_agent.model.promotion import Demoted, GlobalCopy, Promoted
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Write
-from vault_agent.search.html import resolved
-from vault_agent.search.resolve import resolve
+from vault_agent.search.resolve import resolve, resolve_links
 from vault_agent.store.index import fields
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.redaction import redact
@@ -208,7 +207,7 @@ class Promotion:
     async def _text(self, here: _Here, vault: OpenVault, path: str) -> bytes:
         """Return the copy of a note as it is written at a path of the global vault."""
         wanted = [(path, target, kind) for kind, target in texts.wanted_links(here.original)]
-        found = await ask(vault, lambda connection: resolved(connection, wanted))
+        found = await ask(vault, lambda connection: resolve_links(connection, wanted))
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         return await in_thread(
             texts.copy_of,

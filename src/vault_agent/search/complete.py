@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import TooLarge
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.headings import Headings, anchor_key
-from vault_agent.markdown.resolve import LinkResolver, target_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery, TypeCount
 from vault_agent.ranking.names import Hit, NameIndex
 from vault_agent.search.note_file import NoteFile, read_file
+from vault_agent.search.resolve import resolver_for
 from vault_agent.store.index import lists as counting
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index import places
-from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.names import fold, is_note, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from vault_agent.markdown.resolve import LinkResolver
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.lists import NamedFile
@@ -205,7 +204,7 @@ async def _parts(
     name, _, fragment = query.text.partition("#")
     path: str | None = source
     if name.strip():
-        resolver = await snapshot.read(_resolver, [name])
+        resolver = await snapshot.read(resolver_for, [name])
         path = resolver.resolve(source, name.strip(), LinkKind.WIKILINK).path
     if not path or not is_note(path):
         return []
@@ -262,7 +261,7 @@ def _with_links(
 ) -> list[Suggestion]:
     """Put the shortest link that leads to its file before what each suggestion inserts."""
     linked = ("note", "heading", "block", "attachment")
-    resolver = _resolver(
+    resolver = resolver_for(
         connection, [each.path for each in found if each.kind in linked and each.path]
     )
     done = []
@@ -276,11 +275,6 @@ def _with_links(
         else:
             done.append(each)
     return done
-
-
-def _resolver(connection: Connection, targets: Iterable[str]) -> LinkResolver:
-    lookups = {name_hash(target_key(each)) for each in targets}
-    return LinkResolver(*places.files_named(connection, lookups))
 
 
 def _shortest(resolver: LinkResolver, source: str, path: str) -> str:

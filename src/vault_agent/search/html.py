@@ -12,7 +12,6 @@ from urllib.parse import quote
 from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown import frontmatter, links
 from vault_agent.markdown.render import Source, Vault, is_embeddable, render
-from vault_agent.markdown.resolve import LinkResolver, target_key
 from vault_agent.markdown.tree import build
 from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
@@ -20,9 +19,9 @@ from vault_agent.model.pages import LinkedFile, PropertyValue, RenderedNote, Sho
 from vault_agent.model.warning import Warning
 from vault_agent.search.named import named_text
 from vault_agent.search.note_file import NoteFile, note_file, read_file
-from vault_agent.store.index import lists, places
+from vault_agent.search.resolve import resolve_links
+from vault_agent.store.index import lists
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.attachments import kind_of, page_of
@@ -217,7 +216,7 @@ async def _gather(
         # The files that links lead to, as the index knows them.
         fresh = [each for each in wanted if each not in gathered.links]
         del fresh[max(0, MAX_LINKS - len(gathered.links)) :]
-        gathered.links |= await snapshot.read(resolved, fresh)
+        gathered.links |= await snapshot.read(resolve_links, fresh)
         if not remaining:
             return
         embedded = dict.fromkeys(
@@ -258,24 +257,6 @@ async def _read(
     return done
 
 
-def resolved(
-    connection: Connection, wanted: Iterable[tuple[str, str, LinkKind]]
-) -> dict[tuple[str, str, LinkKind], LinkedFile | None]:
-    """Return the file of each link: of the note at a path, to a target, of a kind."""
-    wanted = list(wanted)
-    lookups = {name_hash(target_key(target)) for _, target, _ in wanted if target}
-    resolver = LinkResolver(*places.files_named(connection, lookups))
-    found: dict[tuple[str, str, LinkKind], LinkedFile | None] = {}
-    for source, target, kind in wanted:
-        result = resolver.resolve(source, target, kind)
-        if result.path is None:
-            found[source, target, kind] = None
-        else:
-            note_id = identify(result.path) if result.is_note else None
-            found[source, target, kind] = LinkedFile(result.path, note_id)
-    return found
-
-
 async def _properties(
     snapshot: Snapshot, front: Frontmatter, path: str
 ) -> tuple[ShownProperty, ...]:
@@ -290,7 +271,7 @@ async def _properties(
         if (target := links.target_of(text)) is not None
     }
     found = await snapshot.read(
-        resolved, [(path, target, LinkKind.FRONTMATTER) for target in targets.values()]
+        resolve_links, [(path, target, LinkKind.FRONTMATTER) for target in targets.values()]
     )
 
     def value_of(text: str) -> PropertyValue:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.broken import Anchors
-from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.graph import MAX_CANDIDATES, Backlink, Listed, NoteLink, Page, Place
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.ranking.snippet import Snippet, snippet_around
 from vault_agent.search.named import named_handle, named_note
+from vault_agent.search.resolve import resolver_for
 from vault_agent.store.index import links as reading
 from vault_agent.store.index import notes as notes_reading
-from vault_agent.store.index import places
 from vault_agent.store.index.links import LinkFilter, LinkRow
 
 if TYPE_CHECKING:
@@ -119,8 +118,7 @@ def candidates_of(connection: Connection, links: Sequence[LinkRow]) -> dict[int,
     """Return the files that each ambiguous link can mean, the chosen one first, by its key."""
     if not links:
         return {}
-    lookups = {link.lookup for link in links}
-    resolver = LinkResolver(*places.files_named(connection, lookups))
+    resolver = resolver_for(connection, (link.target for link in links))
     return {
         link.key: tuple(resolver.candidates(link.source, link.target, link.kind)[:MAX_CANDIDATES])
         for link in links

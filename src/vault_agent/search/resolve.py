@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
-from vault_agent.markdown.resolve import target_key
+from vault_agent.markdown.resolve import LinkResolver, target_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import Match, NamedNote, NamedNotes
 from vault_agent.model.notes import LinkKind
+from vault_agent.model.pages import LinkedFile
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.search.html import resolved
 from vault_agent.search.named import file_at, note_with_id
 from vault_agent.search.suggest import similar_notes
 from vault_agent.store.current import SnapshotOutdated
@@ -28,7 +28,7 @@ from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note, unmarked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from urllib.parse import SplitResult
 
     from vault_agent.model.scope import Scope
@@ -68,6 +68,29 @@ class _Written(NamedTuple):
     target: str
     kind: LinkKind
     heading: str | None
+
+
+def resolver_for(connection: Connection, targets: Iterable[str]) -> LinkResolver:
+    """Return what resolves links to these targets as the whole vault would."""
+    lookups = {name_hash(target_key(target)) for target in targets}
+    return LinkResolver(*places.files_named(connection, lookups))
+
+
+def resolve_links(
+    connection: Connection, wanted: Iterable[tuple[str, str, LinkKind]]
+) -> dict[tuple[str, str, LinkKind], LinkedFile | None]:
+    """Return the file of each link: of the note at a path, to a target, of a kind."""
+    wanted = list(wanted)
+    resolver = resolver_for(connection, (target for _, target, _ in wanted if target))
+    links: dict[tuple[str, str, LinkKind], LinkedFile | None] = {}
+    for source, target, kind in wanted:
+        result = resolver.resolve(source, target, kind)
+        if result.path is None:
+            links[source, target, kind] = None
+        else:
+            note_id = identify(result.path) if result.is_note else None
+            links[source, target, kind] = LinkedFile(result.path, note_id)
+    return links
 
 
 async def resolve(
@@ -200,7 +223,7 @@ def _followed(
     if note is None or not scope.contains(note.path):
         return None
     wanted = (note.path, link.target, link.kind)
-    file = resolved(connection, [wanted])[wanted]
+    file = resolve_links(connection, [wanted])[wanted]
     if file is None or file.note_id is None or not scope.contains(file.path):
         return None
     return reading.note_by_id(connection, file.note_id)

@@ -8,7 +8,7 @@ from vault_agent.config.registry import GLOBAL
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
-from vault_agent.search.html import resolved
+from vault_agent.search.resolve import resolve_links
 from vault_agent.store.index import fields
 from vault_agent.store.index import notes as reading
 from vault_agent.vaults.reads import ask
@@ -53,7 +53,7 @@ class Across:
 
         def read(connection: Connection) -> dict[str, GlobalNote]:
             links = [("", target, LinkKind.WIKILINK) for target in wanted.values()]
-            found = resolved(connection, links)
+            found = resolve_links(connection, links)
             notes: dict[str, GlobalNote] = {}
             for name, target in wanted.items():
                 file = found["", target, LinkKind.WIKILINK]
