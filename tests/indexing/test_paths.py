@@ -71,7 +71,7 @@ async def state(vault: Vault) -> dict[str, Any]:
     with vault.reader() as connection:
         meta = read_meta(connection)
         held["totals"] = meta.notes, meta.chunks, meta.links, meta.unresolved_links
-        for table in ("attachment", "left_out", "name", "symlink"):
+        for table in ("attachment", "left_out", "name"):
             held[table] = sorted(map(tuple, connection.execute(f"SELECT * FROM {table}")))
         for rowid, *note in connection.execute(NOTE):
             parts = [
@@ -204,40 +204,20 @@ async def test_a_path_that_a_walk_does_not_reach_is_ignored(vault: Vault, path: 
     assert not vault.heard.codes
 
 
-async def test_a_symlinked_note_is_updated_under_both_names(vault: Vault):
+@pytest.mark.fault(
+    "Paths",
+    "a changed path is, contains or lies below a symbolic link",
+    "passed over; the file is indexed at its own path",
+)
+async def test_a_note_is_indexed_at_its_own_path_only(vault: Vault, walks: list[bool]):
     (vault.root / "Second name.md").symlink_to("Bread.md")
     (vault.root / "linked").symlink_to("folder")
     await vault.index()
-    vault.write("Bread.md", "changed [[Oven]]")
-    assert await leaves_what_a_whole_run_leaves(vault, "Bread.md")
-    vault.write("folder/deep/Oven.md", "changed")
-    assert await leaves_what_a_whole_run_leaves(vault, "folder/deep/Oven.md")
-    vault.write("linked/New.md", "through the link")
-    assert await leaves_what_a_whole_run_leaves(vault, "linked/New.md")
-
-
-@pytest.mark.fault(
-    "Paths",
-    "a changed path is, contains or is seen through a symbolic link",
-    "the run looks at everything",
-)
-async def test_new_removed_and_changed_symlinks_are_detected(vault: Vault):
-    await vault.index()
-    link = vault.root / "Link.md"
-    link.symlink_to("later/Target.md")  # does not resolve yet
-    assert await leaves_what_a_whole_run_leaves(vault, "Link.md")
-    vault.write("later/Target.md", "here now")
-    assert await leaves_what_a_whole_run_leaves(vault, "later/Target.md")
-    link.unlink()
-    assert await leaves_what_a_whole_run_leaves(vault, "Link.md")
-
-
-async def test_other_symlinks_do_not_cause_a_full_walk(vault: Vault, walks: list[bool]):
-    (vault.root / "linked").symlink_to("folder")
-    await vault.index()
-    vault.write("Bread.md", "changed")
-    assert await leaves_what_a_whole_run_leaves(vault, "Bread.md")
+    for path in ("Second name.md", "linked", "linked/deep/Oven.md"):
+        assert await leaves_what_a_whole_run_leaves(vault, path)
     assert walks[1] is False
+    vault.write("linked/New.md", "through the link")
+    assert await leaves_what_a_whole_run_leaves(vault, "folder/New.md", "linked/New.md")
 
 
 @pytest.mark.parametrize(

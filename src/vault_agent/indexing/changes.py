@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing.compare import read_stored
 from vault_agent.vault.diff import diff, is_unknown
-from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.paths import folders_of, outermost
+from vault_agent.vault.paths import outermost
 from vault_agent.vault.scan import scan
 
 if TYPE_CHECKING:
@@ -48,8 +47,6 @@ class Changes:
     left_out: dict[str, tuple[FileEntry, bool]]  # those that stay so without being read again
     new_attachments: list[str]
     lost_attachments: list[str]
-    new_symlinks: dict[str, str | None]  # path and target; None if it cannot be followed
-    lost_symlinks: list[str]
     differs: bool  # whether there is anything to do
 
 
@@ -66,11 +63,11 @@ def find_changes(
     if places is not None and not task.rebuild:
         stored = read_stored(directory, task, places)
         known = stored is not None and stored.meta.has_exclusions_of(task.fingerprint)
-        if stored is not None and known and not _meets_symlinks(root, stored):
+        if stored is not None and known:
             found = scan(root, paths=stored.paths)
             changes = _compare(stored, found, task)
             certain = not changes.removed or _has_entries(root)
-            if certain and not found.symlinks and not _removes_many(changes):
+            if certain and not _removes_many(changes):
                 _report_scan(found, report)
                 return changes
     stored = read_stored(directory, task)
@@ -141,37 +138,6 @@ def _is_plain(path: str) -> bool:
     return "\0" not in path and not any(name in ("", ".", "..") for name in path.split("/"))
 
 
-def _meets_symlinks(root: VaultRoot, stored: Stored) -> bool:
-    """Whether a scanned path touches a symbolic link, or any link has a new target.
-
-    It touches a link if it is, contains or lies below the link or its target.
-
-    Which folders are scanned through links depends on all links of a vault.
-    """
-    if not stored.symlinks or stored.paths is None:
-        return False
-    scanned = set(stored.paths)
-    above = {folder for path in scanned for folder in folders_of(path)}
-
-    def is_touched(path: str) -> bool:
-        folders = folders_of(path)
-        return path in scanned or path in above or any(map(scanned.__contains__, folders))
-
-    return any(
-        is_touched(path)
-        or (target is not None and (not target or is_touched(target)))
-        or _target(root, path) != target
-        for path, target in stored.symlinks.items()
-    )
-
-
-def _target(root: VaultRoot, path: str) -> str | None:
-    try:
-        return root.resolve(path).path
-    except CannotOpen:
-        return None
-
-
 def _removes_many(changes: Changes) -> bool:
     if changes.base is None:
         return False
@@ -198,18 +164,6 @@ def _compare(stored: Stored | None, found: Scan, task: IndexTask) -> Changes:
     lost_attachments = sorted(
         path for path in before - attachments if not is_unknown(path, found.unlisted)
     )
-    # A partial scan finds no symbolic links; if it does, the run scans the whole vault.
-    links = stored.symlinks if stored and stored.paths is None else {}
-    lost_symlinks = [
-        path
-        for path in links.keys() - found.symlinks.keys()
-        if not is_unknown(path, found.unlisted)
-    ]
-    new_symlinks = {
-        path: target
-        for path, target in found.symlinks.items()
-        if path not in links or links[path] != target
-    }
     removed = [path for path in seen.removed if path in known]
     return Changes(
         base=stored.meta if stored else None,
@@ -221,8 +175,6 @@ def _compare(stored: Stored | None, found: Scan, task: IndexTask) -> Changes:
         left_out=stay,
         new_attachments=new_attachments,
         lost_attachments=lost_attachments,
-        new_symlinks=new_symlinks,
-        lost_symlinks=[*lost_symlinks, *(path for path in new_symlinks if path in links)],
         differs=bool(
             seen.added
             or seen.maybe_changed
@@ -230,7 +182,5 @@ def _compare(stored: Stored | None, found: Scan, task: IndexTask) -> Changes:
             or (unread and again)
             or new_attachments
             or lost_attachments
-            or new_symlinks
-            or lost_symlinks
         ),
     )

@@ -44,7 +44,6 @@ class Stored:
     left_out: dict[str, FileEntry]  # files named like notes that were not indexed or not re-read
     unread: frozenset[str]  # paths in `left_out` that the next run reads again
     attachments: frozenset[str]
-    symlinks: dict[str, str | None]  # all links of the vault, with their targets
     paths: Collection[str] | None  # the files are those at or below these paths; None: all files
 
     @property
@@ -97,7 +96,6 @@ def read_stored(
                 {entry.path: entry for entry, _ in left_out},
                 frozenset(entry.path for entry, unread in left_out if unread),
                 frozenset(attachments),
-                places.symlinks(connection),
                 paths,
             )
     except IndexUnavailable:

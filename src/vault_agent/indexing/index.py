@@ -226,7 +226,6 @@ class _Run:
         self._gone = _count_notes(changes.removed)
         await self._store_notes(target)
         self._store_left_out(writer)
-        writer.change_symlinks(changes.new_symlinks, changes.lost_symlinks)
         # The full-text engine commits in other threads while links are resolved here.
         committed = asyncio.create_task(in_thread(target.fulltext.commit))
         try:

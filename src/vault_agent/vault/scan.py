@@ -6,14 +6,12 @@ it. Hence one loop with its most likely conditions first.
 
 from __future__ import annotations
 
-import stat
-from collections import deque
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from vault_agent.model.warning import Warning as Notice
-from vault_agent.text.names import is_note, lies_in
+from vault_agent.text.names import is_note
 from vault_agent.vault import platform
 from vault_agent.vault.entry import file_entry
 from vault_agent.vault.exclude import Verdict
@@ -42,18 +40,7 @@ class Scan:
     notes: list[FileEntry] = field(default_factory=list)
     attachments: list[FileEntry] = field(default_factory=list)
     warnings: list[Notice] = field(default_factory=list)
-    unlisted: list[str] = field(default_factory=list)  # folders and links with unknown content
-    # The target of each symbolic link, or None if it cannot be followed.
-    symlinks: dict[str, str | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Folder:
-    """A folder to list. Its path may contain links."""
-
-    path: str
-    real_path: str
-    linked_from: tuple[str, ...] = ()  # real paths of the folders that contain those links
+    unlisted: list[str] = field(default_factory=list)  # folders with unknown content
 
 
 def scan(
@@ -66,7 +53,7 @@ def scan(
 
     With `paths`, return only the files at and below these, and list only the folders on the way to
     them. None of them may lie below another. The folders' listings decide how a name is spelled.
-    Symbolic links on the way are named in `symlinks` but not followed.
+    No symbolic link is followed: what it leads to inside the vault has a path of its own.
 
     `on_progress` is called after each folder with the number of notes so far. A folder that cannot
     be listed causes a warning. It is named in `unlisted`, so that its notes do not count as
@@ -85,38 +72,27 @@ def scan(
 
 
 class _Walk:
-    """The state of one walk. Real folders come first, then links in the order of their paths."""
+    """The state of one walk."""
 
     def __init__(
         self, root: VaultRoot, listing: Listing, ways: Mapping[str, set[str]] | None
     ) -> None:
         self.scan = Scan()
-        self._listing = listing  # for folders whose path contains no link
+        self._listing = listing
         self._root = root
         self._ways = ways  # by folder, the only names wanted; in a folder without an entry, all
         self._exclusions = root.exclusions
-        self._folders = [_Folder("", "")]
-        self._links: deque[tuple[str, _Folder]] = deque()
-        self._entered: set[str] = set()  # real paths of the linked folders entered so far
+        self._folders = [] if ways == {} else [""]
 
-    def folders(self) -> Iterator[_Folder]:
+    def folders(self) -> Iterator[str]:
         """Yield the folders to list. Listing one adds its subfolders."""
-        if self._ways == {}:
-            return
-        yield from self._real_folders()
-        if self._ways is not None:
-            self.scan.symlinks.update((path, None) for path, _ in self._links)
-            return
-        self._links = deque(sorted(self._links, key=lambda link: link[0]))
-        while self._links:
-            self._follow(*self._links.popleft())
-            yield from self._real_folders()
+        while self._folders:
+            yield self._folders.pop()
 
-    def list(self, folder: _Folder) -> None:
+    def list(self, folder: str) -> None:
         """Add one folder's entries."""
         try:
-            listing = self._root.listing if folder.linked_from else self._listing
-            with listing(folder.path) as entries:
+            with self._listing(folder) as entries:
                 self._take(folder, entries)
         except CannotOpen as error:
             cause = error.cause
@@ -124,21 +100,17 @@ class _Walk:
             cause = Cause.UNREADABLE
         else:
             return
-        if cause is Cause.VANISHED and folder.path:
+        if cause is Cause.VANISHED and folder:
             return  # deleted since its parent was listed
-        self.scan.unlisted.append(folder.path)
-        self.scan.warnings.append(not_opened(folder.path, cause))
+        self.scan.unlisted.append(folder)
+        self.scan.warnings.append(not_opened(folder, cause))
 
-    def _real_folders(self) -> Iterator[_Folder]:
-        while self._folders:
-            yield self._folders.pop()
-
-    def _take(self, folder: _Folder, entries: Iterator[os.DirEntry[str]]) -> None:
-        prefix = folder.path + "/" if folder.path else ""
+    def _take(self, folder: str, entries: Iterator[os.DirEntry[str]]) -> None:
+        prefix = folder + "/" if folder else ""
         by_pattern = self._exclusions.by_pattern
         verdict = self._exclusions.verdict
         notes, attachments = self.scan.notes, self.scan.attachments
-        if self._ways and (wanted := self._ways.get(folder.path)):
+        if self._ways and (wanted := self._ways.get(folder)):
             entries = (entry for entry in entries if entry.name in wanted)
         for entry in entries:
             name = entry.name
@@ -156,69 +128,21 @@ class _Walk:
                     continue
                 (notes if is_note(name) else attachments).append(file_entry(path, status))
             elif platform.is_link(entry):
-                self._links.append((path, folder))
+                if not (verdict(path, name, is_dir=False) or verdict(path, name, is_dir=True)):
+                    self.scan.warnings.append(notice("SYMLINK_SKIPPED", path, "link"))
             elif entry.is_dir(follow_symlinks=False):
-                self._enter(folder, path, name)
+                self._enter(path, name)
             elif is_note(name) and not verdict(path, name, is_dir=False):
                 self.scan.warnings.append(not_opened(path, Cause.IRREGULAR))
 
-    def _enter(self, parent: _Folder, path: str, name: str) -> None:
+    def _enter(self, path: str, name: str) -> None:
         verdict = self._exclusions.verdict(path, name, is_dir=True)
         if verdict is None:
-            real_path = f"{parent.real_path}/{name}" if parent.real_path else name
-            self._folders.append(_Folder(path, real_path, parent.linked_from))
+            self._folders.append(path)
         elif verdict is Verdict.DEFAULT and self._ways is None:
             count, complete = self._count_notes(path)
             if count:
                 self.scan.warnings.append(_notes_excluded(path, count, complete=complete))
-
-    def _follow(self, path: str, parent: _Folder) -> None:
-        """Add a link's target: a file, or a folder to walk under the link's name."""
-        name = path.rpartition("/")[2]
-        if self._exclusions.verdict(path, name, is_dir=False):
-            return
-        self.scan.symlinks[path] = None
-        try:
-            target = self._root.resolve(path)
-        except CannotOpen as error:
-            # The target may exist.
-            if error.cause in (Cause.FORBIDDEN, Cause.UNREADABLE):
-                self.scan.unlisted.append(path)
-            reason = "broken" if error.cause is Cause.VANISHED else error.cause.value
-            self.scan.warnings.append(notice("SYMLINK_SKIPPED", path, reason))
-            return
-        self.scan.symlinks[path] = target.path
-        mode = target.stat.st_mode
-        if stat.S_ISREG(mode):
-            if is_note(path):
-                self.scan.notes.append(file_entry(path, target.stat))
-            elif not is_note(target.path):  # a note is never served as an attachment
-                self.scan.attachments.append(file_entry(path, target.stat))
-        elif not stat.S_ISDIR(mode):
-            if is_note(path):
-                self.scan.warnings.append(not_opened(path, Cause.IRREGULAR))
-        elif not self._exclusions.verdict(path, name, is_dir=True):
-            self._follow_folder(path, target.path, parent)
-
-    def _follow_folder(self, path: str, target: str, parent: _Folder) -> None:
-        """Walk a linked folder, unless the walk would not end or would grow without bound.
-
-        A link to a folder that contains it is a loop. Links found below another link enter each
-        folder only once: ten folders that all link to one another would otherwise be millions of
-        paths.
-        """
-        linked_from = (*parent.linked_from, parent.real_path)
-        if self._exclusions.excludes(target, is_dir=True):
-            reason = Cause.EXCLUDED.value
-        elif any(lies_in(folder, target) for folder in linked_from):
-            reason = Cause.LOOP.value
-        elif parent.linked_from and target in self._entered:
-            reason = "repeated"
-        else:
-            self._entered.add(target)
-            self._folders.append(_Folder(path, target, linked_from))
-            return
-        self.scan.warnings.append(notice("SYMLINK_SKIPPED", path, reason))
 
     def _count_notes(self, path: str) -> tuple[int, bool]:
         """Count the notes below a folder. The second value is False if it has too many entries."""

@@ -13,7 +13,7 @@ _MESSAGES = {
     "FILE_BINARY": "A file with a note's name contains binary data and was skipped.",
     "FILE_NOT_UTF8": "A note is not UTF-8. The invalid bytes were replaced.",
     "FILE_CHANGED_WHILE_READING": "A file kept changing while it was read. It may be read again.",
-    "SYMLINK_SKIPPED": "A symbolic link was not followed: it leads {where}.",
+    "SYMLINK_SKIPPED": "A symbolic link was not followed: {where}.",
 }
 # By reason. The target of a link is private and is not named.
 _WHY: dict[str, str] = {
@@ -23,13 +23,10 @@ _WHY: dict[str, str] = {
     Cause.UNREADABLE: "the system cannot read it",
 }
 _WHERE: dict[str, str] = {
-    Cause.OUTSIDE: "outside the vault",
-    Cause.EXCLUDED: "to an excluded path",
-    Cause.LOOP: "in a circle",
-    Cause.FORBIDDEN: "to a place without permission",
-    Cause.UNREADABLE: "to a place that the system cannot read",
-    "broken": "nowhere",
-    "repeated": "to a folder that another link already leads to",
+    Cause.OUTSIDE: "it leads outside the vault",
+    Cause.EXCLUDED: "it leads to an excluded path",
+    Cause.LOOP: "it leads in a circle",
+    "link": "what it leads to in the vault is indexed at its own path",
 }
 # Causes that only a link can have.
 _LINK_CAUSES = (Cause.OUTSIDE, Cause.EXCLUDED, Cause.LOOP)

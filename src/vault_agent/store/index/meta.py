@@ -12,7 +12,7 @@ from vault_agent.store.failures import damaged
 if TYPE_CHECKING:
     import sqlite3
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 """SQLite's `user_version`. An index with another version is rebuilt."""
 BY_VERSION = {"reason": "version"}
 """The details of a refusal that the next start ends with a rebuild."""

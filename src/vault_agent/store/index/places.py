@@ -42,11 +42,6 @@ def left_out_at(
     return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
 
 
-def symlinks(connection: sqlite3.Connection) -> dict[str, str | None]:
-    """Return the target of each symbolic link of the vault, None if it cannot be followed."""
-    return dict(fetch(connection, "SELECT path, target FROM symlink"))
-
-
 def files_named(
     connection: sqlite3.Connection, lookups: Iterable[int]
 ) -> tuple[list[tuple[str, tuple[str, ...]]], list[str]]:

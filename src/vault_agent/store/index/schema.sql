@@ -124,10 +124,3 @@ CREATE TABLE name (
     handle INTEGER NOT NULL,
     PRIMARY KEY (lookup, handle)
 ) STRICT, WITHOUT ROWID;
-
--- The vault's symbolic links with their real targets; NULL if a link cannot be followed. A run of
--- single paths must know whether a file has a second path through a link.
-CREATE TABLE symlink (
-    path   TEXT PRIMARY KEY,
-    target TEXT
-) STRICT, WITHOUT ROWID;

@@ -222,12 +222,6 @@ class NoteWriter:
                 [(*entry, unread) for entry, unread in added],
             )
 
-    def change_symlinks(self, added: Mapping[str, str | None], removed: Iterable[str]) -> None:
-        """Add symbolic links with their targets, and remove others."""
-        self._delete("symlink WHERE path = ?", [(path,) for path in removed])
-        with translated():
-            self._connection.executemany("INSERT INTO symlink VALUES (?, ?)", list(added.items()))
-
     def resolve(self, resolved: Iterable[ResolvedLink]) -> list[LinkRow]:
         """Record the destinations of links, and return the links whose destination has changed."""
         changed = [
