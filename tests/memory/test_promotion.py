@@ -350,3 +350,66 @@ async def test_links_into_the_global_vault_are_edges_of_the_graph(tmp_path: Path
     where = {link.target: (link.status, link.vault) for link in links}
     assert where["global:retry"] == ("resolved", "global")
     assert where["global:none"] == ("unresolved", None)
+
+
+SESSION = (
+    JOURNAL
+    + """
+## Key Decisions
+- **User:** a regex, no structured parsing
+
+### Why
+The output is streamed.
+
+## Open Questions
+- TOKEN
+"""
+)
+DECISIONS = "patterns/parse-costs-with-a-regex-key-decisions.md"
+
+
+async def test_a_section_is_promoted_alone_and_both_sides_say_so(tmp_path: Path):
+    secret = "Password: correct-horse-battery"
+    async with opened(tmp_path) as vaults:
+        await vaults.add("journals/costs.md", SESSION.replace("TOKEN", secret))
+        done = await vaults.promote(section="key decisions")
+        assert (done.created, done.copy.path) == (True, DECISIONS)
+        copy = (vaults.shared / DECISIONS).read_text()
+        assert "## Key Decisions" in copy
+        assert "The output is streamed." in copy  # a heading below it belongs to it
+        assert "cost module" not in copy
+        assert secret not in copy
+        assert read_keys(copy.encode())["promoted_from"].endswith("#key-decisions")
+        original = vaults.original()
+        assert (original["promoted"], original.get("promoted_to")) == (True, None)
+        assert original["links"] == ["modules/costs", f"global:{DECISIONS}"]
+        async with vaults.app.vaults.open("global") as vault:
+            await vault.runs.index_paths([DECISIONS])
+        again = await vaults.promote(section="Key Decisions")
+        assert (again.created, again.copy.path) == (False, DECISIONS)
+        await vaults.refused("PROMOTE_SECRETS", section="Open Questions")
+        await vaults.refused("PROMOTE_SECRETS")
+        await vaults.refused("HEADING_NOT_FOUND", section="Nothing")
+        undone = await vaults.undo(section="Key Decisions")
+        assert undone.changed
+        assert undone.trash_path is not None
+        assert (vaults.shop / "journals/costs.md").read_text() == SESSION.replace("TOKEN", secret)
+
+
+async def test_a_section_that_is_there_is_warned_of_and_leaves_the_marks_of_the_whole(
+    tmp_path: Path,
+):
+    async with opened(tmp_path) as vaults:
+        await vaults.add("journals/costs.md", SESSION)
+        body = "## Key Decisions\n- **User:** a regex, no structured parsing\n\n### Why\n"
+        await vaults.add("patterns/old.md", f"{body}The output is streamed.\n", name="global")
+        refused = await vaults.refused("PROMOTE_SIMILAR", section="Key Decisions")
+        assert [note["path"] for note in refused.details["similar"]] == ["patterns/old.md"]
+        await vaults.promote(force=True)
+        await vaults.promote(section="Key Decisions", force=True)
+        async with vaults.app.vaults.open("global") as vault:
+            await vault.runs.index_paths([DECISIONS])
+        await vaults.undo(section="Key Decisions")
+        original = vaults.original()
+        assert (original["promoted"], original["promoted_to"]) == (True, f"global:{COPY}")
+        assert original["links"] == ["modules/costs", f"global:{COPY}"]

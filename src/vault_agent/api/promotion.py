@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from vault_agent.memory.promotion import Promotion
 
 _Folder = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+_Heading = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 
 
 class PromoteBody(Model):
     """A note of a project's vault, and how it is copied to the global one."""
 
     note_id: NoteId
+    section: _Heading | None = Field(
+        default=None, description="Copy only what is below this heading."
+    )
     folder: _Folder | None = Field(
         default=None, description="In the global vault. By default that of the note's type."
     )
@@ -34,9 +38,10 @@ class PromoteBody(Model):
 
 
 class DemoteRequest(Model):
-    """A note whose promotion is taken back."""
+    """A note whose promotion is taken back, or a section of it."""
 
     note_id: NoteId
+    section: _Heading | None = Field(default=None, description="The heading, if one was promoted.")
 
 
 def _of(call: CallContext) -> Promotion:
@@ -56,6 +61,7 @@ async def _promote(call: CallContext, sent: PromoteBody) -> Found:
         call.vault,
         sent.note_id,
         _writer(call.caller),
+        section=sent.section,
         folder=sent.folder,
         force=sent.force,
     )
@@ -64,7 +70,8 @@ async def _promote(call: CallContext, sent: PromoteBody) -> Found:
 
 async def _demote(call: CallContext, sent: DemoteRequest) -> Found:
     """Take a promotion back: its copy goes to the trash."""
-    done = await _of(call).undo(call.vault, sent.note_id, _writer(call.caller))
+    writer = _writer(call.caller)
+    done = await _of(call).undo(call.vault, sent.note_id, writer, section=sent.section)
     return Found(done, done.warnings)
 
 
@@ -78,6 +85,8 @@ _CODES = tuple(
             *EDIT_CODES,
             "FRONTMATTER_INVALID",
             "FRONTMATTER_KEY_AMBIGUOUS",
+            "HEADING_NOT_FOUND",
+            "HEADING_AMBIGUOUS",
         )
     )
 )

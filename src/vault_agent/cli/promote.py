@@ -17,24 +17,26 @@ if TYPE_CHECKING:
 
 @click.command("promote", cls=Command)
 @click.argument("note")
+@click.option("--section", metavar="HEADING", help="Copy only what is below this heading.")
 @click.option("--folder", help="The folder of the global vault. Default: that of the note's type.")
 @click.option("--force", is_flag=True, help="Even if the global vault has a similar note.")
 @click.option("--undo", is_flag=True, help="Take the promotion back: the copy goes to the trash.")
 @click.pass_obj
 async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
-    """Copy a note of a project to the global vault.
+    """Copy a note of a project, or a section of it, to the global vault.
 
     \b
     vault-agent promote "Parse costs with a regex"
+    vault-agent promote "Parse costs with a regex" --section "Key Decisions"
     vault-agent promote id:decision-2026-02-13-k3x7qa --undo
     """  # noqa: D301 - \\b tells the parser to keep these lines
     undo = options.pop("undo")
-    if undo and any(options.values()):
-        raise click.UsageError("--undo takes no other option")
+    if undo and (options["folder"] or options["force"]):
+        raise click.UsageError("--undo takes no other option than --section")
     async with invocation.client() as client:
         place = await find(invocation, client, note)
         if undo:
-            await _undo(invocation, client, place.note_id)
+            await _undo(invocation, client, place.note_id, options["section"])
             return
         body = {name: value for name, value in options.items() if value}
         reply = await client.call(calls.PROMOTE, body, note_id=place.note_id)
@@ -46,8 +48,8 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
     warn(reply.warnings)
 
 
-async def _undo(invocation: Invocation, client: Client, note_id: str) -> None:
-    reply = await client.call(calls.PROMOTE_UNDO, note_id=note_id)
+async def _undo(invocation: Invocation, client: Client, note_id: str, section: str | None) -> None:
+    reply = await client.call(calls.PROMOTE_UNDO, note_id=note_id, section=section)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]

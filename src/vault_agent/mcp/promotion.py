@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.promotion import PROMOTE, PromoteBody
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import warning_lines
-from vault_agent.mcp.tool import FALSE, PATH, Tool
+from vault_agent.mcp.tool import FALSE, PATH, TEXT, Tool
 from vault_agent.mcp.view import IN_GLOBAL
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 async def _promote(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["path"])
-    body = {"noteId": note.note_id, "force": given["force"]}
+    body = {"noteId": note.note_id, "force": given["force"], "section": given.get("section")}
     if "in" in given:
         body["folder"] = given["in"]
     reply = await view.perform(PROMOTE, parse_values(PromoteBody, body))
@@ -31,10 +31,11 @@ async def _promote(view: View, given: Mapping[str, Any]) -> str:
 
 PROMOTE_TOOL = Tool(
     "promote_note_to_global",
-    "Copy a note of this project to the user's global vault, where all projects find it. Only for"
-    " what holds beyond this project.",
+    "Copy a note of this project, or a section of it, to the user's global vault, where all"
+    " projects find it. Only for what holds beyond this project.",
     {
         "path": PATH,
+        "section": {**TEXT, "description": "Heading; default: the whole note"},
         "in": {**PATH, "description": "Folder of the global vault; default: that of its type"},
         "force": FALSE,
     },

@@ -99,27 +99,30 @@ class Promotion:
         note_id: str,
         writer: Writer,
         *,
+        section: str | None = None,
         folder: str | None = None,
         force: bool = False,
     ) -> Promoted:
         """Copy a note of a project's vault to the global one, and mark it as promoted.
 
-        A note that is promoted already gets the marks that a crash has left out. Its copy stays as
-        it is: it is a note of its own.
+        With `section`, only what is below that heading is copied, and the note links to it. A note
+        that is promoted already gets the marks that a crash has left out. Its copy stays as it is:
+        it is a note of its own.
 
         Raises:
             Forbidden: `VAULT_READ_ONLY` for a note of another vault than a project's.
             NotFound: `NOTE_NOT_FOUND`; `VAULT_UNKNOWN` if there is no global vault.
+                `HEADING_NOT_FOUND`.
             InvalidRequest: `PROMOTE_SECRETS` with `details.secrets`; `INVALID_REQUEST` for a note
                 of the global vault.
             Conflict: `PROMOTE_SIMILAR` with `details.similar`, unless `force`.
             VaultAgentError: as `Writing.create` and `Writing.edit`.
         """
         async with self._turn, self._global() as there:
-            here = await self._original(vault, note_id, writer)
+            here = await self._original(vault, note_id, section, writer)
             found = await self._copy(here, there, writer)
             if found is not None:
-                marked = here.original.promoted_path == found.path
+                marked = here.original.names_copy(found.path)
                 done = () if marked else await self._mark(here, found.path, writer)
                 return Promoted(found.copy, warnings=tuple(done))
             self._check_secrets(here.original)
@@ -131,14 +134,16 @@ class Promotion:
             warnings += await self._mark(here, made.path, writer)
             return Promoted(made, created=created, warnings=tuple(warnings))
 
-    async def undo(self, vault: OpenVault, note_id: str, writer: Writer) -> Demoted:
+    async def undo(
+        self, vault: OpenVault, note_id: str, writer: Writer, *, section: str | None = None
+    ) -> Demoted:
         """Take a promotion back: its copy goes to the trash, and the marks of the note go.
 
         Raises:
             VaultAgentError: as `promote`.
         """
         async with self._turn, self._global() as there:
-            here = await self._original(vault, note_id, writer)
+            here = await self._original(vault, note_id, section, writer)
             found = await self._copy(here, there, writer)
             warnings: list[Warning] = []
             trash = None
@@ -147,7 +152,7 @@ class Promotion:
                 removed = await there.writing.remove(found.path, write)
                 trash = removed.trash_path
                 warnings += removed.warnings
-            changed, more = await self._unmark(here, writer)
+            changed, more = await self._unmark(here, writer, found)
             return Demoted(
                 changed=changed or trash is not None,
                 copy=found.copy if found is not None else None,
@@ -221,15 +226,28 @@ class Promotion:
     async def _mark(self, here: _Here, path: str, writer: Writer) -> Sequence[Warning]:
         write = _write(PROMOTE, Right.EDIT, writer)
         source = here.original.path
-        written = await here.writing.edit(source, write, lambda note: texts.marked(note, path))
+        whole = not here.original.section
+        written = await here.writing.edit(
+            source, write, lambda note: texts.marked(note, path, whole=whole)
+        )
         return written.warnings
 
-    async def _unmark(self, here: _Here, writer: Writer) -> tuple[bool, Sequence[Warning]]:
+    async def _unmark(
+        self, here: _Here, writer: Writer, found: _Found | None
+    ) -> tuple[bool, Sequence[Warning]]:
         """Remove the marks of a note: as the log knows what was there before, else by their names.
 
         Return whether it had any.
         """
         path = here.original.path
+        if here.original.section:
+            if found is None:
+                return False, ()
+            write = _write(UNDO, Right.EDIT, writer)
+            written = await here.writing.edit(
+                path, write, lambda note: texts.unmarked(note, found.path)
+            )
+            return written.changed, written.warnings
         if not await in_thread(texts.is_marked, here.original.text.encode()):
             return False, ()
         for each in await here.writing.writes(path=path):
@@ -268,7 +286,9 @@ class Promotion:
                 remedy="It is made when a project gets its vault.",
             ) from None
 
-    async def _original(self, vault: OpenVault, note_id: str, writer: Writer) -> _Here:
+    async def _original(
+        self, vault: OpenVault, note_id: str, section: str | None, writer: Writer
+    ) -> _Here:
         entry = self._vaults.entry_of(vault)
         if entry is not None and entry.role is Role.GLOBAL:
             raise InvalidRequest(
@@ -280,10 +300,13 @@ class Promotion:
         await ready(vault, writing)
         path = (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
         note = await writing.read(path, _write(PROMOTE, Right.EDIT, writer))
+        original = await in_thread(texts.read_original, note, path)
+        if section is not None:
+            original = await in_thread(texts.part_of, original, section)
         return _Here(
             vault,
             writing,
-            await in_thread(texts.read_original, note, path),
+            original,
             texts.Origin(entry.uid, entry.name, identify(path)),
         )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.markdown import frontmatter, links
+from vault_agent.markdown.address import Address, find_section
+from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import editable, spliced
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.unlink import replaced, whole_links
@@ -40,7 +42,7 @@ _NOT_COPIED = (PROMOTED, PROMOTED_TO, FROM, "files", "source_files")
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A note to promote."""
+    """A note to promote, or a section of it: then `section` is its heading as a name."""
 
     path: str
     text: str
@@ -49,12 +51,19 @@ class Original:
     type: str
     title: str
     line_end: str
+    section: str = ""
 
     @property
     def promoted_path(self) -> str | None:
         """The path of its copy in the global vault, if it names one."""
-        value = self.values.get(PROMOTED_TO)
+        value = None if self.section else self.values.get(PROMOTED_TO)
         return _target(value) if isinstance(value, str) and _is_global(value) else None
+
+    def names_copy(self, path: str) -> bool:
+        """Whether it has the marks of a copy at this path."""
+        if self.section:
+            return GLOBAL + path in _items(self.values.get(LINKS))
+        return self.promoted_path == path
 
 
 class Copied(NamedTuple):
@@ -86,10 +95,34 @@ def read_original(note: bytes, path: str) -> Original:
     return Original(path, text.text, values, body, kind, parsed.title, text.line_end() or "\n")
 
 
+def part_of(original: Original, heading: str) -> Original:
+    """Return a section of a note as what is promoted. Its lines stay at their places in `text`.
+
+    Raises:
+        Conflict: `HEADING_AMBIGUOUS`.
+        NotFound: `HEADING_NOT_FOUND`.
+    """
+    found = find_section(Document.of_body(original.body), Address(heading=(heading,)))
+    body = original.body[found.start : found.end]
+    head = original.text[: len(original.text) - len(original.body)]
+    before = "\n" * original.body.count("\n", 0, found.start)
+    return replace(
+        original,
+        text=head + before + body,
+        body=body,
+        title=f"{original.title}: {found.text}",
+        section=slug(found.text) or "section",
+    )
+
+
 def key_of(original: Original, origin: Origin) -> str:
-    """Return what a copy says about its original: `{uid}:{id}`, with the note ID if it has none."""
+    """Return what a copy says about its original: `{uid}:{id}`, with the note ID if it has none.
+
+    The name of a section follows after `#`.
+    """
     value = original.values.get("id")
-    return f"{origin.uid}:{value if isinstance(value, str) and value else origin.note_id}"
+    key = f"{origin.uid}:{value if isinstance(value, str) and value else origin.note_id}"
+    return f"{key}#{original.section}" if original.section else key
 
 
 def type_of_copy(original: Original) -> str:
@@ -142,6 +175,7 @@ def copy_of(
         return written if target == link.target else written.replace(GLOBAL, "", 1)
 
     dropped = (*_NOT_COPIED, *(_OF_JOURNALS if original.type == "journal" else ()))
+    dropped += ("aliases",) if original.section else ()
     values: Properties = {
         name: _without_dead_links(name, value, leads)
         for name, value in original.values.items()
@@ -173,25 +207,34 @@ def copied(note: bytes) -> Copied | None:
     return Copied(key, identifier if isinstance(identifier, str) else None)
 
 
-def marked(note: bytes, path: str) -> tuple[Splice, ...]:
+def marked(note: bytes, path: str, *, whole: bool = True) -> tuple[Splice, ...]:
     """Mark an original as promoted to a path of the global vault. Its body stays as it is.
+
+    Where a section was promoted, the note links to the copy but does not say that it is there.
 
     Raises as `set_keys`.
     """
     values = read_keys(note)
-    old, place = values.get(PROMOTED_TO), GLOBAL + path
+    old, place = values.get(PROMOTED_TO) if whole else None, GLOBAL + path
     kept = [each for each in _items(values.get(LINKS)) if each not in (old, place)]
-    marks: Properties = {PROMOTED: True, PROMOTED_TO: place, LINKS: [*kept, place]}
-    return set_keys(note, marks)
+    named: Properties = {PROMOTED_TO: place} if whole else {}
+    return set_keys(note, {PROMOTED: True, **named, LINKS: [*kept, place]})
 
 
-def unmarked(note: bytes) -> tuple[Splice, ...]:
-    """Remove the marks of an original. Raises as `set_keys`."""
+def unmarked(note: bytes, section_path: str | None = None) -> tuple[Splice, ...]:
+    """Remove the marks of an original, or of a section whose copy is at a path.
+
+    What is promoted besides keeps its marks. Raises as `set_keys`.
+    """
     values = read_keys(note)
-    place = values.get(PROMOTED_TO)
-    gone = [name for name in (PROMOTED, PROMOTED_TO) if values.get(name) not in (None, False)]
+    place = values.get(PROMOTED_TO) if section_path is None else GLOBAL + section_path
     linked = _items(values.get(LINKS))
     kept = [each for each in linked if each != place]
+    others = [each for each in kept if _is_global(each)]
+    marks = [PROMOTED_TO] if section_path is None else []
+    if not others and (section_path is None or values.get(PROMOTED_TO) is None):
+        marks.insert(0, PROMOTED)
+    gone = [name for name in marks if values.get(name) not in (None, False)]
     if len(kept) == len(linked):
         return set_keys(note, {}, gone)
     return set_keys(note, {LINKS: kept} if kept else {}, gone if kept else [*gone, LINKS])
