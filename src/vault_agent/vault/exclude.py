@@ -72,7 +72,6 @@ class _Rule(NamedTuple):
 
     regex: re.Pattern[str]
     include: bool  # pathspec's term: True excludes entries; False (a leading !) includes them again
-    by_name: bool  # it matches names in any folder, not paths
 
 
 class Exclusions:
@@ -87,8 +86,6 @@ class Exclusions:
         self.patterns = tuple(patterns)
         # Last pattern first, since the last match decides.
         self._rules = tuple(reversed(list(_compile(self.patterns))))
-        self._any_name = _union([rule.regex for rule in self._rules if rule.by_name])
-        self._any_path = _union([rule.regex for rule in self._rules if not rule.by_name])
 
     def __reduce__(self) -> tuple[type[Exclusions], tuple[tuple[str, ...]]]:
         return Exclusions, (self.patterns,)
@@ -107,7 +104,7 @@ class Exclusions:
     def excludes(self, path: str, is_dir: bool = False) -> bool:
         """Whether the path, or a folder it lies in, is excluded. Does not access the disk.
 
-        The time is linear in the path's length, apart from the user's patterns of paths.
+        The time is linear in the path's length, apart from the user's patterns.
         """
         if not self._rules:
             *folders, last = path.split("/")
@@ -142,27 +139,20 @@ class Exclusions:
 
         `name` is the last segment of `path`. A walk already has both.
         """
-        if is_dir and self._any_path is not None:
+        if is_dir and self._rules:
             path += "/"
         return self._judge(path, len(path), name, is_dir=is_dir)
 
     def _judge(self, path: str, end: int, name: str, *, is_dir: bool) -> Verdict | None:
         """Return the verdict on the entry path[:end]. A folder ends in "/", as in patterns.
 
-        The path is not sliced, because that would be slow for deep folders. It is used only if
-        there are patterns of paths.
+        The path is not sliced, because that would be slow for deep folders.
         """
         if name.startswith("."):
             return Verdict.HIDDEN
-        if self._rules:
-            named = f"{name}/" if is_dir else name
-            if (self._any_name is not None and self._any_name.match(named)) or (
-                self._any_path is not None and self._any_path.match(path, 0, end)
-            ):
-                for rule in self._rules:
-                    candidate, stop = (named, len(named)) if rule.by_name else (path, end)
-                    if _matches(rule.regex, candidate, stop):
-                        return Verdict.PATTERN if rule.include else None
+        for rule in self._rules:
+            if _matches(rule.regex, path, end):
+                return Verdict.PATTERN if rule.include else None
         if is_dir and name in DEFAULT_FOLDERS:
             return Verdict.DEFAULT
         return None
@@ -182,13 +172,7 @@ def _compile(patterns: Sequence[str]) -> Iterator[_Rule]:
         # pathspec gives no regex for a pattern that can never match, such as `[` or `/`.
         if not isinstance(compiled.regex, re.Pattern) or compiled.include is None:
             raise _bad_pattern(position)
-        yield _Rule(compiled.regex, compiled.include, _is_by_name(pattern))
-
-
-def _is_by_name(pattern: str) -> bool:
-    """Whether gitignore matches a pattern with names alone: it has no slash except at its end."""
-    name = pattern.removeprefix("!").rstrip().removesuffix("/").removeprefix("**/")
-    return "/" not in name
+        yield _Rule(compiled.regex, compiled.include)
 
 
 def _matches(regex: re.Pattern[str], candidate: str, end: int) -> bool:
@@ -204,15 +188,6 @@ def _matches(regex: re.Pattern[str], candidate: str, end: int) -> bool:
         return False
     mark = match.groupdict().get(FOLDER_MARK)
     return mark is None or match.end(FOLDER_MARK) == end
-
-
-def _union(regexes: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
-    """Join the patterns into one, so that most entries need a single match."""
-    if not regexes:
-        return None
-    return re.compile(
-        "|".join(f"(?:{r.pattern})".replace(f"?P<{FOLDER_MARK}>", "?:") for r in regexes)
-    )
 
 
 def _bad_pattern(position: int) -> Misconfigured:
