@@ -37,7 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "wire",
     ),
     ("search", "indexing"),
-    ("writing", "freshness"),
+    ("writing",),
     ("vaults",),
     ("memory",),
     ("app",),
@@ -55,7 +55,7 @@ ONLY: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 # Only the composition root and the entry points read settings.
-READS_SETTINGS = {"freshness", "vaults", "memory", "app", "server", "cli"}
+READS_SETTINGS = {"vaults", "memory", "app", "server", "cli"}
 # Groups of modules within `store`: they share its other modules, and nothing else.
 STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "writes", "openings"}
 # Only these commands start a server, and only inside a function: the others start quickly.
@@ -286,13 +286,13 @@ def test_no_room_is_over_its_budget():
         ("store/index/notes.py", "from vault_agent.store.fulltext import reader"),  # groups
         ("store/openings/record.py", "from vault_agent.store.index import notes"),
         ("model/notes.py", "from vault_agent import store"),  # upwards
-        ("search/search.py", "from vault_agent.freshness import jobs"),
+        ("search/search.py", "from vault_agent.vaults import jobs"),
         ("indexing/index.py", "from vault_agent.search import lexical"),
         ("ranking/fuse.py", "if TYPE_CHECKING:\n    from vault_agent.store import Row"),
         ("attic/new.py", "import json"),  # a room without a place
         ("cli/search.py", "def run():\n    from vault_agent.server import app"),  # not lazily
         ("cli/serve.py", "from vault_agent.server import app"),  # not at the top
-        ("cli/search.py", "from vault_agent.freshness import jobs"),  # past the client
+        ("cli/search.py", "from vault_agent.vaults import jobs"),  # past the client
         ("search/search.py", "from vault_agent.config import Config"),  # reads settings
         ("server/app.py", "import sqlite3"),  # another room's trade
         ("vaults/vaults.py", "import tantivy"),

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.config import endpoint_settings, index_parent, rerank_settings
-from vault_agent.freshness.background import Background
 from vault_agent.memory.collected import Collector
 from vault_agent.memory.deliveries import Deliveries
 from vault_agent.memory.journals import Journals
@@ -20,6 +19,7 @@ from vault_agent.memory.sessions import Sessions
 from vault_agent.models.settings import EndpointSettings
 from vault_agent.system.files import make_private_folder
 from vault_agent.vaults.across import Across
+from vault_agent.vaults.background import Background
 from vault_agent.vaults.known import KnownVaults
 from vault_agent.vaults.several import Several
 from vault_agent.vaults.shared import Shared

@@ -14,9 +14,9 @@ from tests.support.index_runs import Vault
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.freshness.checks import Checks
 from vault_agent.indexing.protocol import Refused, Verified, Verify
 from vault_agent.store.current import CurrentIndex
+from vault_agent.vaults.checks import Checks
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -16,13 +16,13 @@ from tests.support.index_runs import MAX_NOTE_BYTES, Vault
 from tests.support.systems import posix
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
-from vault_agent.freshness.sweeping import sweep
 from vault_agent.indexing.compare import compare, verify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index import notes as reading
+from vault_agent.vaults.sweeping import sweep
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,8 +19,6 @@ from tests.support.privacy import Confidences
 from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
-from vault_agent.freshness.event_stream import EventStream
-from vault_agent.freshness.jobs import JobOptions
 from vault_agent.model.health import Health, IndexHealth, ServedVault
 from vault_agent.model.jobs import Job, JobState
 from vault_agent.model.metadata import Metadata
@@ -31,6 +29,8 @@ from vault_agent.model.watch import WatchStatus
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
 from vault_agent.vault.attachments import describe
+from vault_agent.vaults.event_stream import EventStream
+from vault_agent.vaults.jobs import JobOptions
 
 if TYPE_CHECKING:
     from vault_agent.server.connection import Limits

@@ -71,7 +71,7 @@ async def test_library_messages_are_reduced_to_their_type(stream):
 
 def test_a_crash_is_logged_with_process_type_and_lines():
     stream = io.StringIO()
-    frames = ("vault_agent.freshness.jobs:12", "vault_agent.indexing.index:3")
+    frames = ("vault_agent.vaults.jobs:12", "vault_agent.indexing.index:3")
     report_crash(EventLog(Level.ERROR, stream), "keeper", CrashReport("ValueError", frames))
     event = json.loads(stream.getvalue())
     assert (event["event"], event["process"], event["error_type"]) == (

@@ -9,9 +9,9 @@ import pytest
 from tests.server.conftest import run
 from tests.support.clocks import PATIENCE
 
-from vault_agent.freshness import event_stream as news
 from vault_agent.model.watch import Revision, WatchState, WatchStatus
 from vault_agent.server import events
+from vault_agent.vaults import event_stream as news
 
 STATE = WatchStatus(
     enabled=True,

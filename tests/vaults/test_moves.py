@@ -12,10 +12,10 @@ from tests.vaults import test_writes as test_writing
 from tests.vaults.test_writes import WRITE, root  # noqa: F401 - a fixture
 
 from vault_agent.errors import Busy, Conflict
-from vault_agent.freshness.jobs import JobState
 from vault_agent.model.jobs import Job, JobKind
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Write, Written
+from vault_agent.vaults.jobs import JobState
 from vault_agent.vaults.moves import move, undo
 from vault_agent.writing import move as planning
 from vault_agent.writing.files import AT_ONCE

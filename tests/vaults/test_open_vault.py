@@ -21,9 +21,6 @@ from tests.support.waiting import eventually_async, nothing_happens
 from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable
-from vault_agent.freshness.background import Background
-from vault_agent.freshness.indexer import Indexer
-from vault_agent.freshness.jobs import JobOptions
 from vault_agent.indexing.protocol import Compare, Embedded, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
 from vault_agent.model.identifiers import identify
@@ -32,6 +29,9 @@ from vault_agent.model.search import SearchQuery
 from vault_agent.model.watch import Revision
 from vault_agent.search.note_file import read_whole
 from vault_agent.store.positions import read_positions
+from vault_agent.vaults.background import Background
+from vault_agent.vaults.indexer import Indexer
+from vault_agent.vaults.jobs import JobOptions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,12 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.freshness.test_watch import command_of
 from tests.support.clocks import PATIENCE
 from tests.support.local_model import LocalModel
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
+from tests.vaults.test_watch import command_of
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
@@ -23,12 +23,12 @@ from vault_agent.config.project_file import path_of
 from vault_agent.config.registry import Registered, Role, add_vault, forget_vault, new_uid
 from vault_agent.config.rules import index_folder
 from vault_agent.errors import Busy, Conflict, Forbidden, Misconfigured, NotFound
-from vault_agent.freshness.runs import Runs
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.takeover import take_over
 from vault_agent.vaults import vaults as module
+from vault_agent.vaults.runs import Runs
 from vault_agent.wire.requests import SearchBody
 
 if TYPE_CHECKING:

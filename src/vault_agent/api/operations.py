@@ -25,7 +25,6 @@ from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
 from vault_agent.api.web import WEB_OPERATIONS
 from vault_agent.api.writes import LOG_OPERATIONS
 from vault_agent.api.writing import WRITE_OPERATIONS
-from vault_agent.freshness.jobs import JobOptions
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobList, OneJob, Trigger
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, FolderContents, NoteContent
@@ -33,6 +32,7 @@ from vault_agent.model.search import MAX_RANKED, Answer, CompactAnswer
 from vault_agent.model.watch import WatchStatus
 from vault_agent.search.note_file import read_chunk, read_whole
 from vault_agent.vault.attachments import describe, list_folder
+from vault_agent.vaults.jobs import JobOptions
 from vault_agent.wire.requests import (
     AttachmentRequest,
     ChunkRequest,
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.api.context import CallContext
-    from vault_agent.freshness.event_stream import StreamItem
     from vault_agent.model.jobs import Job
     from vault_agent.vault.attachments import OpenAttachment
+    from vault_agent.vaults.event_stream import StreamItem
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.requests import ResultFields
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from vault_agent.api.caller import CallerKind
-    from vault_agent.freshness.event_stream import StreamItem
     from vault_agent.server.connection import Limits
+    from vault_agent.vaults.event_stream import StreamItem
 
     StreamCaller = tuple[str, CallerKind]  # the client's address, and who calls
 

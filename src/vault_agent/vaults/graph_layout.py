@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from vault_agent.freshness.background import Background
     from vault_agent.indexing.protocol import Answer
+    from vault_agent.vaults.background import Background
 
 MAGIC = b"VAL1"
 RETRY_SECONDS = 2

@@ -12,10 +12,10 @@ from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
-    from vault_agent.freshness.checks import Checks
-    from vault_agent.freshness.runs import IndexedVault, Runs
-    from vault_agent.freshness.watch import Watch
     from vault_agent.model.jobs import Job
+    from vault_agent.vaults.checks import Checks
+    from vault_agent.vaults.runs import IndexedVault, Runs
+    from vault_agent.vaults.watch import Watch
     from vault_agent.vaults.writes import Writes
 
 

@@ -12,9 +12,9 @@ from vault_agent.writing.move import MoveStopped
 from vault_agent.writing.transaction import NeedsJob
 
 if TYPE_CHECKING:
-    from vault_agent.freshness.jobs import Jobs, Progress
     from vault_agent.model.jobs import Job
     from vault_agent.model.writing import Write, Written
+    from vault_agent.vaults.jobs import Jobs, Progress
     from vault_agent.writing.files import Files
     from vault_agent.writing.write import Writing
 

@@ -10,13 +10,6 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import anyio
 
 from vault_agent.config.registry import DEFAULT
-from vault_agent.freshness.checks import Checks
-from vault_agent.freshness.embed_later import EmbedLater
-from vault_agent.freshness.embeddings import Embeddings
-from vault_agent.freshness.following import Following
-from vault_agent.freshness.jobs import JobOptions, Jobs
-from vault_agent.freshness.runs import NOTES_EXCLUDED, Runs
-from vault_agent.freshness.watch import Watch
 from vault_agent.indexing.protocol import Cluster, LayOut
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.related import related
@@ -24,13 +17,20 @@ from vault_agent.search.search import search
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
 from vault_agent.vault.exclude import Verdict
+from vault_agent.vaults.checks import Checks
+from vault_agent.vaults.embed_later import EmbedLater
+from vault_agent.vaults.embeddings import Embeddings
+from vault_agent.vaults.following import Following
 from vault_agent.vaults.graph_layout import GraphLayout
 from vault_agent.vaults.health import health
+from vault_agent.vaults.jobs import JobOptions, Jobs
 from vault_agent.vaults.links import Links
 from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.reading import LinksOfVault, Reading
+from vault_agent.vaults.runs import NOTES_EXCLUDED, Runs
 from vault_agent.vaults.secret import Secret
 from vault_agent.vaults.typing_help import TypingHelp
+from vault_agent.vaults.watch import Watch
 from vault_agent.vaults.writes import Writes
 from vault_agent.writing.records import Records
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.config import Config
-    from vault_agent.freshness.runs import IndexedVault
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.root import VaultRoot
+    from vault_agent.vaults.runs import IndexedVault
     from vault_agent.vaults.shared import Shared
     from vault_agent.writing.files import Files
     from vault_agent.writing.write import Writing

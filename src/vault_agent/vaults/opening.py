@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING
 from vault_agent.config import index_directory
 from vault_agent.config.access import writes_by_itself
 from vault_agent.config.registry import DEFAULT, Role
-from vault_agent.freshness.background import Background
-from vault_agent.freshness.event_stream import EventStream
-from vault_agent.freshness.indexer import Indexer
-from vault_agent.freshness.runs import IndexedVault
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
@@ -24,7 +20,11 @@ from vault_agent.store.takeover import has_notes, take_over
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.root import VaultRoot
+from vault_agent.vaults.background import Background
+from vault_agent.vaults.event_stream import EventStream
+from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.runs import IndexedVault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -15,14 +15,14 @@ from vault_agent.store.index.notes import note_by_id
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from vault_agent.freshness.checks import Checks
-    from vault_agent.freshness.following import Following
-    from vault_agent.freshness.jobs import Jobs
-    from vault_agent.freshness.runs import IndexedVault, Runs
-    from vault_agent.freshness.watch import Watch
     from vault_agent.model.jobs import Job
     from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
+    from vault_agent.vaults.checks import Checks
+    from vault_agent.vaults.following import Following
+    from vault_agent.vaults.jobs import Jobs
+    from vault_agent.vaults.runs import IndexedVault, Runs
+    from vault_agent.vaults.watch import Watch
 
 Reply = TypeVar("Reply")
 Options = ParamSpec("Options")

@@ -11,12 +11,12 @@ from vault_agent.search.complete import names, stats_of, suggest
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from vault_agent.freshness.background import Background
     from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery
     from vault_agent.search.complete import Names
     from vault_agent.store.current import Snapshot
     from vault_agent.system.allowance import Allowance
     from vault_agent.vault.root import VaultRoot
+    from vault_agent.vaults.background import Background
 
     Read = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
 

@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.freshness.background import quietly
-from vault_agent.freshness.event_stream import revision_of
-from vault_agent.freshness.jobs import timestamp
-from vault_agent.freshness.sweeping import sweep
 from vault_agent.indexing.protocol import (
     Index,
     Phase,
@@ -25,21 +21,25 @@ from vault_agent.model.writing import IndexState
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.change import Change
 from vault_agent.vault.root import VaultRoot
+from vault_agent.vaults.background import quietly
+from vault_agent.vaults.event_stream import revision_of
+from vault_agent.vaults.jobs import timestamp
+from vault_agent.vaults.sweeping import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.freshness.background import Background
-    from vault_agent.freshness.embeddings import Embeddings
-    from vault_agent.freshness.event_stream import EventStream
-    from vault_agent.freshness.indexer import Indexer, OnCrash, RunEvent
-    from vault_agent.freshness.jobs import JobOptions, Progress
     from vault_agent.indexing.protocol import Answer, Question
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.model.jobs import JobSummary
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
     from vault_agent.vault.exclude import Exclusions
+    from vault_agent.vaults.background import Background
+    from vault_agent.vaults.embeddings import Embeddings
+    from vault_agent.vaults.event_stream import EventStream
+    from vault_agent.vaults.indexer import Indexer, OnCrash, RunEvent
+    from vault_agent.vaults.jobs import JobOptions, Progress
 
 NOTES_EXCLUDED = "NOTES_EXCLUDED"
 READINGS = 3

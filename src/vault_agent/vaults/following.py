@@ -13,9 +13,9 @@ from vault_agent.model.writing import DEFAULT_WAIT_MS, PENDING, IndexState
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.freshness.background import Background
-    from vault_agent.freshness.embed_later import EmbedLater
-    from vault_agent.freshness.runs import Runs
+    from vault_agent.vaults.background import Background
+    from vault_agent.vaults.embed_later import EmbedLater
+    from vault_agent.vaults.runs import Runs
 
 GATHER_SECONDS = 0.02
 """Writes within this time are one revision."""

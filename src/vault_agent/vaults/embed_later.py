@@ -10,8 +10,8 @@ import anyio
 from vault_agent.errors import VaultAgentError
 
 if TYPE_CHECKING:
-    from vault_agent.freshness.background import Background
-    from vault_agent.freshness.runs import Runs
+    from vault_agent.vaults.background import Background
+    from vault_agent.vaults.runs import Runs
 
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 60.0, 600.0
 LONGEST_DELAY = 10  # times the delay: someone who never stops typing

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import Failed
-from vault_agent.freshness.process import IndexingProcess, pause_seconds
 from vault_agent.indexing.protocol import (
     Answer,
     AttachmentsRead,
@@ -31,14 +30,15 @@ from vault_agent.indexing.protocol import (
 )
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import to_its_end
+from vault_agent.vaults.process import IndexingProcess, pause_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.freshness.background import Background
     from vault_agent.indexing.protocol import Embed, Question, ReadAttachments
     from vault_agent.indexing.task import IndexRun
     from vault_agent.system.crash import CrashReport
+    from vault_agent.vaults.background import Background
 
     RunEvent = Phase | Warning | Published
     _Work = Index | Embed | ReadAttachments

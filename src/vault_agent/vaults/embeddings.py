@@ -12,11 +12,11 @@ from vault_agent.model.warning import Warning
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.freshness.indexer import Indexer, RunEvent
     from vault_agent.indexing.protocol import Embedded
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.current import CurrentIndex
+    from vault_agent.vaults.indexer import Indexer, RunEvent
 
 
 class Embeddings:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 import pytest_asyncio
-from tests.freshness.watching import hits, linked_notes, shorter_pauses, until_found, watched
 from tests.support.clocks import PATIENCE
 from tests.support.one_task import in_one_task
 from tests.support.waiting import eventually_async
+from tests.vaults.watching import hits, linked_notes, shorter_pauses, until_found, watched
 
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger

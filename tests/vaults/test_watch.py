@@ -13,20 +13,20 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.freshness.watching import NOTES, hits, linked_notes, shorter_pauses, until_found, watched
 from tests.support import local_model as misbehaviour
 from tests.support.clocks import PATIENCE
 from tests.support.local_model import LocalModel
 from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
+from tests.vaults.watching import NOTES, hits, linked_notes, shorter_pauses, until_found, watched
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
-from vault_agent.freshness import embed_later, indexer
-from vault_agent.freshness import watch as module
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.watch import WatchState
 from vault_agent.vault.watch import WatchFailed
+from vault_agent.vaults import embed_later, indexer
+from vault_agent.vaults import watch as module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

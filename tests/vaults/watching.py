@@ -10,8 +10,8 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
-from vault_agent.freshness import watch
 from vault_agent.model.search import SearchQuery
+from vault_agent.vaults import watch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

@@ -13,19 +13,19 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, NotFound
-from vault_agent.freshness import jobs as module
-from vault_agent.freshness.jobs import Jobs
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
 from vault_agent.store.jobs.record import HISTORY, HISTORY_OF_OTHERS, open_jobs
+from vault_agent.vaults import jobs as module
+from vault_agent.vaults.jobs import Jobs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from vault_agent.freshness.jobs import Progress
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.system.crash import CrashReport
+    from vault_agent.vaults.jobs import Progress
 
 
 class Work:
@@ -202,7 +202,7 @@ async def test_an_unexpected_error_is_logged_by_type_and_line(store: JobStore):
     assert last.error.code == "INTERNAL_ERROR"
     [report] = reports
     assert report.error_type == "TypeError"
-    assert report.frames[0].startswith("vault_agent.freshness.jobs:")
+    assert report.frames[0].startswith("vault_agent.vaults.jobs:")
     assert str(report) in last.error.message
     assert "canary" not in f"{last.error.message} {report}"
     await jobs.close()

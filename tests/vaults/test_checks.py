@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from vault_agent.freshness import checks as module
-from vault_agent.freshness.checks import Checks
 from vault_agent.indexing.protocol import Compare, Compared
+from vault_agent.vaults import checks as module
+from vault_agent.vaults.checks import Checks
 
 
 @pytest.mark.parametrize("announced", [False, True])

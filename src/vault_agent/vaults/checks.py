@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import Busy
-from vault_agent.freshness.sweeping import set_damaged_aside
 from vault_agent.indexing.protocol import Compare, Compared, Refused, Verified, Verify
 from vault_agent.model.warning import Warning
 from vault_agent.model.watch import WatchState
 from vault_agent.system.cancelling import in_thread, to_its_end
+from vault_agent.vaults.sweeping import set_damaged_aside
 
 if TYPE_CHECKING:
-    from vault_agent.freshness.following import Following
-    from vault_agent.freshness.jobs import Jobs
-    from vault_agent.freshness.runs import IndexedVault, Runs
-    from vault_agent.freshness.watch import Watch
+    from vault_agent.vaults.following import Following
+    from vault_agent.vaults.jobs import Jobs
+    from vault_agent.vaults.runs import IndexedVault, Runs
+    from vault_agent.vaults.watch import Watch
 
 STALE_CHECK_SECONDS = 30.0
 _SECONDS_BETWEEN_TRIES = 0.5

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Failed
-from vault_agent.freshness.background import Background
-from vault_agent.freshness.embed_later import EmbedLater
-from vault_agent.freshness.following import Following
 from vault_agent.model.writing import IndexState
+from vault_agent.vaults.background import Background
+from vault_agent.vaults.embed_later import EmbedLater
+from vault_agent.vaults.following import Following
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

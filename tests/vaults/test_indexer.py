@@ -17,9 +17,6 @@ from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed, Misconfigured
-from vault_agent.freshness.background import Background
-from vault_agent.freshness.indexer import MANY_NOTES, Indexer
-from vault_agent.freshness.process import pause_seconds
 from vault_agent.indexing.protocol import (
     Compare,
     Compared,
@@ -38,6 +35,9 @@ from vault_agent.indexing.protocol import (
 from vault_agent.indexing.task import IndexRun, IndexTask
 from vault_agent.model.jobs import JobSummary
 from vault_agent.system.crash import CrashReport
+from vault_agent.vaults.background import Background
+from vault_agent.vaults.indexer import MANY_NOTES, Indexer
+from vault_agent.vaults.process import pause_seconds
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
@@ -127,7 +127,7 @@ async def test_a_process_that_ends_by_itself_is_not_killed(
     tmp_path: Path, speaking: Any, monkeypatch: pytest.MonkeyPatch
 ):
     """A kill at its end would lose its exit status, and asyncio would warn."""
-    monkeypatch.setattr("vault_agent.freshness.process._SECONDS_TO_END", PATIENCE)
+    monkeypatch.setattr("vault_agent.vaults.process._SECONDS_TO_END", PATIENCE)
     ended = tmp_path / "ended"
     source = (
         f"next(requests()); {DISK_FULL}\nsys.stdin.read()\ntime.sleep(0.1)\n"
@@ -305,7 +305,7 @@ async def test_an_idle_process_that_dies_is_replaced(speaking: Any):
 async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
     speaking: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    from vault_agent.freshness import indexer
+    from vault_agent.vaults import indexer
 
     pauses: list[float] = []
 

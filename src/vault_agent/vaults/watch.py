@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.freshness.jobs import timestamp
 from vault_agent.model.warning import Warning
 from vault_agent.model.watch import WatchState, WatchStatus
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.crash import describe_crash
 from vault_agent.vault.mounts import file_system, is_shared
 from vault_agent.vault.watch import WatchFailed, follow_changes, has_folder
+from vault_agent.vaults.jobs import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from vault_agent.config.sections import WatchSettings
-    from vault_agent.freshness.embed_later import EmbedLater
-    from vault_agent.freshness.runs import IndexedVault, Runs
+    from vault_agent.vaults.embed_later import EmbedLater
+    from vault_agent.vaults.runs import IndexedVault, Runs
 
 EVERYTHING = ""
 """The path of the vault itself: a run of it looks at everything."""
