@@ -93,8 +93,8 @@ async def cancelled_at(work: Coroutine[Any, Any, Any], at: int) -> tuple[bool, i
 async def run_of(vault: Vault, *, rebuild: bool) -> IndexRun:
     with vault.parsing() as read:
 
-        async def parse(batch: list[FileTask]) -> list[ParsedFile]:
-            return await asyncio.to_thread(read, batch)
+        async def parse(batch: list[FileTask], repeated: frozenset[str] | None) -> list[ParsedFile]:
+            return await asyncio.to_thread(read, batch, repeated)
 
         return await index(vault.task(rebuild=rebuild), parse, vault.heard)
 
@@ -149,7 +149,7 @@ async def test_a_cancelled_run_leaves_no_batch_running(tmp_path: Path):
         vault.write(f"{number}.md", "text")
     begun = ended = 0
 
-    async def parse(batch: list[FileTask]) -> list[ParsedFile]:
+    async def parse(batch: list[FileTask], _: frozenset[str] | None) -> list[ParsedFile]:
         nonlocal begun, ended
         begun += 1
         try:

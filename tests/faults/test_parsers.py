@@ -112,12 +112,12 @@ async def test_a_replaced_vault_folder_is_not_read(vault: Vault):
     async with WorkerPool(parsers.poisoned, size=1) as pool:
         parser = batches.Parser(pool, vault.task(), on_crash=print)
 
-        async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
+        async def parse(tasks: list[FileTask], lines: frozenset[str] | None) -> list[ParsedFile]:
             away = vault.root.with_name("away")
             vault.root.rename(away)
             vault.root.mkdir()
             try:
-                return await parser.parse(tasks)
+                return await parser.parse(tasks, lines)
             finally:
                 vault.root.rmdir()
                 away.rename(vault.root)
@@ -188,9 +188,9 @@ async def test_a_vault_that_disappears_before_reading_keeps_its_notes(vault: Vau
     async with WorkerPool(parsers.poisoned, size=1) as pool:
         parser = batches.Parser(pool, vault.task(), on_crash=print)
 
-        async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
+        async def parse(tasks: list[FileTask], lines: frozenset[str] | None) -> list[ParsedFile]:
             vault.root.rename(vault.root.with_name("unmounted"))
-            return await parser.parse(tasks)
+            return await parser.parse(tasks, lines)
 
         with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):
             await index(vault.task(), parse, vault.heard)

@@ -40,11 +40,11 @@ async def test_notes_that_all_disappear_before_reading_are_kept(vault: Vault):
     for file in vault.root.rglob("*.md"):
         file.write_text("changed")
 
-    async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
+    async def parse(tasks: list[FileTask], repeated: frozenset[str] | None) -> list[ParsedFile]:
         for file in vault.root.rglob("*.md"):
             file.unlink()
         with vault.parsing() as read:
-            return read(tasks)
+            return read(tasks, repeated)
 
     for rebuild in (False, True):
         with pytest.raises(Failed, match="VAULT_EMPTY"):

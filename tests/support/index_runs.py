@@ -148,23 +148,29 @@ class Vault:
     async def _run(self, task: IndexTask) -> IndexRun:
         with self.parsing() as read:
 
-            async def parse(batch: list[FileTask]) -> list[ParsedFile]:
+            async def parse(
+                batch: list[FileTask], repeated: frozenset[str] | None
+            ) -> list[ParsedFile]:
                 return [
                     ParsedFile(file.entry, Outcome.KEPT)
                     if file.entry.path in self.unreadable
                     else file
-                    for file in read(batch)
+                    for file in read(batch, repeated)
                 ]
 
             return await index(task, parse, self.heard)
 
     @contextmanager
-    def parsing(self) -> Iterator[Callable[[list[FileTask]], list[ParsedFile]]]:
+    def parsing(
+        self,
+    ) -> Iterator[Callable[[list[FileTask], frozenset[str] | None], list[ParsedFile]]]:
         """Open the vault, and return what reads and parses a batch of its files."""
         with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
             batch = Batch(str(self.root), None, self.exclude, MAX_NOTE_BYTES, self.fields, [])
             batch = batch._replace(kept=str(self.directory.texts))
-            yield lambda tasks: parse_files(root, batch._replace(files=tasks))
+            yield lambda tasks, repeated: parse_files(
+                root, batch._replace(files=tasks, repeated=repeated)
+            )
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:

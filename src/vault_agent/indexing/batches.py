@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.task import IndexTask
     from vault_agent.system.crash import CrashReport
 
-    Parse = Callable[[list[FileTask]], Awaitable[list[ParsedFile]]]
+    Parse = Callable[[list[FileTask], frozenset[str] | None], Awaitable[list[ParsedFile]]]
 
 BATCH_BYTES = 256 << 10
 BATCH_FILES = 128
@@ -63,32 +63,36 @@ class Parser:
         self._folder = Folder.at(task.root)
         self._on_crash = on_crash
 
-    async def parse(self, tasks: list[FileTask]) -> list[ParsedFile]:
-        """Parse a batch, in order.
+    async def parse(
+        self, tasks: list[FileTask], repeated: frozenset[str] | None = frozenset()
+    ) -> list[ParsedFile]:
+        """Parse a batch, in order. See `Batch` for `repeated`.
 
         Raises:
             Misconfigured: `VAULT_NOT_FOUND` if the vault was moved or unmounted.
             Failed: `INDEXER_FAILED` if no worker starts.
         """
-        return await self._settle(tasks, SECONDS_PER_BATCH)
+        return await self._settle(tasks, repeated, SECONDS_PER_BATCH)
 
-    async def _settle(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
+    async def _settle(
+        self, tasks: list[FileTask], repeated: frozenset[str] | None, seconds: float
+    ) -> list[ParsedFile]:
         try:
-            return await self._run(tasks, seconds)
+            return await self._run(tasks, repeated, seconds)
         except WorkerCrashed as crash:
             if len(tasks) == 1 and (isinstance(crash, WorkerTimedOut) or crash.report):
                 return [self._skipped(tasks[0], crash)]
         if len(tasks) == 1:
             try:
                 # The worker may have been killed from outside, so the note gets a second attempt.
-                return await self._run(tasks, seconds)
+                return await self._run(tasks, repeated, seconds)
             except WorkerCrashed as crash:
                 return [self._skipped(tasks[0], crash)]
         # Halving finds the note in a few steps and keeps the others together.
         middle, seconds = len(tasks) // 2, max(seconds / 2, SECONDS_PER_NOTE)
         return [
-            *await self._settle(tasks[:middle], seconds),
-            *await self._settle(tasks[middle:], seconds),
+            *await self._settle(tasks[:middle], repeated, seconds),
+            *await self._settle(tasks[middle:], repeated, seconds),
         ]
 
     def _skipped(self, task: FileTask, crash: WorkerCrashed) -> ParsedFile:
@@ -96,7 +100,9 @@ class Parser:
             self._on_crash(crash.report)
         return unparsed(task)
 
-    async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
+    async def _run(
+        self, tasks: list[FileTask], repeated: frozenset[str] | None, seconds: float
+    ) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)
         task = self._task
         batch = Batch(
@@ -108,6 +114,7 @@ class Parser:
             tasks,
             task.typed,
             str(IndexDirectory(Path(task.directory)).texts),
+            repeated,
         )
         report: CrashReport | None = None
         for _ in range(WORKERS_TRIED):
@@ -131,16 +138,16 @@ class Parser:
 
 
 async def parsed(
-    tasks: Sequence[FileTask], parse: Parse, parallel: int
+    tasks: Sequence[FileTask], parse: Parse, parallel: int, repeated: frozenset[str] | None
 ) -> AsyncGenerator[list[ParsedFile]]:
     """Yield parsed batches in the order of the tasks, so that equal runs write equal rows.
 
-    `parallel` is the number of batches that are parsed at once.
+    `parallel` is the number of batches that are parsed at once. See `Batch` for `repeated`.
     """
     window: deque[asyncio.Task[list[ParsedFile]]] = deque()
     try:
         for batch in _batches(tasks):
-            window.append(asyncio.create_task(_awaited(parse(batch))))
+            window.append(asyncio.create_task(_awaited(parse(batch, repeated))))
             if len(window) > 2 * parallel:
                 yield await window.popleft()
         while window:

@@ -22,14 +22,15 @@ from vault_agent.indexing.compare import read_stored
 from vault_agent.indexing.kept import KeptTexts
 from vault_agent.indexing.links import name_rows, resolve_links
 from vault_agent.indexing.parse import FileTask, Outcome
+from vault_agent.indexing.repeated import find_repeated
 from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
 from vault_agent.markdown.resolve import names_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
-from vault_agent.store.database import open_bulk, open_writer, translated
+from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.writer import FulltextWriter, documents_in
-from vault_agent.store.index import documents
+from vault_agent.store.index import documents, repeated
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import Meta, old_rows, write_meta
 from vault_agent.store.index.writer import NoteWriter, create_indexes, create_schema
@@ -133,6 +134,7 @@ class _Run:
         self._fresh: list[int] = []  # rowids of notes read in this run
         self._forgotten: list[int] = []  # rowids of notes and documents that were removed
         self._loses_documents = False
+        self._repeated: frozenset[str] = frozenset()  # lines that many notes have
         self._added = self._changed = self._renamed = self._gone = 0
 
     async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
@@ -224,6 +226,7 @@ class _Run:
             documents.create_documents(target.connection)
         await self._forget(target, changes.removed)
         self._gone = _count_notes(changes.removed)
+        self._repeated = await self._repeated_lines(target)
         await self._store_notes(target)
         self._store_left_out(writer)
         # The full-text engine commits in other threads while links are resolved here.
@@ -265,11 +268,21 @@ class _Run:
         ]
         done = 0
         self._report.phase("parse", 0, len(tasks))
-        async with aclosing(parsed(tasks, self._parse, self._task.parallel)) as batches:
+        async with aclosing(
+            parsed(tasks, self._parse, self._task.parallel, self._repeated)
+        ) as batches:
             async for batch in batches:
                 await self._store_batch(target, batch)
                 done += len(batch)
                 self._report.phase("parse", done, len(tasks))
+
+    async def _repeated_lines(self, target: _Target) -> frozenset[str]:
+        if self._base is not None:
+            return repeated.read(target.connection)
+        notes = [entry for entry in self._changes.to_read if is_note(entry.path)]
+        lines = await find_repeated(notes, self._parse, self._task.parallel)
+        repeated.write(target.connection, lines)
+        return lines
 
     async def _store_batch(self, target: _Target, batch: Sequence[ParsedFile]) -> None:
         known = self._known
@@ -384,7 +397,9 @@ async def rewrite(
     fulltext = FulltextWriter(directory.fulltext(generation))
     try:
         fulltext.clear()
-        async with aclosing(parsed(tasks, parse, task.parallel)) as batches:
+        with open_reader(directory.database(generation)) as connection:
+            lines = repeated.read(connection)
+        async with aclosing(parsed(tasks, parse, task.parallel, lines)) as batches:
             async for batch in batches:
                 for file in batch:
                     if file.text is None or file.hash != stored.files[file.entry.path].hash:

@@ -16,6 +16,7 @@ from vault_agent.indexing.kept import KeptTexts
 from vault_agent.markdown.document import Document, find_indexed
 from vault_agent.markdown.parse import document_of, parse_attachment, parse_document, with_keys
 from vault_agent.markdown.resolve import names_of, target_key
+from vault_agent.markdown.shown import lines_with_words
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
@@ -72,6 +73,8 @@ class Batch(NamedTuple):
     files: list[FileTask]
     typed: bool = False  # see `IndexTask.typed`
     kept: str = ""  # the folder of texts of attachments, see `KeptTexts`
+    repeated: frozenset[str] | None = frozenset()
+    """Lines that many notes have. None: only return the lines of each note, see `repeated.py`."""
 
 
 class Outcome(Enum):
@@ -105,6 +108,7 @@ class ParsedFile(NamedTuple):
     text: FulltextNote | None = None
     aliases: tuple[str, ...] = ()
     warnings: tuple[Warning, ...] = ()
+    lines: frozenset[str] = frozenset()  # those that a reader sees, if only they were asked for
 
 
 def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
@@ -133,7 +137,9 @@ def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
         else _read_attachment(root, file, KeptTexts(Path(batch.kept)))
         for file in batch.files
     ]
-    return _parsed(read, batch.fields, typed=batch.typed)
+    if batch.repeated is None:
+        return [_with_lines(file) for file in read]
+    return _parsed(read, batch.fields, batch.repeated, typed=batch.typed)
 
 
 @lru_cache(maxsize=8)
@@ -239,18 +245,30 @@ def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ReadFile:
     return ReadFile(entry, Outcome.PARSED, identity, rowid, note, (warning,))
 
 
+def _with_lines(file: ReadFile) -> ParsedFile:
+    entry, outcome, digest, rowid, content, _ = file
+    shown = content.shown[0] if isinstance(content, Document) else ""
+    lines = lines_with_words(shown)
+    return ParsedFile(entry, outcome, digest, rowid, lines=lines)
+
+
 def _parsed(
-    files: Sequence[ReadFile], fields: Sequence[str] = (), *, typed: bool = False
+    files: Sequence[ReadFile],
+    fields: Sequence[str] = (),
+    repeated: frozenset[str] = frozenset(),
+    *,
+    typed: bool = False,
 ) -> list[ParsedFile]:
     """Parse files that were read.
 
-    `fields` are the names of properties whose values are searched, or "*" for all. With `typed`, a
-    note without a type gets that of its folder, and links find it by its `id` and type.
+    `fields` are the names of properties whose values are searched, or "*" for all, and `repeated`
+    the lines that many notes have. With `typed`, a note without a type gets that of its folder, and
+    links find it by its `id` and type.
     """
     # Each step runs over all files before the next: see `find_indexed`.
     find_indexed([file.content for file in files if isinstance(file.content, Document)])
     notes = [_note_of(file, fields, typed=typed) for file in files]
-    return [_prepared(file, note) for file, note in zip(files, notes, strict=True)]
+    return [_prepared(file, note, repeated) for file, note in zip(files, notes, strict=True)]
 
 
 def _note_of(file: ReadFile, fields: Sequence[str], *, typed: bool) -> ParsedNote | None:
@@ -263,7 +281,7 @@ def _note_of(file: ReadFile, fields: Sequence[str], *, typed: bool) -> ParsedNot
     return with_keys(note, path) if typed else note
 
 
-def _prepared(file: ReadFile, note: ParsedNote | None) -> ParsedFile:
+def _prepared(file: ReadFile, note: ParsedNote | None, repeated: frozenset[str]) -> ParsedFile:
     entry, outcome, digest, rowid, _, warnings = file
     if note is None:
         return ParsedFile(entry, outcome, digest, warnings=warnings)
@@ -276,7 +294,7 @@ def _prepared(file: ReadFile, note: ParsedNote | None) -> ParsedFile:
         digest,
         rowid,
         to_rows(rowid, entry, digest, note, names=names, lookup_of=target_key),
-        to_fulltext(entry.path, note),
+        to_fulltext(entry.path, note, repeated),
         aliases,
         warnings + note.warnings,
     )

@@ -21,6 +21,7 @@ from .chunk import MAX_CHUNKS, chunk_body
 from .frontmatter import Bounds
 from .headings import Headings, anchor_key, key_of
 from .lines import Lines, with_line_ends
+from .shown import shown_text
 from .structure import scan
 from .tasks import PlacedTask, task_lines
 
@@ -218,6 +219,11 @@ class Document:
         return chunk_body(body, self.source, self.structure, self.lines, self.body)
 
     @cached_property
+    def shown(self) -> tuple[str, tuple[str, ...]]:
+        """The body as a reader sees it, and the names behind it: see `shown_text`."""
+        return shown_text(self.source, self.masked, self.structure, self.body_links)
+
+    @cached_property
     def links(self) -> list[Link]:
         """The first links to other files, first those of the frontmatter."""
         written = self.body_links.links
@@ -245,7 +251,7 @@ class Document:
         return [block for block in self.blocks if anchor_key(block.id) == key]
 
 
-_INDEXED = ("front", "structure", "chunks", "body_links", "links", "web_links", "tags")
+_INDEXED = ("front", "structure", "chunks", "body_links", "links", "web_links", "tags", "shown")
 
 
 def find_indexed(documents: Sequence[Document]) -> None:

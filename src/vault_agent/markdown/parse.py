@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.model.note_types import type_of_folder
@@ -23,7 +23,9 @@ from .properties import MAX_PROPERTIES, properties
 from .tasks import MAX_TEXT_CHARS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from vault_agent.model.notes import Chunk
 
     from .structure import Structure
     from .yaml.values import Value
@@ -104,6 +106,8 @@ def parse_document(document: Document, *, path: str) -> ParsedNote:
         ),
         properties=limits.first(properties(values), MAX_PROPERTIES, "properties"),
         tasks=limits.first(_tasks(document), MAX_TASKS, "tasks"),
+        shown=_shown(document, chunks),
+        beside=document.shown[1],
         warnings=(*_warnings(front.problem, path), *limits.warnings),
     )
 
@@ -124,6 +128,16 @@ def parse_attachment(parts: Iterable[tuple[str | None, str]], *, path: str) -> P
         types=(),
         chunks=chunk_parts(texts),
         links=(),
+    )
+
+
+def _shown(document: Document, chunks: Sequence[Chunk]) -> tuple[str, ...]:
+    """Return what a reader sees of each chunk."""
+    body = document.shown[0]
+    ends = [*accumulate(len(chunk.text) for chunk in chunks)]
+    starts = [0, *ends]
+    return tuple(
+        [body[start:end].replace(links.MASK, "") for start, end in zip(starts, ends, strict=False)]
     )
 
 

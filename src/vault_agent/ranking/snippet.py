@@ -3,8 +3,7 @@
 A snippet is one line of at most 240 characters. List items, headings and rows of tables have ` · `
 between them. It is cut at the border of a sentence or item if one is near, and else at the border
 of a word. It never contains the whole chunk. Of a short chunk it shows all but the headings, or all
-but one word. Markdown syntax is removed, and so are the addresses of links, unless the terms are
-nowhere else.
+but one word. Markdown syntax and the targets of links are removed. Of an address its host is shown.
 """
 
 from __future__ import annotations
@@ -52,7 +51,11 @@ _LINK = re.compile(  # possessive: three times as fast, and linear
     r"(?:!\[|\[)([^\[\]\n]{0,400}+(?:\[[^\[\]\n]{0,400}+\][^\[\]\n]{0,400}+){0,8}+)\]"
     r"\((?:[^()\s]++|\([^()\s]*+\))*+(?:[ \t]\"[^\"\n]*+\")?\)"
 )
-_ADDRESS = re.compile(r"<((?:https?://|mailto:)[^<>\s]{1,400})>")
+_ADDRESS = re.compile(
+    r"<?\b(?:[A-Za-z][a-z+]{1,15}://(?:[^\s/?#@<>]{1,200}@)?|mailto:|(?=www\.))"
+    r"(?P<host>[^\s/?#<>()\[\]\"'`|]{0,255}+)[^\s<>\"'`|]*+>?"
+)
+_PUNCTUATION = re.compile(r"[.,;:!?)\]}*_]*\Z")
 _FOOTNOTE = re.compile(  # behind a word or a sentence; elsewhere it is a class of characters
     r"(`[^`\n]{1,400}`)"
     r"|(?:(?<=[\w.,;:!?)\]*”’])|(?<=[.,;:!?)] ))\[\^[\w-]{1,50}\](?![*+?{(`]|\[(?!\^))"
@@ -65,10 +68,12 @@ _FORMULA = re.compile(  # what the page takes for one: `from $5 to $10` and `${a
 )
 _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     r"<!--.{0,4000}?-->|%%.{0,4000}?%%"
-    r"|</?(?:a|abbr|audio|b|blockquote|br|button|center|cite|code|dd|del|details|div|dl|dt|em"
-    r"|figcaption|figure|font|h[1-6]|hr|i|iframe|img|input|ins|kbd|li|mark|ol|p|picture|pre|q|s"
-    r"|small|span|strong|sub|summary|sup|svg|table|tbody|td|th|thead|tr|u|ul|video)\b"
-    r"[^<>\n]{0,400}>",
+    r"|</?(?:a|abbr|article|aside|audio|b|blockquote|br|button|center|cite|code|dd|del|details|div"
+    r"|dl|dt|em|embed|figcaption|figure|font|footer|form|h[1-6]|header|hr|i|iframe|img|input|ins"
+    r"|kbd|label|li|link|main|mark|nav|object|ol|p|param|picture|pre|q|s|script|section|small"
+    r"|source|span|strong|style|sub|summary|sup|svg|table|tbody|td|template|th|thead|tr|track|tt|u"
+    r"|ul|video|wbr)\b"
+    r"[^<>]{0,2000}>",
     re.DOTALL | re.IGNORECASE,
 )
 _FIRST_HEADINGS = re.compile(r"\A(?:\s*+#{1,6}[ \t][^\n]*+\n)+(?=\s*\S)")
@@ -110,8 +115,7 @@ class _Match(NamedTuple):
 def snippets(texts: Sequence[str], information: Mapping[str, float]) -> list[Snippet]:
     """Return the snippet of each chunk for a query. `information` is the weight of each term.
 
-    If the terms are only in hidden text, such as a link's address, the snippet shows that. Without
-    a match, or with one in the heading, it is the chunk's beginning.
+    Without a match in the text that a reader sees, it is the chunk's beginning.
 
     Each step runs over all chunks before the next. Chunk by chunk takes a tenth more processor
     time, because the code of a step does not stay in the processor's caches then.
@@ -129,10 +133,6 @@ def _of_line(
 ) -> Snippet:
     """Return the snippet of a chunk with this plain line and these matches in it."""
     heading = _FIRST_HEADINGS.match(text)
-    if not matches and not (heading and _matches(heading[0], information)):
-        written = _written_line(text)
-        if found := _matches(written, information):
-            line, matches = written, found
     if len(line) <= _SHORT:
         start, end = _of_a_short_chunk(text, line, matches)
     else:
@@ -237,13 +237,21 @@ def plain_line(markdown: str) -> str:
         text = _BLOCK_NAME.sub("", text)
     if "$" in text:
         text = _FORMULA.sub(lambda match: match[1] or match[2], text)
+    if "://" in text or "www." in text or "mailto:" in text:
+        text = _ADDRESS.sub(_host, text)
     if "<" in text or "%%" in text:
-        text = _TAG_OR_COMMENT.sub(" ", _ADDRESS.sub(itemgetter(1), text))
+        text = _TAG_OR_COMMENT.sub(" ", text)
     if "|" in text:
         text = _TABLE_BORDER.sub(" ", text)
     if "==" in text or "~~" in text:
         text = _MARKED.sub(itemgetter(2), text)
     return _parted(_printable(_EMPHASIS.sub("", text)))
+
+
+def _host(address: re.Match[str]) -> str:
+    """Return the host of an address, or whom `mailto:` names, and the punctuation behind it."""
+    punctuation = _PUNCTUATION.search(address[0])
+    return address["host"].rstrip(".,;:!?*_") + (punctuation[0] if punctuation else "")
 
 
 def _parted(line: str) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tantivy import TextAnalyzer
 
-TEXT_VERSION = 5
+TEXT_VERSION = 6
 """Increase it if the terms of any text or name change. Older indexes are then incompatible."""
 
 MAX_TERM_BYTES = 80  # longer runs are data, not words

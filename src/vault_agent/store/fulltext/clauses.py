@@ -62,6 +62,11 @@ class Clauses:
             return self.term(field, words[0])
         return Query.phrase_query(self._schema, field, list(words), slop)
 
+    def contained(self, field: str, words: Sequence[str]) -> Query:
+        """Return documents that contain the words in this order, also in lines of many notes."""
+        found = self.phrase(field, words)
+        return any_of([found, self.phrase("repeated", words)]) if field == "body" else found
+
     def rowids(self, rowids: Iterable[int]) -> Query:
         """Return the documents of these notes, without a score.
 
@@ -343,13 +348,24 @@ def conditions(
     clauses: Clauses, query: LexicalQuery, field: str, limits: Limits
 ) -> tuple[list[Query], list[Query]]:
     """Return a query's clauses that must match and that must not, without words and filters."""
-    must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
-    must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
+    must = [silent(clauses.contained(field, phrase)) for phrase in query.phrases]
+    must_not = [clauses.contained(field, phrase) for phrase in query.excluded]
     if limits.without:
         must_not.append(clauses.rowids(limits.without))
     if limits.among is not None:
         must.append(clauses.rowids(limits.among))
     return must, must_not
+
+
+def words_or_phrases(
+    clauses: Clauses, query: LexicalQuery, weights: Mapping[str, float]
+) -> list[Query]:
+    """Return clauses for the words of notes' texts, scored, and for the query's phrases.
+
+    A phrase may be in a line that many notes have, whose words are not scored.
+    """
+    phrases = [silent(clauses.phrase("repeated", phrase)) for phrase in query.phrases]
+    return clauses.words("body", weights) + phrases
 
 
 def scored(

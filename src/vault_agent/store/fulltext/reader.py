@@ -28,6 +28,7 @@ from vault_agent.store.fulltext.clauses import (
     scored,
     silent,
     valued,
+    words_or_phrases,
 )
 from vault_agent.store.fulltext.schema import name_key
 from vault_agent.store.fulltext.scoped import Condition, ScopedSearch, Statistics, bm25
@@ -174,8 +175,7 @@ class FulltextReader:
             check_patterns(*asked)
             passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
             clauses = self._notes.clauses
-            must = [silent(clauses.phrase("body", phrase)) for phrase in query.phrases]
-            must_not = [clauses.phrase("body", phrase) for phrase in query.excluded]
+            must, must_not = conditions(clauses, query, "body", Limits())
             if passing is not None:
                 must, must_not = must + passing.must, must_not + passing.must_not
             if stopped():
@@ -187,7 +187,7 @@ class FulltextReader:
                 return ranked(
                     bm25(self._notes, [("body", 1.0)], weights, statistics, asked_of), limit
                 )
-            words = clauses.words("body", weights)
+            words = words_or_phrases(clauses, query, weights)
             return self._notes.top(scored(words, must, must_not, None), limit)
 
     def admitted(

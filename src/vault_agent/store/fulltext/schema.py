@@ -3,8 +3,9 @@
 There are two tantivy indexes, so that the statistics of notes and chunks stay separate:
 
 notes   one document a note: `body` (its whole text, its names and tags; in
-        unspaced scripts single characters too), `names` (title, aliases, file
-        name), `name` (each of those whole, for exact matches)
+        unspaced scripts single characters too), `repeated` (lines that many
+        notes have: only phrases are looked for in it), `names` (title, aliases,
+        file name), `name` (each of those whole, for exact matches)
 chunks  one document a chunk: `text`, `context` (title and heading path), `name` (its heading whole)
 
 Notes also have the fields of filters: `path`, `folder` (every folder above), `tag` (with its parent
@@ -27,6 +28,8 @@ from vault_agent.text.names import fold, is_note, shown_name, stem
 from vault_agent.text.terms import fold_text, units
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from tantivy import Schema
 
     from vault_agent.model.notes import ParsedNote
@@ -45,7 +48,8 @@ def notes_schema() -> Schema:
     builder = SchemaBuilder()
     builder.add_unsigned_field("rowid", indexed=True, fast=True)
     builder.add_text_field("body", tokenizer_name=ANALYZER, index_option="position")
-    builder.add_text_field("names", tokenizer_name=ANALYZER, index_option="position")
+    for field in ("names", "repeated"):
+        builder.add_text_field(field, tokenizer_name=ANALYZER, index_option="position")
     for field in ("name", "path", "folder", "tag", "type", "property"):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field("day", indexed=True, fast=True)
@@ -71,7 +75,9 @@ class FulltextNote(NamedTuple):
 
     names: str
     beside: str
-    """What is only in `body`: tags, and single characters of unspaced scripts."""
+    """What is only in `body`: tags, names that a reader does not see, and single characters of
+    unspaced scripts."""
+    repeated: str
     name: list[str]
     path: str
     folder: list[str]
@@ -83,13 +89,22 @@ class FulltextNote(NamedTuple):
     """For each chunk: text, context, and `name_key` of its own heading."""
 
 
-def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
-    """Prepare a parsed note for the full text. This runs in the parser processes."""
+def to_fulltext(
+    path: str, note: ParsedNote, repeated: Collection[str] = frozenset()
+) -> FulltextNote:
+    """Prepare a parsed note for the full text. This runs in the parser processes.
+
+    `repeated` are lines that many notes have, such as footers and the labels of a template.
+    """
     names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
     comparable = comparable_path(path)
     tags = [f"#{tag}" for tag in note.tags]
-    beside = [fold_text(value) for value in note.searched]
-    texts = [fold_text(chunk.text) for chunk in note.chunks]
+    beside = [fold_text(value) for value in (*note.searched, *note.beside)]
+    shown: Sequence[str] = note.shown or [chunk.text for chunk in note.chunks]
+    common: list[str] = []
+    if repeated:
+        shown = [_without_repeated(text, repeated, common) for text in shown]
+    texts = [fold_text(text) for text in shown]
     types = list(dict.fromkeys(map(type_key, note.types)))
     folded = (
         *(fold_text(each) for each in (*names, *tags) if not each.isascii()),
@@ -100,6 +115,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     return FulltextNote(
         names=name_terms(*names),
         beside=" ".join((name_terms(*tags), *map(index_terms, (*beside, single)))),
+        repeated=index_terms(fold_text("\n".join(common))),
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
@@ -122,6 +138,14 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
             for chunk, text in zip(note.chunks, texts, strict=True)
         ],
     )
+
+
+def _without_repeated(text: str, repeated: Collection[str], common: list[str]) -> str:
+    """Return a text without its repeated lines, which are added to `common`."""
+    kept: list[str] = []
+    for line in text.split("\n"):
+        (common if line.strip() in repeated else kept).append(line)
+    return "\n".join(kept)
 
 
 @lru_cache(maxsize=1 << 13)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import CONTEXT_WEIGHT, Candidates, rarity
-from vault_agent.store.fulltext.clauses import Limits, any_of, combined, conditions, scored
+from vault_agent.store.fulltext.clauses import (
+    Limits,
+    any_of,
+    combined,
+    conditions,
+    scored,
+    words_or_phrases,
+)
 from vault_agent.store.fulltext.spelling import Speller, worth_correcting
 from vault_agent.text.terms import is_unit
 
@@ -81,7 +88,8 @@ class Search:
 
     def run(self) -> Candidates:
         """Return the notes and chunks to rank."""
-        if not self._weights and (self._query.weights or not self._note_must):
+        has_words = self._weights or self._query.phrases
+        if not has_words and (self._query.weights or not self._note_must):
             return Candidates(neighbours=self._neighbours, searched=self._count)
         go_on(self._stopped)
         words = {**self._query.units, **self._weights}
@@ -120,7 +128,11 @@ class Search:
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace words that are in no note by their neighbours."""
         frequencies = {term: self._frequency(term) for term in weights}
-        unknown = [term for term, count in frequencies.items() if not count and not is_unit(term)]
+        unknown = [
+            term
+            for term, count in frequencies.items()
+            if not count and not is_unit(term) and not self._is_repeated(term)
+        ]
         if self._query.tolerant:
             self._neighbours = dict.fromkeys(unknown, ())
         corrected: dict[str, dict[str, int]] = {}
@@ -134,6 +146,8 @@ class Search:
                 known = corrected.get(term, {})
             else:
                 known = {term: frequencies[term]}
+            if not is_unit(term):  # a word of repeated lines alone says nothing
+                known = {each: count for each, count in known.items() if count}
             for each, count in known.items():
                 found[each] = found.get(each, 0.0) + weight
                 self._frequencies[each] = count
@@ -147,6 +161,10 @@ class Search:
     def _frequency(self, term: str) -> int:
         """Return in how many of these notes a term is."""
         return self._notes.searcher.doc_freq("body", term)
+
+    def _is_repeated(self, term: str) -> bool:
+        """Whether a line that many notes have contains a term."""
+        return bool(self._notes.searcher.doc_freq("repeated", term))
 
     def _make_speller(self) -> Speller:
         return Speller(self._notes.searcher, self._notes.schema)
@@ -183,7 +201,12 @@ class Search:
         """Return the best notes by the words of a field, of `among` if it is given."""
         clauses = self._notes.clauses
         inside = clauses.rowids(among) if among is not None else None
-        query = scored(clauses.words(field, weights), self._note_must, self._note_not, inside)
+        words = (
+            words_or_phrases(clauses, self._query, weights)
+            if field == "body"
+            else clauses.words(field, weights)
+        )
+        query = scored(words, self._note_must, self._note_not, inside)
         return self._notes.top(query, limit)
 
     def _chunks_of(self, among: Collection[int]) -> dict[int, float]:

@@ -57,6 +57,7 @@ class FulltextWriter:
             document.add_text(
                 "body", "\n".join((note.names, *(text for text, _, _ in note.chunks), note.beside))
             )
+            document.add_text("repeated", note.repeated)
             for name in note.name:
                 document.add_text("name", name)
             (notes, _), (chunks, _) = self._writers
