@@ -77,6 +77,11 @@ class Statistics:
             self._frequencies[term] = found
         return self._frequencies[term]
 
+    def is_repeated(self, term: str) -> bool:
+        """Whether one of the notes has a term in a line that many notes have."""
+        has = self._notes.clauses.term("repeated", term, positions=False)
+        return bool(self._notes.count(combined(must=[has, *self._inside], must_not=[])))
+
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of a term."""
         return rarity(self.notes, self.frequency(term))
@@ -173,6 +178,9 @@ class ScopedSearch(Search):
 
     def _frequency(self, term: str) -> int:
         return self._statistics.frequency(term)
+
+    def _is_repeated(self, term: str) -> bool:
+        return self._statistics.is_repeated(term)
 
     def _make_speller(self) -> Speller:
         return Speller(self._notes.searcher, self._notes.schema, self._statistics.frequency)
