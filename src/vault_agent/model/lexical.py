@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from vault_agent.model.search import Filters
 
@@ -23,6 +24,15 @@ def rarity(notes: int, found: int) -> float:
     return math.log1p(max(notes - found + 0.5, 0.5) / (found + 0.5))
 
 
+class Spelling(NamedTuple):
+    """A word that may be written as one word or as two, as terms: `backup`, and `back up`."""
+
+    joined: str
+    parts: tuple[str, str]
+    is_joined: bool  # as the query has it
+    has_particle: bool  # the first part is `e`, or the second one builds sentences: `up`
+
+
 @dataclass(frozen=True, slots=True)
 class LexicalQuery:
     """A compiled query: terms of the index, never text in another query syntax."""
@@ -35,12 +45,18 @@ class LexicalQuery:
     """Adjacent terms of the query. Notes in which they are adjacent score higher."""
     compounds: tuple[Terms, ...] = ()
     """The parts of compound words (`snake_case`, `1.2.3`). The whole word counts too."""
+    spellings: tuple[Spelling, ...] = ()
+    """Words of the query that may be written as one word or as two."""
     phrases: tuple[Terms, ...] = ()
     """Required phrases."""
     excluded: tuple[Terms, ...] = ()
     """Excluded words and phrases."""
     name: str = ""
     """The whole query as the key of a name."""
+    subject: str = ""
+    """What a question asks about, as the key of a name: of `what is a MOC`, that of `MOC`."""
+    form: frozenset[str] = frozenset()
+    """The terms of a question that are not of its subject."""
     path: str = ""
     """The whole query if it may be a path or the end of one."""
     text: str = ""

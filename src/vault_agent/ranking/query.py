@@ -8,16 +8,17 @@ may be a quotation.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
-from vault_agent.model.lexical import LexicalQuery, Terms
+from vault_agent.model.lexical import LexicalQuery, Spelling, Terms
 from vault_agent.model.search import Filters
 from vault_agent.model.syntax import PIECE
 from vault_agent.text.common_words import function_terms
 from vault_agent.text.names import is_note
-from vault_agent.text.terms import is_unit, prepare, sequence, terms, units
+from vault_agent.text.terms import is_unit, prepare, sequence, terms, units, word_terms
 
 MAX_COMPOUND = 8
 """A longer run of parts is a sentence in an unspaced script or a URL. Its pairs are enough."""
@@ -28,6 +29,23 @@ SENTENCE_WORDS = 8
 FEW_WORDS = 4
 """In a query of more words, one such as `the` has half the weight of another one."""
 FUNCTION_WEIGHT = 0.5
+MAX_SPELLED_WORDS = 8
+"""In a query of at most so many words, other spellings are looked for."""
+MAX_SPLIT_LETTERS, MIN_PART_LETTERS = 12, 2
+_FORM = re.compile(
+    r"\s*(?:"
+    r"(?:what|who|where)(?:['’]?s|\s+(?:is|are|was|were|does))(?:\s+(?:a|an|the))?"
+    r"|how\s+(?:to|(?:do|can|does|should)\s+(?:i|you|we|one|it))|(?:what|how)\s+about"
+    r"|(?:define|explain|meaning\s+of)"
+    r"|(?:was|wer|wo)\s+(?:ist|sind)(?:\s+(?:ein|eine|der|die|das))?"
+    r"|wie\s+(?:kann|mache?)\s+(?:ich|man)"
+    r"|(?:qu['’]est[- ]ce\s+(?:que|qu['’]))(?:\s*(?:un|une|le|la|les|l['’]))?"
+    r"|c['’]est\s+quoi(?:\s+(?:un|une|le|la|les))?|comment"
+    r")\s+(?P<subject>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The forms of questions, in three languages, before what they ask about."""
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class _Operators(NamedTuple):
@@ -77,19 +95,29 @@ def compile_query(text: str) -> LexicalQuery:
     prose = len(plain) - len(quoted) > SENTENCE_WORDS
     words = " ".join(plain)
     in_place = [sequence(word) for word in plain]
+    subject = terms(subject_of(words))
     return LexicalQuery(
         weights=_weights(plain, in_place),
         units=_units(words),
         pairs=_pairs(words),
         compounds=_compounds(in_place),
+        spellings=_spellings(words),
         phrases=() if prose else tuple(filter(None, (tuple(sequence(each)) for each in quoted))),
         excluded=tuple(filter(None, excluded)),
         name=" ".join(terms(words)),
+        subject=" ".join(subject),
+        form=frozenset(terms(words)).difference(subject) if subject else frozenset(),
         path=words if "/" in words or is_note(words) else "",
         text=words,
         filters=wanted.filters(),
         without=unwanted.filters(),
     )
+
+
+def subject_of(question: str) -> str:
+    """Return what a question asks about, or "" if the text has no form of a question."""
+    form = _FORM.match(question)
+    return form["subject"].strip(" \t?!.") if form else ""
 
 
 def _weights(plain: list[str], in_place: list[list[str]]) -> dict[str, float]:
@@ -123,6 +151,38 @@ def _pairs(words: str) -> tuple[tuple[str, str], ...]:
     row = sequence(words)[: 4 * MAX_TERMS]
     pairs = dict.fromkeys(pair for pair in pairwise(row) if pair[0] != pair[1])
     return tuple(pairs)[:MAX_TERMS]
+
+
+def _spellings(words: str) -> tuple[Spelling, ...]:
+    """Return how the words of a short query may be written otherwise: `backup`, `back-up`.
+
+    Words between spaces or hyphens are joined, and words of few letters are split. The first of two
+    words is none that only builds sentences: `to day` is not `today`.
+    """
+    letters = [*_LETTERS.finditer(words)]
+    if len(letters) > MAX_SPELLED_WORDS:
+        return ()
+    found: dict[Spelling, None] = {}
+    for one, other in pairwise(letters):
+        if words[one.end() : other.start()] in {" ", "-"}:
+            found |= _spelling(one[0], other[0], is_joined=False)
+    for word in (match[0] for match in letters):
+        if len(word) <= MAX_SPLIT_LETTERS and word.isascii():
+            for place in range(1, len(word) - 1):
+                found |= _spelling(word[:place], word[place:], is_joined=True)
+    return tuple(found)
+
+
+def _spelling(one: str, other: str, *, is_joined: bool) -> dict[Spelling, None]:
+    """Return a spelling, or nothing if a part is no word that can be joined."""
+    is_electronic = one in "eE"  # `e-mail`
+    if not is_electronic and min(len(one), len(other)) < MIN_PART_LETTERS:
+        return {}
+    joined, first, second = (word_terms(word.lower()) for word in (one + other, one, other))
+    if not len(joined) == len(first) == len(second) == 1 or first[0] in function_terms():
+        return {}
+    has_particle = is_electronic or second[0] in function_terms()
+    return {Spelling(joined[0], (first[0], second[0]), is_joined, has_particle): None}
 
 
 def _compounds(in_place: list[list[str]]) -> tuple[Terms, ...]:

@@ -62,6 +62,13 @@ class Clauses:
             return self.term(field, words[0])
         return Query.phrase_query(self._schema, field, list(words), slop)
 
+    def weighted_phrases(self, field: str, weights: Mapping[tuple[str, ...], float]) -> list[Query]:
+        """Return one clause a phrase, its score multiplied by its weight."""
+        return [
+            Query.boost_query(self.phrase(field, words), weight)
+            for words, weight in weights.items()
+        ]
+
     def contained(self, field: str, words: Sequence[str]) -> Query:
         """Return documents that contain the words in this order, also in lines of many notes."""
         found = self.phrase(field, words)

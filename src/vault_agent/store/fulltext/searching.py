@@ -48,6 +48,15 @@ _WHOLE_WORDS = 12
 _COMMON_NOTES = 1_000
 
 
+FORM_WEIGHT = 0.05
+"""The weight of a word of a question's form beside a note that is named like what it asks about."""
+SPELLED_WEIGHT = 0.5
+"""The weight of each of two words that notes write as one."""
+_LEAST_JOINED, _MOST_APART = 3, 2
+"""Two words of a query are one word too if so many notes have that, and at most so many times as
+many notes have the two. Others are joined in names only, such as `taskDate`."""
+
+
 class SearchStopped(Exception):
     """A search was stopped, since its caller has disconnected."""
 
@@ -83,7 +92,11 @@ class Search:
         self._speller = self._make_speller()
         self._neighbours: dict[str, tuple[str, ...]] = {}
         self._frequencies: dict[str, int] = {}
-        self._weights = self._look_up(query.weights)
+        self._apart: dict[Terms, float] = {}
+        """Words of the query that some notes write as two, with their weights."""
+        self._is_about = False  # the query is a question about what a note is named
+        self._alike = self._notes_named()
+        self._weights = self._look_up(self._spelled(self._without_form(query.weights)))
         self._openings = self._open(self._weights)
 
     def run(self) -> Candidates:
@@ -99,7 +112,7 @@ class Search:
         go_on(self._stopped)
         pairs = self._pairs()
         names = self._best_notes("names", self._openings, NAMES) if self._openings else {}
-        named = self._named()
+        named = self._alike
         headed = self._headed()
         whole = self._whole()
         go_on(self._stopped)
@@ -124,6 +137,38 @@ class Search:
             searched=self._count,
             neighbours=self._neighbours,
         )
+
+    def _spelled(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Add the other spellings of words that notes have: `backup` for `back up`, or two words.
+
+        Of two words of the query, each counts half then. Two adjacent words of a note count as much
+        as the one word.
+        """
+        spelled = dict(weights)
+        for joined, parts, is_joined, has_particle in self._query.spellings:
+            if (joined in weights) != is_joined or not all(map(self._frequency, parts)):
+                continue
+            whole = self._frequency(joined)
+            if is_joined and whole and not has_particle:
+                continue
+            if not is_joined and whole < _LEAST_JOINED:
+                continue
+            apart = self._notes.count(self._notes.clauses.phrase("body", parts))
+            if not apart if is_joined else apart > _MOST_APART * whole:
+                continue
+            weight = max(weights.get(term, 0.0) for term in (joined, *parts))
+            rarities = [rarity(self._count, self._frequency(term)) for term in parts]
+            own = rarity(self._count, whole) if whole else sum(rarities)
+            self._apart[parts] = weight * own / sum(rarities)
+            if is_joined and whole:
+                continue
+            if is_joined:
+                del spelled[joined]
+            else:
+                spelled[joined] = weight
+            for part in parts:
+                spelled[part] = SPELLED_WEIGHT * weights.get(part, weight)
+        return spelled
 
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace words that are in no note by their neighbours."""
@@ -206,6 +251,7 @@ class Search:
             if field == "body"
             else clauses.words(field, weights)
         )
+        words += clauses.weighted_phrases(field, self._apart)
         query = scored(words, self._note_must, self._note_not, inside)
         return self._notes.top(query, limit)
 
@@ -223,6 +269,7 @@ class Search:
                 field, {term: share * weight for term, weight in self._openings.items()}
             )
         ]
+        words += clauses.weighted_phrases("text", self._apart)
         return scored(words, self._chunk_must, self._chunk_not, among)
 
     def _pairs(self) -> dict[int, float]:
@@ -252,16 +299,34 @@ class Search:
             return self._chunks_of(passing.few)
         return self._chunks.top_passing(self._text_query(), CHUNKS, passing)
 
-    def _named(self) -> set[int]:
-        """Return the notes with a name, path or end of the path equal to the query."""
+    def _notes_named(self) -> set[int]:
+        """Return the notes with a name, path or end of the path equal to the query.
+
+        If there are none, the query may be a question about what a note is named.
+        """
         if not self._query.name:
             return set()
         clauses = self._notes.clauses
         names = [clauses.term("name", self._query.name, positions=False)]
         if self._query.path and (path := clauses.path_end(self._query.path)) is not None:
             names.append(path)
+        found = self._first_of(names)
+        if not found and self._query.subject:
+            found = self._first_of([clauses.term("name", self._query.subject, positions=False)])
+            self._is_about = bool(found)
+        return found
+
+    def _first_of(self, names: Sequence[Query]) -> set[int]:
         query = combined(must=[any_of(names), *self._note_must], must_not=self._note_not)
         return set(self._notes.first(query, NAMED))
+
+    def _without_form(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Return the weights, with little for the form of a question about a note's name."""
+        light = self._query.form if self._is_about else frozenset[str]()
+        return {
+            term: FORM_WEIGHT * weight if term in light else weight
+            for term, weight in weights.items()
+        }
 
     def _headed(self) -> set[int]:
         """Return the chunks whose heading equals the query."""
