@@ -93,7 +93,7 @@ def find(reader: FulltextReader, query: str, filters: Filters = NO_FILTER, **opt
         ("zebras", {1, 2}),
         ("猫", {3}),
         ("猫で", {3}),
-        ("username", set()),
+        ("username", {4}),
         ("user", {4}),
         ("getusername", {4}),
         ("1.2.3", {4}),
