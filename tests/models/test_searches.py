@@ -9,7 +9,7 @@ from tests.support.index_runs import Vault
 from tests.support.local_model import hashed_vector
 
 from vault_agent.indexing.embed import embed
-from vault_agent.model.modes import Mode
+from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import SearchQuery
 from vault_agent.models.embedder import Embedder
 from vault_agent.search.search import search
@@ -101,3 +101,25 @@ async def test_semantic_results_highlight_matching_words(tmp_path, endpoint, set
     [hit] = [hit for hit in answer.hits if hit.title == "Log"]
     assert "lighthouse" in hit.snippet
     assert hit.matches
+
+
+async def test_a_hit_by_meaning_alone_has_at_most_half_of_the_score(tmp_path, endpoint, settings):
+    notes = {"Bread": "Flour and water.", "Ink": "Black and blue.", "Tea": "Green and flour."}
+    vault = vault_of(tmp_path, notes)
+    await vault.index()
+    async with Embedder(settings()) as embedder, served(vault) as index:
+        await embed_all_of(vault, embedder, settings())
+        await index.refresh()
+        nonsense = await ask(index, embedder, "zxqvurble", Mode.HYBRID)
+        assert nonsense.hits
+        assert nonsense.by_meaning_alone
+        assert [word.position for word in nonsense.unknown] == [1]
+        near = await ask(index, embedder, "# Bread Flour and water.", Mode.EMBEDDING)
+        both = await ask(index, embedder, "flour water", Mode.HYBRID)
+    for answer in (nonsense, near):
+        assert {hit.reason for hit in answer.hits} == {Reason.EMBEDDING_MATCH}
+        assert max(hit.score for hit in answer.hits) <= 0.5
+    scores = [hit.score for hit in both.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert both.hits[0].score > 0.5
+    assert not both.by_meaning_alone

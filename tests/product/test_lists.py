@@ -244,8 +244,12 @@ def test_an_unknown_word_is_named(served: Program):
     assert 'No note has "fleecy": searched for fleece.' in typo.stderr
     assert 'No note has "zzzz".' in served.run("search", "zzzz").stderr
     assert served.run("search", "degr").stderr == ""  # the beginning of a word
-    (unknown,) = posted(served, "/search", query="degreees")["unknown"]
-    assert unknown == {"word": "degreees", "instead": ["degrees"]}
+    reply = posted(served, "/search", query="-zebra Hunter2xyz degreees")
+    assert reply["unknown"] == [
+        {"position": 2, "instead": []},
+        {"position": 3, "instead": ["degrees"]},
+    ]
+    assert "unter2xyz" not in json.dumps(reply).lower()
     assert "unknown" not in posted(served, "/search", query="degrees")
 
 

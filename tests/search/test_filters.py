@@ -204,4 +204,4 @@ async def test_warnings_of_filters_read_neither_all_notes_nor_their_names(
 )
 async def test_words_of_no_note_are_told(snapshot: Snapshot, query: str, words: list[str]):
     answer = await search(snapshot, SearchQuery(query, limit=5))
-    assert [each.word for each in answer.unknown] == words
+    assert [query.split()[each.position - 1] for each in answer.unknown] == words

@@ -828,7 +828,7 @@ declare namespace Wire {
     count: number;
   }
   interface UnknownWord {
-    word: string;
+    position: number;
     instead: string[];
   }
   interface VaultList {

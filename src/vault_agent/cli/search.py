@@ -66,10 +66,14 @@ async def command(
         }
         asked = [vault for vault in vaults if vault not in skipped]
         none = f"No results in {listed(asked)}." if asked else "No results."
+        by_meaning = _is_by_meaning_alone(data)
+        if by_meaning and not invocation.json:
+            tell("No note has it; nearest in meaning:")
         show(invocation, client, reply, numbered=True, none=none)
         if invocation.json:
             return
-        _name_unknown(data)
+        if not by_meaning:
+            _name_unknown(query, data)
         left = others(invocation, vaults or (invocation.vault,))
         if not data["results"] and cursor is None and not skipped:
             from vault_agent.cli.emptied import say_why
@@ -81,10 +85,17 @@ async def command(
         tell(f"More: add --cursor {clean(data['nextCursor'])}")  # before that, --limit is simpler
 
 
-def _name_unknown(data: dict[str, Any]) -> None:
+def _is_by_meaning_alone(data: dict[str, Any]) -> bool:
+    """Whether a search by words and meaning has found no word of the query."""
+    reasons = {result["reason"] for result in data["results"]}
+    return bool(data.get("unknown")) and reasons == {"embedding_match"}
+
+
+def _name_unknown(query: str, data: dict[str, Any]) -> None:
     """Print the words that are in no note. A beginning of a word that was found is none."""
+    words = query.split()
     for unknown in data.get("unknown") or ():
-        word, instead = unknown["word"], unknown["instead"]
+        word, instead = words[unknown["position"] - 1].strip('"'), unknown["instead"]
         if instead and all(each.lower().startswith(word.lower()) for each in instead):
             continue
         near = f": searched for {' and '.join(map(clean, instead))}" if instead else ""

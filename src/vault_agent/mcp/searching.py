@@ -111,15 +111,18 @@ async def _related(view: View, given: Mapping[str, Any]) -> str:
 def _result_lines(view: View, reply: Reply[Answer], hint: str, *, reasons: bool) -> list[str]:
     """Return a head, and the lines of each result as one text."""
     found = reply.data
-    unknown = ", ".join(printable(each.word) for each in found.unknown)
+    unknown = ", ".join(f"word {each.position}" for each in found.unknown)
     if not found.hits:
-        return [f"0 places.{f' No note has: {unknown}.' if unknown else ''}{hint}"]
+        said = f" No note has {unknown} of the query." if unknown else ""
+        return [f"0 places.{said}{hint}"]
     count = "1 place" if len(found.hits) == 1 else f"{len(found.hits)} places"
     head = f"{count} · {found.used_mode.value}"
     if found.next_cursor is not None:
         head += f" · next: {found.next_cursor}"
-    if unknown:
-        head += f" · in no note: {unknown}"
+    if unknown and found.by_meaning_alone:
+        head += " · no note has it; nearest in meaning"
+    elif unknown:
+        head += f" · in no note: {unknown} of the query"
     return [head, *(_result_text(view, result, reason=reasons) for result in found.hits)]
 
 

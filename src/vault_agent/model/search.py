@@ -157,7 +157,9 @@ class Hit:
 class UnknownWord:
     """A word of the query that is in no note."""
 
-    word: Annotated[str, Doc("The word, as it was sent.")]
+    position: Annotated[
+        int, Doc("The number of the word in the query, from 1. White space separates words.")
+    ]
     instead: Annotated[
         tuple[str, ...],
         Doc("Similar words that were searched instead, at most three. Often forms of them."),
@@ -198,6 +200,12 @@ class Answer:
     ] = ()
     revision: Unsent[str] = ""  # of the index
     coverage: Unsent[Coverage | None] = None  # of a lexical search that was asked for it
+
+    @property
+    def by_meaning_alone(self) -> bool:
+        """Whether no result has any of the words, in a search by both."""
+        reasons = {hit.reason for hit in self.hits}
+        return self.used_mode is Mode.HYBRID and reasons == {Reason.EMBEDDING_MATCH}
 
 
 @dataclass(frozen=True, slots=True)

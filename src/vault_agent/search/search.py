@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 POOL = 200
 """Lexical candidates that hybrid ranking may reorder."""
+MOST_BY_MEANING = 0.5
 
 
 class _Found(NamedTuple):
@@ -220,10 +221,22 @@ def _in_order(
     notes: Mapping[int, StoredNote],
     information: Mapping[str, float],
 ) -> _Found:
-    """Return the places whose notes still exist, best first."""
+    """Return the places whose notes still exist, best first.
+
+    A hit by meaning alone has half of its score, at most `MOST_BY_MEANING`: that it is the nearest
+    does not say that it is near. The order stays, so no hit behind it has more.
+    """
+    reasons = {place.rowid: reason for place, reason in scored}
     places = [place for place, _ in scored if place.rowid in notes]
     places.sort(key=lambda place: (-place.score, notes[place.rowid].path))
-    return _Found(places, notes, information, {place.rowid: reason for place, reason in scored})
+    shown: list[Ranked] = []
+    most = 1.0
+    for place in places:
+        by_meaning = reasons[place.rowid] is Reason.EMBEDDING_MATCH
+        own = MOST_BY_MEANING * place.score if by_meaning else place.score
+        most = min(most, round(own, 6))
+        shown.append(place._replace(score=most))
+    return _Found(shown, notes, information, reasons)
 
 
 def _page(

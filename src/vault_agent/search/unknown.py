@@ -8,13 +8,13 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
 from vault_agent.model.search import UnknownWord
+from vault_agent.model.syntax import PIECE
 from vault_agent.model.warning import Warning
-from vault_agent.ranking.query import literals
 from vault_agent.text.names import fold
 from vault_agent.text.terms import sequence, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from vault_agent.model.search import Filters, Hit
     from vault_agent.store.current import Snapshot
@@ -33,7 +33,7 @@ async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning
 def unknown_words(
     query: str, neighbours: Mapping[str, Sequence[str]], hits: Iterable[Hit]
 ) -> tuple[UnknownWord, ...]:
-    """Return the words of a query that are in no note.
+    """Return which words of a query are in no note, by their positions: no reply repeats a query.
 
     `neighbours` are the terms that are in no note, with those that were searched instead. A term
     is only the stem of a word, so it is shown as the `hits` have it.
@@ -47,24 +47,34 @@ def unknown_words(
             for term in sequence(word):
                 written.setdefault(term, word.lower())
     found: dict[str, UnknownWord] = {}
-    for word in " ".join(literals(query)).split():
+    for word, position in _words(query):
         parts = {*sequence(word), *terms(word)}
-        if parts and parts <= neighbours.keys():
+        if word not in found and parts and parts <= neighbours.keys():
             similar = [each for part in sequence(word) for each in neighbours[part]]
             instead = dict.fromkeys(written.get(each, each) for each in similar)
-            found[word] = UnknownWord(word, tuple(instead)[:SUGGESTIONS])
+            found[word] = UnknownWord(position, tuple(instead)[:SUGGESTIONS])
     return tuple(found.values())
+
+
+def _words(query: str) -> Iterator[tuple[str, int]]:
+    """Yield the words of a query that are searched, each with its position."""
+    for piece in PIECE.finditer(query):
+        wanted = piece["plain"] or (None if piece["minus"] else piece["phrase"])
+        if wanted:
+            before = len(query[: piece.start()].split())
+            for number, word in enumerate(wanted.split(), before + 1):
+                yield word, number
 
 
 def unknown_everywhere(answers: Sequence[tuple[UnknownWord, ...]]) -> tuple[UnknownWord, ...]:
     """Return the words of a query that are in no note of any vault. `answers` has one a vault."""
-    first, *others = [{each.word: each.instead for each in answer} for answer in answers]
-    words = [word for word in first if all(word in other for other in others)]
+    first, *others = [{each.position: each.instead for each in answer} for answer in answers]
+    positions = [place for place in first if all(place in other for other in others)]
     instead = {
-        word: dict.fromkeys(term for answer in (first, *others) for term in answer[word])
-        for word in words
+        place: dict.fromkeys(term for answer in (first, *others) for term in answer[place])
+        for place in positions
     }
-    return tuple(UnknownWord(word, tuple(instead[word])[:SUGGESTIONS]) for word in words)
+    return tuple(UnknownWord(place, tuple(instead[place])[:SUGGESTIONS]) for place in positions)
 
 
 async def _of_dates(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:

@@ -171,9 +171,9 @@ def _scaled(answer: _Answered, answered: Sequence[_Answered], words: int) -> lis
     A score is the share of what a query can reach with the words that the vault has. If another
     vault has more of them, the evidence counts by the share of those words that this one has.
     """
-    lacking = {each.word for each in answer.answer.unknown}
+    lacking = {each.position for each in answer.answer.unknown}
     lacking_everywhere = lacking.intersection(
-        *({each.word for each in other.answer.unknown} for other in answered)
+        *({each.position for each in other.answer.unknown} for other in answered)
     )
     searched = max(words - len(lacking_everywhere), 1)
     share = 1 - min(len(lacking - lacking_everywhere) / searched, 1)
