@@ -22,7 +22,7 @@ from vault_agent.memory.dialogue import (
     is_worth_it,
     written,
 )
-from vault_agent.memory.note_text import Facts, body, properties, stamp
+from vault_agent.memory.note_text import JournalFacts, body, properties, stamp
 from vault_agent.memory.notes import Edited, name_for, put_journal
 from vault_agent.memory.related import VaultNotes, notes_of, related, tags_of
 from vault_agent.memory.session import JournalState, Sections, is_due, journal_line
@@ -200,7 +200,7 @@ class Journals:
         )
         subjects = (commit.subject for commit in collected.commits)
         tags = tags_of(notes.notes, linked, title=draft.title, subjects=subjects)
-        facts = Facts(generator, reason, tags, linked)
+        facts = JournalFacts(generator, reason, tags, linked)
         note = whole(body(draft, linked), properties(collected, draft, name, facts))
         before = session.journal or JournalState(0.0, WRITING)
         hashes = before.hashes | {sha256(note).hexdigest()}

@@ -37,7 +37,7 @@ class Named(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class JournalFacts:
     """What the frontmatter of a journal says besides what was collected."""
 
     generator: str
@@ -61,7 +61,9 @@ def another(name: Named, session_id: str) -> Named:
     return Named(f"{FOLDER}/{name.day}-session-{short}.md", f"journal-{name.day}-{short}", name.day)
 
 
-def properties(session: Collected, draft: Draft, name: Named, facts: Facts) -> dict[str, Json]:
+def properties(
+    session: Collected, draft: Draft, name: Named, facts: JournalFacts
+) -> dict[str, Json]:
     """Return the frontmatter, in the order of its fields."""
     made: dict[str, Json] = {
         "id": name.id,

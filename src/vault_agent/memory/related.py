@@ -26,7 +26,7 @@ _WORDS = re.compile(r"\w+")
 _SCOPE = re.compile(r"^[a-z]+\(([\w./-]{2,40})\)!?:", re.IGNORECASE)
 
 
-class Known(NamedTuple):
+class LinkTarget(NamedTuple):
     """A note of the vault. `updated` is ISO 8601."""
 
     path: str
@@ -47,7 +47,7 @@ class Related(NamedTuple):
 
 
 def related(
-    notes: Sequence[Known],
+    notes: Sequence[LinkTarget],
     *,
     own: str,
     files: Iterable[str],
@@ -64,7 +64,7 @@ def related(
     usable = [note for note in notes if note.path != own and not _NOT_IN_LINKS.search(note.path)]
     found: dict[str, Related] = {}
 
-    def add(note: Known, why: str) -> None:
+    def add(note: LinkTarget, why: str) -> None:
         target = note.path.removesuffix(".md")
         title = one_line(_NOT_IN_LINKS.sub(" ", note.title))
         found.setdefault(note.path, Related(target, title, why))
@@ -90,7 +90,7 @@ def related(
 
 
 def tags_of(
-    notes: Sequence[Known], linked: Iterable[Related], *, title: str, subjects: Iterable[str]
+    notes: Sequence[LinkTarget], linked: Iterable[Related], *, title: str, subjects: Iterable[str]
 ) -> list[str]:
     """Return tags: the names of changed modules, scopes of commits, and known tags in the title."""
     modules = {note.path.removesuffix(".md"): note for note in notes if note.type == "module"}
@@ -120,14 +120,14 @@ def related_section(linked: Iterable[Related]) -> str:
     )
 
 
-def _modules(modules: Sequence[Known], changed: Sequence[str]) -> list[Known]:
+def _modules(modules: Sequence[LinkTarget], changed: Sequence[str]) -> list[LinkTarget]:
     """Return the modules with a changed file, or with the longest folder of one."""
-    by_file: dict[str, list[Known]] = {}
+    by_file: dict[str, list[LinkTarget]] = {}
     for module in modules:
         for file in module.files:
             by_file.setdefault(file_key(file).rstrip("/"), []).append(module)
     hits: dict[str, int] = {}
-    named: dict[str, Known] = {}
+    named: dict[str, LinkTarget] = {}
     for path in changed:
         place = path
         while place and place not in by_file:
@@ -138,7 +138,7 @@ def _modules(modules: Sequence[Known], changed: Sequence[str]) -> list[Known]:
     return sorted(named.values(), key=lambda module: (-hits[module.path], module.path))
 
 
-def _is_named(note: Known, said: str) -> bool:
+def _is_named(note: LinkTarget, said: str) -> bool:
     for name in (note.title, *note.aliases):
         words = _WORDS.findall(fold_words(name))
         if len(words) > 1 and f" {' '.join(words)} " in said:
@@ -146,7 +146,7 @@ def _is_named(note: Known, said: str) -> bool:
     return False
 
 
-def _shares(note: Known, changed: Sequence[str]) -> bool:
+def _shares(note: LinkTarget, changed: Sequence[str]) -> bool:
     own = set(map(file_key, note.files))
     return any(path in own for path in changed)
 
@@ -154,7 +154,7 @@ def _shares(note: Known, changed: Sequence[str]) -> bool:
 class VaultNotes(NamedTuple):
     """The notes of a vault: what a journal may link to."""
 
-    notes: Sequence[Known]
+    notes: Sequence[LinkTarget]
     is_known: Callable[[str], bool]
 
 
@@ -169,7 +169,7 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
         named = dict(await snapshot.threads.run(snapshot.names))
     resolver = LinkResolver(named.items())
     notes = [
-        Known(
+        LinkTarget(
             row.path,
             row.title,
             type_of(row),
