@@ -166,18 +166,12 @@ def _shown(key: Key) -> str:
 
 
 def _meaning(key: Key) -> str:
-    return " ".join(
-        filter(None, (sentence(key.summary), key.help, *_needs(key), _limits(key), _live(key)))
-    )
+    return " ".join(filter(None, (sentence(key.summary), key.help, *_needs(key), _limits(key))))
 
 
 def _needs(key: Key) -> list[str]:
     needs = [f"It needs {each}." for each in key.needs]
     return needs + [f"Without {each} it does nothing." for each in key.idle_without]
-
-
-def _live(key: Key) -> str:
-    return "A running server follows a change." if key.live else ""
 
 
 def _limits(key: Key) -> str:

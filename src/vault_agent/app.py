@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.config import Config
+    from vault_agent.store.layout import ServerLock
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
@@ -71,12 +72,14 @@ async def open_app(
     *,
     on_crash: Callable[[str, CrashReport], object] = lambda *_: None,
     known: KnownVaults | None = None,
+    lock: ServerLock | None = None,
 ) -> AsyncIterator[App]:
     """Open the configured vault, the resources that vaults share, and what works with them.
 
     `on_crash` is called for an unexpected error in any of our processes. It gets the name of the
     process ("server", "keeper" or "worker") and a report without the error's message. `known` are
-    the registered vaults, by default those of the user's list.
+    the registered vaults, by default those of the user's list. `lock` holds the index of the
+    configured vault beyond the context.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
@@ -115,7 +118,7 @@ async def open_app(
             reranker=reranker,
         )
         await stack.enter_async_context(shared.texts)
-        vaults = await stack.enter_async_context(open_vaults(config, shared))
+        vaults = await stack.enter_async_context(open_vaults(config, shared, lock))
         opened.append(vaults.default)
         if embedder is not None:
             embedder.warm_up()

@@ -91,8 +91,7 @@ CODES: Final[dict[str, Code]] = {
         3,
         Remedy(
             "Give it with VAULT_AGENT_SERVER_API_KEY or `vault-agent config set server.api_key -`;"
-            " `vault-agent config reveal-api-key` shows it where the server runs. If you have"
-            " changed it there, run `vault-agent serve --restart`.",
+            " `vault-agent config reveal-api-key` shows it where the server runs.",
             "Send it as Authorization: Bearer.",
         ),
     ),
@@ -320,7 +319,10 @@ CODES: Final[dict[str, Code]] = {
         ),
     ),
     "JOBS_DAMAGED": Code(
-        "Failed", 503, 1, "Restart the server: it sets the record aside and starts a new one."
+        "Failed",
+        503,
+        1,
+        "Stop the server and start it again: it sets the record aside and begins a new one.",
     ),
     "INTERNAL_ERROR": Code("Failed", 500, 1),
     "EDIT_NOT_PROVEN": Code(
@@ -337,7 +339,10 @@ CODES: Final[dict[str, Code]] = {
     ),
     "WRITE_UNSUPPORTED_HERE": Code("Unavailable", 503, 1),
     "WRITE_LOG_DAMAGED": Code(
-        "Unavailable", 503, 1, "To write without its undo, move it away, and restart the server."
+        "Unavailable",
+        503,
+        1,
+        "To write without its undo, move it away, then stop the server and start it again.",
     ),
     "STATE_TOO_NEW": Code("Unavailable", 503, 1, "Update vault-agent on this computer."),
     "WRITE_OUTCOME_UNKNOWN": Code("Unavailable", None, 1, "Read the note before you try again."),
@@ -377,7 +382,8 @@ CODES: Final[dict[str, Code]] = {
         "Misconfigured",
         None,
         2,
-        "Serve yours instead with `vault-agent serve --restart`, or change vault.root.",
+        "To serve yours instead: `vault-agent serve --stop`, then `vault-agent serve"
+        " --background`.",
     ),
     "CLIENT_CONFIG_INVALID": Code("Misconfigured", None, 2),
     "MCP_FAILED": Code("Failed", None, 1),

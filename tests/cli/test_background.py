@@ -188,7 +188,6 @@ def test_the_vault_that_was_named_is_named_again(tmp_path: Path):
     server = SimpleNamespace(folder=tmp_path, address=address)
     taken = Misconfigured("PORT_IN_USE", "The port is in use.", {"port": 1, "other": 2})
     said = with_way_out(taken, server, tmp_path, " --vault-root Other").message
-    assert "`vault-agent serve --restart --vault-root Other`" in said
     assert "`vault-agent serve --stop --vault-root Other`" in said
 
 

@@ -104,10 +104,9 @@ async def test_a_folder_that_cannot_be_checked_is_only_a_warning(run: Run):
     assert told.err.startswith("VAULT_NOT_FOUND: ")
 
 
-async def test_config_set_asks_for_no_restart_while_no_server_runs(run: Run):
+async def test_config_set_names_no_server_while_none_runs(run: Run):
     assert (await run("config", "set", "server.port", "9000")).err == ""
     assert (await run("config", "set", "vault.exclude", "drafts/")).err == ""
-    assert "vault-agent reindex" in (await run("config", "set", "index.max_note_bytes", "9")).err
     assert (await run("config", "set", "cli.open_in", "obsidian")).err == ""
 
 

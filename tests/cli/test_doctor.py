@@ -50,10 +50,6 @@ async def test_each_problem_is_mended_by_what_is_to_be_typed(
     assert found["server"]["fix"] == "vault-agent serve --background"
     await run_apart(*shlex.split(found["server"]["fix"])[1:])
     await run("jobs", "follow")
-    await run("config", "set", "web.enabled", "true")
-    found = await checks(run_apart)
-    assert found["server"]["found"].endswith("since: web.enabled")
-    await run_apart(*shlex.split(found["server"]["fix"])[1:])
     cursor = Path(environment["HOME"], ".cursor", "mcp.json")
     cursor.parent.mkdir()
     cursor.write_text('{"mcpServers": {"vault-agent": {"command": "/gone/vault-agent"}}}')

@@ -41,7 +41,7 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, run_apart: Run, no
     assert "may change notes in Inbox, Log (create, append, edit)" in done.out
     assert "Log is not there yet." in done.err
     assert done.err.count("Every request needs a key from now on.") == 1
-    assert "The server was restarted" in done.out
+    assert "uses it from now on" in done.err
     assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
     assert (notes / "Inbox/x.md").read_text() == "hi"
     off = await run_apart("disable", "write")

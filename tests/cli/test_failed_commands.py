@@ -25,13 +25,10 @@ REFUSED = [
     "setup --folder / --yes",
     "setup --folder {home}/missing --yes",
     "setup --folder {notes} --agent nobody",
-    "serve --restart --index-dir {notes}/index",
-    "serve --restart --index-dir {home}/file.txt",
-    "serve --restart --vault-root {home}",
-    "serve --restart --vault-root {home}/missing",
-    "serve --restart --port {taken}",
-    "serve --restart --port 99999",
-    "serve --restart --host 203.0.113.7",
+    "serve --background --index-dir {notes}/index",
+    "serve --background --index-dir {home}/file.txt",
+    "serve --background --vault-root {home}/missing",
+    "serve --background --port 99999",
     "serve --background --vault-root {home}",
     "config set index.dir {notes}/index",
     "config set vault.root {home}",
@@ -147,7 +144,7 @@ async def test_a_server_is_not_stopped_for_settings_with_which_none_can_start(
     await started(run_apart, "--background")
     config = Path((await run("config", "path")).out.strip())
     text = config.read_text()
-    commands = ["serve --restart", "setup --folder {notes} --yes", "enable web", "disable watch"]
+    commands = ["serve --background", "setup --folder {notes} --yes", "enable web", "disable watch"]
     for broken in (
         f"[index]\ndir = '{notes}/index'\n",
         "[agents.pub]\n",

@@ -1,4 +1,4 @@
-"""`serve --restart`, `serve --stop` and what commands say when settings or vaults change."""
+"""A running server follows the settings, and is stopped and replaced."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.request import urlopen
 
 import orjson
 import pytest
-from tests.support.clocks import PATIENCE
 from tests.support.folders import below
 from tests.support.listening import free_port
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
-from vault_agent.cli import applying, detached
+from vault_agent.cli import detached
 from vault_agent.config.keys import DEFAULT_PORT
 
 if TYPE_CHECKING:
@@ -76,97 +74,64 @@ async def started(run: Run, *more: str) -> dict:
     return orjson.loads(ended.out)["data"]
 
 
-async def test_a_restart_applies_a_setting_and_keeps_the_options_of_the_start(
+async def test_a_running_server_uses_each_setting_at_once(
+    environment: dict[str, str], run: Run, run_apart: Run, notes: Path
+):
+    first = await started(run_apart, "--background", "--no-watch")
+    told = await run("config", "set", "web.enabled", "true")
+    assert "uses it from now on" in told.err
+    assert "web on" in (await run("status")).out
+    port = str(free_port())
+    told = await run("config", "set", "server.port", port)
+    assert f":{port} uses it from now on" in told.err
+    assert (await run("status")).out.startswith("vault-agent 0")
+    added = await run("agent", "add", "claude", "--folder", ".")
+    assert added.code == 0
+    assert "doctor" not in added.err
+    told = await run("config", "set", "watch.enabled", "true")
+    assert "was started with its own watch.enabled, and keeps it" in told.err
+    other = vault_named("Other", environment)
+    assert "uses it from now on" in (await run("config", "set", "vault.root", str(other))).err
+    await run("jobs", "follow")
+    assert "in Other" in (await run("search", "bones")).out
+    assert (await started(run_apart, "--background"))["pid"] == first["pid"]
+
+
+async def test_settings_that_a_server_cannot_use_leave_it_as_it_is(
     run: Run, run_apart: Run, notes: Path
 ):
-    first = await started(run_apart, "--background", "--watch")
-    assert "changed" not in (await run("status")).out
-    told = await run("config", "set", "web.enabled", "true")
-    assert "runs without this change" in told.err
-    assert "vault-agent serve --restart" in told.err
-    assert "web.enabled; apply it: vault-agent serve --restart" in (await run("status")).out
-    assert "web.enabled" in (await run_apart("serve", "--background")).out
-    second = await started(run_apart, "--restart")
-    assert second["restarted"]
-    assert (second["endpoint"], second["pid"]) != (first["endpoint"], first["pid"])
-    assert second["endpoint"] == first["endpoint"]
-    status = (await run("status")).out
-    assert "watch, web on" in status
-    assert "changed" not in status
-    # A flag of the start gives way to the file if that says something else since.
-    await run("config", "set", "watch.enabled", "false")
-    assert "watch.enabled; apply it" in (await run("status")).out
-    await run("config", "unset", "web.enabled")
-    await started(run_apart, "--restart")
-    assert "none switched on" in (await run("status")).out
+    first = await started(run_apart, "--background")
+    await run("jobs", "follow")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken_port = other.getsockname()[1]
+        told = await run("config", "set", "server.port", str(taken_port))
+    assert f"goes on without this change: Port {taken_port} is in use" in told.err
+    assert "older ones are in use" in (await run_apart("serve", "--background")).out
+    doctor = await run("doctor")
+    assert f"with older settings: Port {taken_port} is in use" in doctor.out
+    await run("config", "set", "server.port", first["endpoint"].rpartition(":")[2])
+    assert "older" not in (await run("doctor")).out
+    assert "Stock.md" in (await run("search", "bones")).out
+    assert (await started(run_apart, "--background"))["pid"] == first["pid"]
 
 
-async def test_a_changed_vault_is_served_after_one_command(
+async def test_a_moved_vault_keeps_its_index(
     environment: dict[str, str], run: Run, run_apart: Run, notes: Path
 ):
-    before = await started(run_apart, "--background")
-    other = vault_named("Other", environment)
-    told = await run("config", "set", "vault.root", str(other))
-    assert "still serves My Notes" in told.err
-    assert "vault-agent serve --restart" in told.err
-    refused = await run_apart("serve", "--background")
-    assert refused.code == 2
-    assert refused.err.startswith("PORT_IN_USE: Your server of My Notes has port ")
-    assert "vault-agent serve --restart" in refused.err
-    assert (await run_apart("serve")).err == refused.err
-    mismatch = (await run("search", "bones")).err
-    assert "vault-agent serve --restart" in mismatch
-    after = await run_apart("serve", "--restart")
-    assert after.code == 0, after.err
-    assert before["endpoint"] in after.out
-    assert "The server of ~/My Notes was stopped." in after.err
-    assert "in Other" in (await run("search", "bones")).out
-
-
-@posix("a terminal is made by a POSIX call")
-async def test_at_a_terminal_a_changed_setting_is_applied_by_one_command(
-    environment: dict[str, str], run: Run, run_apart: Run, notes: Path
-):
-    import pty
-
     first = await started(run_apart, "--background")
     await run("jobs", "follow")
     moved = notes.rename(notes.with_name("Moved"))
-    ours, theirs = pty.openpty()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "vault_agent", "config", "set", "vault.root", str(moved),
-        env=environment, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs,
-    )  # fmt: skip
-    os.close(theirs)
-    os.write(ours, b"\n")
-    out, _ = await process.communicate()
-    os.close(ours)
-    assert f"The server was restarted: {first['endpoint']}" in out.decode()
-    assert (await run("config", "get", "vault.root")).out == f"{moved}\n"
-    assert "Stock.md" in (await run("search", "bones")).out
-
-
-async def test_a_moved_vault_is_served_after_one_command_with_its_index(
-    environment: dict[str, str], run: Run, run_apart: Run, notes: Path
-):
-    await started(run_apart, "--background")
-    await run("jobs", "follow")
-    moved = notes.rename(notes.with_name("Moved"))
-    await run("config", "set", "vault.root", str(moved))
-    refused = await run_apart("serve", "--background")
-    assert "Its folder is no longer there. To serve this vault instead" in refused.err
-    told = await run_apart("serve", "--restart")
-    assert told.code == 0
-    assert "The server of ~/My Notes was stopped. Its index was taken over." in told.err
+    assert "uses it from now on" in (await run("config", "set", "vault.root", str(moved))).err
     listed = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]
-    assert [each["vault"] for each in listed] == [str(moved)]
+    assert [row["vault"] for row in listed] == [str(moved)]
     assert "Stock.md" in (await run("search", "bones")).out
+    assert (await started(run_apart, "--background"))["pid"] == first["pid"]
 
 
 async def test_stop_ends_the_server_that_answers_here_and_names_its_vault(
     environment: dict[str, str], run: Run, run_apart: Run, notes: Path
 ):
-    first = await started(run_apart, "--background")
+    first = await started(run_apart, "--background", "--vault-root", str(notes))
     other = vault_named("Other", environment)
     await run("config", "set", "vault.root", str(other))
     only = await run_apart("serve", "--stop", "--vault-root", str(other))
@@ -178,17 +143,6 @@ async def test_stop_ends_the_server_that_answers_here_and_names_its_vault(
         "It served ~/My Notes.",
     ]
     assert "No server runs here." in (await run_apart("serve", "--stop")).err
-
-
-async def test_the_command_to_restart_names_another_config_file(
-    environment: dict[str, str], run: Run, run_apart: Run, notes: Path
-):
-    other = Path(environment["HOME"], "other.toml")
-    other.write_bytes(Path((await run("config", "path")).out.strip()).read_bytes())
-    await started(run_apart, "--background", "--config", str(other))
-    told = await run("config", "set", "web.enabled", "true", "--config", str(other))
-    assert told.err.endswith("`vault-agent serve --restart --config ~/other.toml`\n")
-    assert "--config" in (await run("status", "--config", str(other))).out
 
 
 async def test_two_starts_at_once_end_with_the_same_server(run_apart: Run, notes: Path):
@@ -213,23 +167,18 @@ async def test_a_vault_that_does_not_exist_is_named_and_the_server_goes_on(
     told = (await run("search", "bones")).err
     assert told.startswith("VAULT_MISMATCH: ")
     assert "That folder does not exist" in told
-    assert "serve --restart" not in told
-    refused = await run_apart("serve", "--restart")
-    assert (refused.code, refused.err.split(":")[0]) == (2, "VAULT_NOT_FOUND")
     await run("config", "set", "vault.root", str(notes))
     assert (await started(run_apart, "--background"))["pid"] == first["pid"]
 
 
 async def test_a_server_of_an_agent_is_kept_on_request(run: Run, run_apart: Run, notes: Path):
-    await started(run_apart, "--background", "--mcp", "--until-idle")
-    assert (
-        "to keep it: vault-agent serve --restart" in (await run_apart("serve", "--background")).out
-    )
-    await run_apart("enable", "web")
-    assert "to keep it" in (await run_apart("serve", "--background")).out
-    assert (await run_apart("serve", "--restart")).code == 0
-    assert "to keep it" not in (await run_apart("serve", "--background")).out
-    assert "mcp, web on" in (await run("status")).out
+    first = await started(run_apart, "--background", "--mcp", "--until-idle")
+    asked = await started(run_apart, "--background", "--until-idle")
+    assert asked["pid"] == first["pid"]
+    kept = await started(run_apart, "--background")
+    assert kept["pid"] != first["pid"]
+    assert (await started(run_apart, "--background"))["pid"] == kept["pid"]
+    assert "mcp on" in (await run("status")).out
 
 
 async def test_a_second_vault_is_served_beside_the_first_and_the_way_to_stop_is_named(
@@ -251,13 +200,12 @@ async def test_the_record_of_settings_holds_no_key(
 ):
     key = "canary-key-0123456789-0123456789-01"
     await run("config", "set", "server.api_key", key)
-    assert (await started(run_apart, "--restart"))["started"]  # none runs
+    assert (await started(run_apart, "--background"))["started"]
     (noted,) = below(Path(environment["HOME"]), "server.settings")
     assert key not in noted.read_text()
     told = await run("config", "set", "server.api_key", key[::-1])
-    assert "vault-agent serve --restart" in told.err
-    assert "vault-agent serve --restart" in (await run("search", "bones")).err
-    await started(run_apart, "--restart")
+    assert "uses it from now on" in told.err
+    assert key[::-1] not in noted.read_text()
     assert (await run("status")).code == 0
 
 
@@ -265,11 +213,11 @@ async def test_the_record_of_settings_holds_no_key(
 async def test_ctrl_c_leaves_no_server_stopped(
     environment: dict[str, str], run: Run, run_apart: Run, notes: Path
 ):
-    first = await started(run_apart, "--background")
+    first = await started(run_apart, "--background", "--until-idle")
     noted = next(below(Path(environment["HOME"]), "server.address"))
     text = noted.read_bytes()
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "vault_agent", "serve", "--restart",
+        sys.executable, "-m", "vault_agent", "serve", "--background",
         env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     await eventually_async(
@@ -291,39 +239,3 @@ async def test_a_server_whose_index_was_removed_gives_its_port_back(run_apart: R
     await eventually_async(lambda: can_listen(running["endpoint"]))
     again = await started(run_apart, "--background")
     assert again["endpoint"] == running["endpoint"]
-
-
-async def test_a_running_server_follows_what_it_can(
-    monkeypatch: pytest.MonkeyPatch, run: Run, run_apart: Run, notes: Path, environment
-):
-    monkeypatch.setattr(applying, "_SECONDS_TO_FOLLOW", PATIENCE)
-    await run_apart("enable", "web")
-    await run_apart("enable", "mcp")
-    running = await started(run_apart, "--background")
-    told = await run("config", "set", "web.math", "false")
-    assert "uses it from now on" in told.err
-    assert "changed" not in (await run("status")).out
-    await eventually_async(
-        lambda: asyncio.to_thread(shown_page, running["endpoint"]),
-        lambda page: 'data-math="false"' in page,
-    )
-    both = await run("config", "set", "web.enabled", "false")
-    assert "vault-agent serve --restart" in both.err
-    # A value of a flag or of the environment stays; an invalid file changes nothing.
-    path = Path((await run("config", "path")).out.strip())
-    text = path.read_text()
-    path.write_text(text.replace("math = false", "math = 3"))
-    await asyncio.sleep(1.5)
-    assert 'data-math="false"' in await asyncio.to_thread(shown_page, running["endpoint"])
-    path.write_text(text)
-    added = await run("agent", "add", "claude", "--folder", ".")
-    assert added.code == 0
-    assert "--restart" not in added.err
-    assert "agents" not in (await run("status")).out
-    removed = await run("agent", "remove", "claude")
-    assert "--restart" not in removed.err
-
-
-def shown_page(endpoint: str) -> str:
-    with urlopen(f"{endpoint}/ui/") as reply:
-        return reply.read().decode()

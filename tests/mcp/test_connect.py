@@ -43,7 +43,7 @@ def test_the_way_to_an_agent_ends_in_a_check_that_passes(home):
     assert done.returncode == 0, done.stderr
     assert "knows vault-agent already" in done.stdout
     assert "Agents may search and read the vault by MCP." in done.stdout
-    assert "The server was restarted" in done.stdout
+    assert "uses it from now on" in done.stderr
     assert "its first search works" in done.stdout
 
 

@@ -469,7 +469,7 @@ def test_a_server_of_another_version_that_its_user_started_gets_a_warning(alone)
         assert pipe.ask(PING)["result"] == {}
         assert server_processes(alone) == before
         _, err = pipe.process.communicate(timeout=PATIENCE)
-        assert err == b"SERVER_OF_OTHER_VERSION: restart the server.\n"
+        assert err == b"SERVER_OF_OTHER_VERSION: run `vault-agent serve --background`.\n"
 
 
 def test_no_server_is_started_where_that_is_not_wanted(alone):

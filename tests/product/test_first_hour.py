@@ -90,7 +90,7 @@ def test_a_second_start_says_that_this_vault_is_served(served: WritableProgram):
 def test_what_is_advised_for_another_vault_names_it(served: WritableProgram, tmp_path: Path):
     address = served.endpoint.rpartition(":")[2]
     ended = served.run("serve", "--port", address, "--vault-root", str(tmp_path))
-    assert f"`vault-agent serve --restart --vault-root {tmp_path}`" in ended.stderr
+    assert "To stop it: `vault-agent serve --stop`." in ended.stderr
     assert f" --vault-root {tmp_path}`." in ended.stderr.partition("To serve both")[2]
 
 

@@ -34,7 +34,7 @@ PROGRAM = """
     from vault_agent.server.serve import serve
 
     @asynccontextmanager
-    async def open_app(config, on_crash):
+    async def open_app(config, **_more):
         yield SimpleNamespace(vaults=SimpleNamespace(default=FakeEngine(config)))
 
     config = Config(server={"port": int(sys.argv[1]), "log_level": "info"})
@@ -201,7 +201,7 @@ SPILLING = """
         raise OSError("canary")
 
     @asynccontextmanager
-    async def open_app(config, on_crash):
+    async def open_app(config, **_more):
         yield SimpleNamespace(vaults=SimpleNamespace(default=FakeEngine(config)))
 
     def announce(server, health):

@@ -7,10 +7,10 @@ from typing import get_args
 import asyncclick as click
 
 from vault_agent.cli import exits
-from vault_agent.cli.applying import still_changed
+from vault_agent.cli.applying import wait_for_server
 from vault_agent.cli.clients import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Command, Group, Invocation
-from vault_agent.cli.servers import restart_command, server_here
+from vault_agent.cli.servers import server_here
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
@@ -225,7 +225,7 @@ async def remove(invocation: Invocation, name: str) -> None:
         envelope({"removed": name})
     else:
         say(f"The agent {clean(name)} is removed.")
-        _tell_if_unknown(invocation)
+        _tell_if_refused(invocation)
 
 
 def _show_key(invocation: Invocation, name: str, key: str) -> None:
@@ -234,11 +234,14 @@ def _show_key(invocation: Invocation, name: str, key: str) -> None:
         return
     say(key)
     tell(f"This key opens /mcp/{clean(name)} and nothing else. It is shown only now.")
-    _tell_if_unknown(invocation)
+    _tell_if_refused(invocation)
 
 
-def _tell_if_unknown(invocation: Invocation) -> None:
-    """Say how a running server gets the change, if it does not follow by itself."""
+def _tell_if_refused(invocation: Invocation) -> None:
+    """Wait until the running server has taken the change over, and say if it has not."""
     server = server_here(invocation.layers())
-    if server is not None and "agents" in still_changed(invocation, server, ["agents"]):
-        tell(f"To apply it to the running server: {restart_command(invocation.config)}")
+    if server is None:
+        return
+    in_use = wait_for_server(invocation, server)
+    if in_use is None or in_use.refused:
+        tell("The server does not use it yet. To see why: vault-agent doctor")

@@ -7,12 +7,14 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.cli.servers import START, require_servable, restart_command, server_here
+from vault_agent.cli.servers import START, STOP, require_servable, running_servers, server_here
+from vault_agent.config.follow import file_digest, flags_to_repeat, settings_in_use
 from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
+from vault_agent.system.address import is_serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,15 +23,35 @@ if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
     from vault_agent.cli.servers import Server
     from vault_agent.config import Config
+    from vault_agent.config.follow import InUse
     from vault_agent.config.layers import Layer
 
 KEY_NEEDED = (
     "Every request needs a key from now on. Commands and agents on this computer take it from the"
     " config file, and the web page opens with `vault-agent ui`."
 )
-_SECONDS_TO_FOLLOW = 3.0
+_SECONDS_TO_FOLLOW = 60.0
 _SECONDS_BETWEEN_LOOKS = 0.1
-_PART_OF_THE_INDEX = ("index.max_note_bytes", "index.frontmatter_fields")
+
+
+class Before(NamedTuple):
+    """What a change of settings begins with.
+
+    Args:
+        config: the settings in force, or None while they are invalid.
+        server: the server that runs here, if one does.
+    """
+
+    config: Config | None
+    server: Server | None
+
+
+def before_change(invocation: Invocation) -> Before:
+    """Return the settings in force, and the server that will follow a change of them."""
+    server = None
+    with suppress(Misconfigured):  # the user may be repairing the file
+        server = server_here(invocation.layers())
+    return Before(settings_now(invocation), server)
 
 
 def settings_now(invocation: Invocation) -> Config | None:
@@ -42,12 +64,10 @@ def settings_now(invocation: Invocation) -> Config | None:
         return None  # the user may be repairing the file step by step
 
 
-def after_change(
-    invocation: Invocation, before: Config | None, names: Sequence[str]
-) -> Iterator[str]:
+def after_change(invocation: Invocation, before: Before, names: Sequence[str]) -> Iterator[str]:
     """Yield what follows from a change of the settings `names`, in lines for the user.
 
-    `before` are the settings before it.
+    Waits until the server that runs has taken them over.
     """
     now = settings_now(invocation)
     if now is None:
@@ -59,45 +79,44 @@ def after_change(
     yield from _idle(now, names)
     if "search.folders" in names:
         yield from _about_folders(now)
-    yield from about_key(before, now)
-    server = server_here(invocation.layers())
-    if server is None:
+    yield from about_key(before.config, now)
+    if before.server is None:
         if "vault.root" in names and root is not None:
             yield f"Next: {START}"
-        elif any(name in _PART_OF_THE_INDEX for name in names):
-            yield "Then rebuild the index: vault-agent reindex"
         return
-    # A server of an older version has not noted its settings.
-    known = server.started is not None
-    live = [name for name in names if KEYS[name].live]
-    changed = still_changed(invocation, server, live)
+    yield from _taken_over(invocation, before.server, names)
+
+
+def _taken_over(invocation: Invocation, server: Server, names: Sequence[str]) -> Iterator[str]:
+    """Yield whether a server uses the settings `names` now."""
+    in_use = wait_for_server(invocation, server)
+    server = server_here(invocation.layers()) or server
     where = f"The server at {server.address.endpoint}"
-    if not any(name in changed if known else KEYS[name].of_server for name in names):
-        if live:
-            yield f"{where} uses it from now on."
-        return
-    again = restart_command(invocation.config)
-    if "vault.root" in names:
-        yield f"{where} still serves {server.name}. To serve this vault instead: `{again}`"
-    elif "vault.exclude" in names:
-        yield f"{where} takes the exclusions over when it restarts: `{again}`"
-    elif any(name in _PART_OF_THE_INDEX for name in names):
-        yield f"To apply it: `{again}`, then `vault-agent reindex`"
-    else:
-        yield f"{where} runs without this change. To apply it: `{again}`"
+    if in_use is None:
+        yield f"{where} has not taken it over yet. To start it anew: `{STOP}`, then `{START}`"
+    elif in_use.refused:
+        yield f"{where} goes on without this change: {in_use.refused}"
+    elif kept := [name for name in names if name in in_use.given]:
+        yield f"{where} was started with its own {', '.join(kept)}, and keeps it."
+    elif any(KEYS[name].of_server for name in names):
+        yield f"{where} uses it from now on."
 
 
-def still_changed(invocation: Invocation, server: Server, names: Iterable[str]) -> list[str]:
-    """Return the settings that a server does not use yet, in their place "agents" for its agents.
+def wait_for_server(invocation: Invocation, server: Server) -> InUse | None:
+    """Wait until a server has looked at the config file as it is now. Return what it uses then.
 
-    Wait for a moment until it has taken `names` over.
+    None if it does not within `_SECONDS_TO_FOLLOW`, or has ended.
     """
+    file = config_path(invocation.config)
     deadline = time.monotonic() + _SECONDS_TO_FOLLOW
-    while True:
-        changed = server.changed(invocation.layers())
-        if not set(names) & set(changed) or time.monotonic() > deadline:
-            return changed
+    while time.monotonic() < deadline:
+        # With another vault or port, its folder and address are other ones.
+        for one in (server, *running_servers(invocation.layers())):
+            in_use = settings_in_use(one.folder, server.address.pid)
+            if in_use is not None and in_use.file == file_digest(file) and is_serving(one.folder):
+                return in_use
         time.sleep(_SECONDS_BETWEEN_LOOKS)
+    return None
 
 
 def _about_folders(now: Config) -> Iterator[str]:
@@ -141,14 +160,6 @@ def _has(root: Path, folder: str) -> bool:
     return os.path.isdir(here)  # noqa: PTH112
 
 
-def waits_in_background(invocation: Invocation, names: Iterable[str]) -> bool:
-    """Whether a server in the background must be restarted for one of the settings `names`."""
-    server = server_here(invocation.layers())
-    if server is None or server.started is None or server.started.at_terminal:
-        return False
-    return bool(set(names) & set(server.changed(invocation.layers())))
-
-
 def about_key(before: Config | None, now: Config) -> Iterator[str]:
     """Yield that requests need a key, if they needed none before."""
     from vault_agent.config.access import changes_notes
@@ -179,26 +190,23 @@ def set_all(
 ) -> None:
     """Write settings into the config file in one step, if all settings are valid with them.
 
-    With `must_serve`, and while a server runs in the background, a server must be able to start
-    with them.
+    With `must_serve`, and while a server runs, a server must be able to start with them.
 
     Raises:
         VaultAgentError: what is wrong. Nothing was written.
     """
     from vault_agent.config import build_config
     from vault_agent.config.edit import set_values
-    from vault_agent.config.started import repeated
 
     server = server_here(invocation.layers())
-    started = server.started if server is not None else None
+    in_use = server.in_use if server is not None else None
 
     def accept(file: Layer) -> None:
         given, variables, _ = invocation.layers()
-        layers = (given, variables, file)
-        config = build_config(layers)
-        if started is not None and not started.at_terminal:
-            flags = {**repeated(started, layers), **given.values}
-            require_servable(build_config((replace(given, values=flags), variables, file)))
+        config = build_config((given, variables, file))
+        if in_use is not None:
+            values = {**flags_to_repeat(in_use), **given.values}
+            require_servable(build_config((replace(given, values=values), variables, file)))
         elif must_serve:
             require_servable(config)
 

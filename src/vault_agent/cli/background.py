@@ -1,4 +1,4 @@
-"""Starts, stops and restarts the server in the background, without printing."""
+"""Starts, stops and replaces the server in the background, without printing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from vault_agent.cli import detached
 from vault_agent.cli.servers import (
-    RESTART,
+    START,
+    STOP,
     Server,
     server_at,
     server_here,
@@ -124,14 +125,14 @@ async def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Serve
     return server
 
 
-async def restart(
+async def replace(
     invocation: Invocation,
     flags: Mapping[str, Any],
     config: Config,
     *,
     until_idle: bool = False,
 ) -> Running:
-    """Stop the server that runs here, if one does, and start it with the settings in force.
+    """Stop the server that runs here, if one does, and start one of this version in its place.
 
     A service is restarted by the system. `flags` include those that are repeated, and `config` is
     what they and the settings give; its vault must exist. Ctrl-C does not leave a server stopped.
@@ -167,8 +168,8 @@ def _has_port(server: Server, config: Config) -> bool:
 
 def runs_as_service(invocation: Invocation, server: Server) -> bool:
     """Whether the system runs a server as a service."""
-    started = server.started
-    if started is None or started.background or started.at_terminal:
+    in_use = server.in_use
+    if in_use is None or in_use.background or in_use.at_terminal:
         return False
     from vault_agent.cli.service import is_active
 
@@ -189,23 +190,15 @@ def with_way_out(
             error.code,
             f"This vault is served already, at {server.address.endpoint}.",
             error.details,
-            remedy=f"To apply changed settings: `{RESTART}{vault}`."
-            f" To stop it: `vault-agent serve --stop{vault}`.",
+            remedy=f"To stop it: `{STOP}{vault}`.",
         )
     gone = " Its folder is no longer there." if server.is_gone else ""
-    both = (
-        ""
-        if gone
-        else (
-            " To serve both, choose another port: `vault-agent serve --background --port"
-            f" {error.details['other']}{vault}`."
-        )
-    )
+    both = f"`{START} --port {error.details['other']}{vault}`"
     return Misconfigured(
         error.code,
         f"Your server of {server.name} has port {error.details['port']}.{gone}",
         error.details,
-        remedy=f"To serve this vault instead: `{RESTART}{vault}`.{both}",
+        remedy=f"To stop it: `{STOP}`." + ("" if gone else f" To serve both: {both}."),
     )
 
 

@@ -11,7 +11,6 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli import exits
-from vault_agent.cli.asking import agreed, can_ask
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import (
     clean,
@@ -140,14 +139,14 @@ async def unset(invocation: Invocation, name: str) -> None:
 
 async def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     """Write a setting, or remove it with None, and say what follows from that."""
-    from vault_agent.cli.applying import after_change, settings_now, waits_in_background
+    from vault_agent.cli.applying import after_change, before_change
     from vault_agent.config.edit import set_value
     from vault_agent.config.layers import config_path
 
     name = key.name
-    before = settings_now(invocation)
+    before = before_change(invocation)
     if name in _ENDPOINTS and value is not None:
-        check_address(before, name, value)
+        check_address(before.config, name, value)
     try:
         problems = set_value(config_path(invocation.config), name, value)
     except Misconfigured as error:
@@ -165,12 +164,8 @@ async def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     say(f"{name} removed" if shown is None else f"{name} = {clean(shown)}")
     for problem in problems:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
-    lines = list(after_change(invocation, before, [name]))
-    for line in lines:
+    for line in after_change(invocation, before, [name]):
         tell_prose(line)
-    missing = any(line.startswith("VAULT_NOT_FOUND") for line in lines)
-    if can_ask() and not missing and waits_in_background(invocation, [name]):
-        await _offer_restart(invocation)
 
 
 @command.command("path")
@@ -206,15 +201,6 @@ async def reveal_api_key(invocation: Invocation) -> None:
         envelope({"apiKey": key})
     else:
         say(key)
-
-
-async def _offer_restart(invocation: Invocation) -> None:
-    if agreed("Restart the server now?", yes=False, default=True):
-        from vault_agent.cli.serve import restarted
-
-        running = await restarted(invocation, {})
-        if running is not None:
-            say(f"The server was restarted: {running.address.endpoint}")
 
 
 def check_address(config: Config | None, name: str, endpoint: str) -> None:

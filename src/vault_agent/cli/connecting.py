@@ -114,7 +114,7 @@ async def allow_agents(invocation: Invocation, *, yes: bool) -> Applied | None:
         return None
     if not agreed("Agents may not use MCP yet. Let them search and read?", yes=yes, default=True):
         return None
-    return await apply(invocation, switch(["mcp"], on=True))
+    return apply(invocation, switch(["mcp"], on=True))
 
 
 def mcp_is_off(invocation: Invocation) -> bool:

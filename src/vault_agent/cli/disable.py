@@ -11,19 +11,18 @@ from vault_agent.cli.terminal import envelope, say_prose
 
 @click.command("disable", cls=Command)
 @click.argument("feature", metavar="FEATURE", type=click.Choice(tuple(FEATURES)))
-@click.option("--no-restart", is_flag=True, help="Do not restart the running server.")
 @click.pass_obj
-async def command(invocation: Invocation, feature: str, *, no_restart: bool) -> None:
+async def command(invocation: Invocation, feature: str) -> None:
     """Turn off a feature that `enable` turns on.
 
     FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or rerank.
 
-    Its other settings stay. A server in the background is restarted.
+    Its other settings stay. A running server follows.
     """
     settings = switch([feature], on=False)
-    applied = await apply(invocation, settings, restart=not no_restart)
+    applied = apply(invocation, settings)
     if invocation.json:
-        server = {"endpoint": applied.endpoint, "restarted": applied.restarted}
+        server = {"endpoint": applied.endpoint}
         envelope({"feature": feature, "settings": dict(settings), **server})
         return
     overridden(dict(settings))

@@ -16,8 +16,8 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.reranking import ask_reranker
 from vault_agent.cli.servers import (
     START,
+    STOP,
     in_home,
-    restart_command,
     server_at,
     server_here,
 )
@@ -106,7 +106,7 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
             yield check
     except VaultAgentError as error:
         yield Check("server", False, as_typed(error.message))
-    yield _key(config, restart_command(invocation.config))
+    yield _key(config)
     for check in _ranking(config):
         yield check
     yield await _embedding(config)
@@ -216,9 +216,7 @@ def _nearest(folder: Path) -> Path:
 async def _server(invocation: Invocation, config: Config) -> AsyncIterator[Check]:
     from vault_agent.cli.state import index_state, watch_hindrance, watch_state
 
-    again = restart_command(invocation.config)
-    layers = invocation.layers()
-    server = server_here(layers)
+    server = server_here(invocation.layers())
     try:
         async with invocation.client() as client:
             reply = await client.call(calls.HEALTH)
@@ -227,17 +225,17 @@ async def _server(invocation: Invocation, config: Config) -> AsyncIterator[Check
         if error.code == "SERVER_UNAVAILABLE":
             yield _port(invocation, config)
         else:
-            yield Check("server", False, as_typed(error.message), again)
+            yield Check("server", False, as_typed(error.message), f"{STOP}, then {START}")
         return
     health = reply.data
     if health.version != __version__:
         what = f"version {health.version} runs at {endpoint}, and this is {__version__}"
-        yield Check("server", False, what, again)
+        yield Check("server", False, what, START)
     elif server is not None and server.is_gone and _is_there(config):
-        yield Check("server", False, f"{server.name} is no longer in its place", again)
-    elif server is not None and (changed := server.changed(layers)):
-        what = f"runs at {endpoint} without what has changed since: {', '.join(changed)}"
-        yield Check("server", False, what, again)
+        yield Check("server", False, f"{server.name} is no longer in its place", STOP)
+    elif server is not None and server.refused:
+        what = f"runs at {endpoint} with older settings: {as_typed(server.refused)}"
+        yield Check("server", False, what)
     else:
         yield Check("server", True, f"version {health.version} runs at {endpoint}")
     hindrance = watch_hindrance(health, reply.warnings)
@@ -277,13 +275,13 @@ def _port(invocation: Invocation, config: Config) -> Check:
     return Check("server", False, found, START if _is_there(config) else "")
 
 
-def _key(config: Config, again: str) -> Check:
+def _key(config: Config) -> Check:
     from vault_agent.config.access import changes_notes
 
     if config.server.api_key is not None:
         return Check("key", True, "every request needs it; `vault-agent ui` opens the web page")
     if changes_notes(config):
-        return Check("key", None, "made at the next start, as notes may be changed", again)
+        return Check("key", None, "made when the server starts, as notes may be changed")
     return Check("key", None, "not needed: notes cannot be changed")
 
 

@@ -10,15 +10,7 @@ from vault_agent.cli.asking import ask, can_ask
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import check_address
 from vault_agent.cli.embedding import asked
-from vault_agent.cli.features import (
-    FEATURES,
-    Applied,
-    apply,
-    overridden,
-    require_on,
-    switch,
-    tell_applied,
-)
+from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
 from vault_agent.cli.reranking import ask_reranker
 from vault_agent.cli.terminal import clean, envelope, say, say_prose, tell
 from vault_agent.errors import InvalidRequest
@@ -62,7 +54,6 @@ class _Rights(click.Choice[str]):
     metavar="URL",
     help="Its address. Default: that of Ollama here; rerank has no default.",
 )
-@click.option("--no-restart", is_flag=True, help="Do not restart the running server.")
 @click.pass_obj
 async def command(
     invocation: Invocation,
@@ -73,15 +64,14 @@ async def command(
     allow: tuple[str, ...],
     model: str | None,
     model_url: str | None,
-    no_restart: bool,
 ) -> None:
     """Turn on a feature, with all that it needs.
 
     FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or rerank.
     Without one, it shows which are on.
 
-    At a terminal it asks for what is missing. It writes your config file, restarts a server in the
-    background, and says what changes.
+    At a terminal it asks for what is missing. It writes your config file, which a running
+    server follows, and says what changes.
 
     \b
     vault-agent enable write --folder Inbox --folder Journal
@@ -108,11 +98,10 @@ async def command(
     elif feature == "embedding":
         settings = await _for_embedding(config, model, model_url)
     settings += switch([feature], on=True)
-    applied = await apply(invocation, settings, restart=not no_restart)
-    if applied.restarted and not (feature == "write" and _only_projects(invocation)):
-        await require_on(invocation, FEATURES[feature].on)
+    applied = apply(invocation, settings)
     if invocation.json:
-        envelope({"feature": feature, "settings": dict(settings), **_server(applied)})
+        server = {"endpoint": applied.endpoint}
+        envelope({"feature": feature, "settings": dict(settings), **server})
         return
     overridden(dict(settings))
     now = build_config(invocation.layers())
@@ -160,10 +149,6 @@ def _places(folders: Sequence[str]) -> str:
     if "." in folders:
         return "the whole vault"
     return ", ".join(folders) or "the vaults of projects"
-
-
-def _server(applied: Applied) -> dict[str, object]:
-    return {"endpoint": applied.endpoint, "restarted": applied.restarted}
 
 
 def _for_write(

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.cli.applying import (
-    KEY_NEEDED,
-    after_change,
-    set_all,
-    settings_now,
-    waits_in_background,
-)
-from vault_agent.cli.servers import RESTART, START, server_here
+from vault_agent.cli.applying import after_change, before_change, set_all
+from vault_agent.cli.servers import START, server_here
 from vault_agent.cli.terminal import complain, say, tell_prose
-from vault_agent.client import calls
 from vault_agent.config.keys import KEYS
-from vault_agent.errors import Failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -126,36 +118,21 @@ def switch(names: Iterable[str], *, on: bool) -> list[tuple[str, str]]:
     return [(each, "true" if on else "false") for each in switches]
 
 
-async def apply(
-    invocation: Invocation,
-    settings: Sequence[tuple[str, str]],
-    *,
-    restart: bool = True,
-    must_serve: bool = False,
+def apply(
+    invocation: Invocation, settings: Sequence[tuple[str, str]], *, must_serve: bool = False
 ) -> Applied:
-    """Write settings, and restart the running server if it needs them and is in the background.
+    """Write settings, and wait until the running server has taken them over.
 
     They are checked before. With `must_serve`, a server must be able to start with them.
 
     Raises:
-        VaultAgentError: `CONFIG_INVALID`, or why the server does not start again.
+        VaultAgentError: what is wrong with them. Nothing was written.
     """
-    before = settings_now(invocation)
+    before = before_change(invocation)
     set_all(invocation, settings, must_serve=must_serve)
-    server = server_here(invocation.layers())
     lines = tuple(after_change(invocation, before, [name for name, _ in settings]))
-    if server is None:
-        return Applied(lines)
-    if not restart or not waits_in_background(invocation, [name for name, _ in settings]):
-        return Applied(lines, endpoint=server.address.endpoint)
-    from vault_agent.cli.serve import restarted
-
-    running = await restarted(invocation, {}, until_idle=server.address.until_idle)
-    if running is None:
-        return Applied(lines)
-    # The restart has done the one and has said the other.
-    kept = tuple(line for line in lines if RESTART not in line and line != KEY_NEEDED)
-    return Applied(kept, endpoint=running.address.endpoint, restarted=True)
+    server = server_here(invocation.layers())
+    return Applied(lines, server.address.endpoint if server is not None else None)
 
 
 class Applied(NamedTuple):
@@ -163,7 +140,6 @@ class Applied(NamedTuple):
 
     lines: tuple[str, ...]
     endpoint: str | None = None
-    restarted: bool = False
 
 
 def overridden(settings: Mapping[str, str]) -> None:
@@ -180,24 +156,7 @@ def tell_applied(applied: Applied, *, then: str = "", needs_server: bool = True)
     """Say what a change meant, and what to type next."""
     for line in applied.lines:
         tell_prose(line)
-    if applied.restarted:
-        say(f"The server was restarted: {applied.endpoint}")
-    elif applied.endpoint is None and needs_server:
+    if applied.endpoint is None and needs_server:
         say(f"No server runs. To start it: {START}")
     if then:
         say(f"Next: {then}")
-
-
-async def require_on(invocation: Invocation, switches: Iterable[str]) -> None:
-    """Check that the running server has the switches on.
-
-    Raises:
-        Failed: `SERVER_FAILED` if one of them is off there.
-    """
-    async with invocation.client() as client:
-        health = (await client.call(calls.HEALTH)).data
-    off = [name for name in switches if name not in health.switched_on]
-    if off:
-        raise Failed(
-            "SERVER_FAILED", f"The server runs, but {', '.join(off)} is off there.", remedy=RESTART
-        )

@@ -198,7 +198,7 @@ async def _set_default(invocation: Invocation, report: Report) -> None:
     if config.vault.root is not None:
         return
     root = global_vault(config.vaults.global_root)
-    await apply(invocation, [("vault.root", str(root))])
+    apply(invocation, [("vault.root", str(root))])
     report.add(f"set vault.root to {root}, as no notes of yours were set", _UNSET_ROOT)
 
 
@@ -216,7 +216,7 @@ async def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> li
     if not agreed(f"Turn on {', '.join(off)}?", yes=yes):
         report.notes.append("To turn it on later: vault-agent enable memory")
         return []
-    applied = await apply(invocation, [(name, "true") for name in off])
+    applied = apply(invocation, [(name, "true") for name in off])
     for name in off:
         report.add(f"turned on {name}", f"vault-agent config set {name} false")
     if not build_config(invocation.layers()).write.enabled:
@@ -224,8 +224,6 @@ async def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> li
             "To let agents and commands write notes of projects too: vault-agent enable write"
         )
     report.notes += applied.lines
-    if applied.restarted:
-        report.notes.append(f"The server was restarted: {applied.endpoint}")
     return off
 
 

@@ -33,7 +33,7 @@ _MEANT = {
     "rebuild": "reindex",
     "refresh": "index",
     "rename": "move",
-    "restart": "serve --restart",
+    "restart": "serve --background",
     "settings": "config get",
     "start": "serve --background",
     "stats": "status",

@@ -227,7 +227,10 @@ class _Finder:
         if not noted.until_idle or fixed or self._options.no_start:
             if not self._warned:
                 self._warned = True
-                print("SERVER_OF_OTHER_VERSION: restart the server.", file=sys.stderr)
+                print(
+                    "SERVER_OF_OTHER_VERSION: run `vault-agent serve --background`.",
+                    file=sys.stderr,
+                )
             return False
         from vault_agent.system.processes import ask_to_end
 

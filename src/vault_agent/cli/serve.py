@@ -18,17 +18,15 @@ from vault_agent.cli.servers import (
     as_argument,
     in_home,
     require_servable,
-    restart_command,
     running_servers,
     server_at,
-    server_here,
     server_in,
-    waits_for_restart,
     warn_of_folders_of_agents,
     which_vault,
 )
 from vault_agent.cli.state import embedding_state, index_state, say_rows, watch_state
 from vault_agent.cli.terminal import (
+    as_typed,
     clean,
     complain,
     envelope,
@@ -42,13 +40,14 @@ from vault_agent.cli.terminal import (
 from vault_agent.client import calls
 from vault_agent.config import rules
 from vault_agent.errors import Failed, Misconfigured, VaultAgentError, explained
-from vault_agent.system.address import SERVER_LOCK, noted_vault
+from vault_agent.system.address import noted_vault
 from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vault_agent.cli.background import Running
+    from vault_agent.cli.servers import Server
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
     from vault_agent.model.health import Health
@@ -84,7 +83,6 @@ def _folders(
 @click.option("--until-idle", is_flag=True, help="End after mcp.idle_minutes without requests.")
 @click.option("--background", is_flag=True, help="Run it in the background.")
 @click.option("--stop", is_flag=True, help="Stop the server of this vault, or the one found here.")
-@click.option("--restart", is_flag=True, help="Stop that server, and start it in the background.")
 @click.pass_obj
 async def command(
     invocation: Invocation,
@@ -92,7 +90,6 @@ async def command(
     *,
     background: bool,
     stop: bool,
-    restart: bool,
     until_idle: bool,
     **given: str | int | bool | None,
 ) -> None:
@@ -100,14 +97,13 @@ async def command(
 
     It runs in the foreground, and Ctrl-C stops it. The first start also builds the index. With
     --background it runs until `vault-agent serve --stop`, or until the computer restarts, and the
-    command shows the progress of the first index.
+    command shows the progress of the first index. One that an agent has started no longer ends by
+    itself then.
 
-    --restart applies what has changed in the settings, and keeps the options with which the server
-    was started. One that an agent has started no longer ends by itself then. If none runs, it
-    starts one.
+    The server follows the config file: what changes there is used within a second.
     """
-    if stop and (background or restart):
-        raise click.UsageError("--stop excludes --background and --restart")
+    if stop and background:
+        raise click.UsageError("--stop excludes --background")
     flags = {
         "vault.root": given["vault_root"],
         "server.host": given["host"],
@@ -119,8 +115,6 @@ async def command(
     }
     if stop:
         await _stop(invocation, flags)
-    elif restart:
-        await _restart(invocation, flags, until_idle=until_idle)
     elif background:
         await _start(invocation, flags, until_idle=until_idle)
     else:
@@ -133,8 +127,9 @@ async def _serve(
     config = _checked(invocation, flags)
     from vault_agent.cli.background import with_way_out
     from vault_agent.config import index_directory
+    from vault_agent.config.access import require_key
+    from vault_agent.config.follow import FollowedFile
     from vault_agent.config.layers import config_path
-    from vault_agent.config.live import LiveConfig
     from vault_agent.server.serve import serve  # takes long, so settings are checked before
 
     if config.vault.root is not None and config.vault.root.is_dir():
@@ -152,18 +147,17 @@ async def _serve(
 
     keep_new_files_private()
     layers = invocation.layers(flags)
-    note = look = _nothing
-    if config.vault.root is not None:
-        folder = index_directory(config)
-        live = LiveConfig(config, layers, config_path(invocation.config), folder)
-        note = live.note
 
-        def look() -> None:
-            _require_index(folder)
-            live.follow()
+    def accept(config: Config) -> Config:
+        root = config.vault.root
+        if root is None or not root.is_dir():
+            raise Misconfigured("VAULT_NOT_FOUND", "The folder of vault.root does not exist.")
+        require_servable(config)
+        return require_key(config, invocation.config)[0]
 
+    follow = FollowedFile(config_path(invocation.config), layers, accept)
     try:
-        await serve(config, announce=announce, until_idle=until_idle, before_found=note, look=look)
+        await serve(config, announce=announce, until_idle=until_idle, follow=follow)
     except Misconfigured as error:
         if error.code == "PORT_IN_USE":
             raise with_way_out(
@@ -176,66 +170,59 @@ async def _serve(
 
 
 async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
-    from vault_agent.cli import detached
-    from vault_agent.cli.background import Running, start
-    from vault_agent.config import build_config, index_directory
-
-    folder = index_directory(build_config(invocation.layers(flags)))
-
-    async def already(*, within: float = 0) -> Running | None:
-        known = await detached.running(folder, within=within) is not None and server_in(folder)
-        return Running(known.address, folder, before=known) if known else None
-
-    if (running := await already()) is not None:
-        await _tell_running(invocation, flags, running)
-        return
-    config = _checked(invocation, flags)
-    if config.vault.root is None or not config.vault.root.is_dir():
-        # Reports what is wrong with the folder, whatever port is free.
-        await _serve(invocation, {**flags, "server.port": "0"})
-        return
-    try:
-        running = await start(invocation, flags, config, until_idle=until_idle)
-    except VaultAgentError as error:
-        # Another command may have started it at the same moment.
-        if error.code not in ("PORT_IN_USE", "INDEX_LOCKED"):
-            raise
-        if (running := await already(within=_SECONDS_TO_LOCK)) is None:
-            raise
-    await _tell_running(invocation, flags, running)
-
-
-async def _restart(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
-    running = await restarted(invocation, flags, until_idle=until_idle)
+    running = await started(invocation, flags, until_idle=until_idle)
     if running is None:
-        # Reports what is wrong with the folder.
+        # Reports what is wrong with the folder, whatever port is free.
         await _serve(invocation, {**flags, "server.port": "0"})
     else:
         await _tell_running(invocation, flags, running)
 
 
-async def restarted(
+async def started(
     invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False
 ) -> Running | None:
-    """Restart the server that runs here, or start one. Return None if its vault is missing.
+    """Start the server of this vault if none runs. Return None if its folder is missing.
 
-    A server is not stopped if another one could not start with the settings.
+    One of another version, and one that would end when agents no longer ask it, are replaced by one
+    with the same flags. A server is not stopped if another one could not start.
     """
-    from vault_agent.cli.background import restart
-    from vault_agent.config import build_config
-    from vault_agent.config.started import repeated
+    from vault_agent.cli import background, detached
+    from vault_agent.config import build_config, index_directory
+    from vault_agent.config.follow import flags_to_repeat
 
-    layers = invocation.layers(flags)
-    server = server_here(layers)
-    if server is not None and server.started is not None:
+    folder = index_directory(build_config(invocation.layers(flags)))
+
+    async def already(*, within: float = 0) -> Server | None:
+        known = await detached.running(folder, within=within)
+        return server_in(folder) if known is not None else None
+
+    def as_it_is(server: Server) -> background.Running:
+        return background.Running(server.address, folder, before=server)
+
+    server = await already()
+    if server is not None:
+        ends = server.address.until_idle and not until_idle
+        if not ends and server.address.version == __version__:
+            return as_it_is(server)
         given = {name: value for name, value in flags.items() if value not in (None, "")}
-        flags = {**repeated(server.started, layers), **given}
-    config = build_config(invocation.layers(flags))
-    if config.vault.root is None or not config.vault.root.is_dir():
+        flags = {**(flags_to_repeat(server.in_use) if server.in_use else {}), **given}
+    root = build_config(invocation.layers(flags)).vault.root
+    if root is None or not root.is_dir():
         return None
-    require_servable(config)
     config = _checked(invocation, flags)
-    return await restart(invocation, flags, config, until_idle=until_idle)
+    require_servable(config)
+    try:
+        if server is not None:
+            return await background.replace(invocation, flags, config, until_idle=until_idle)
+        return await background.start(invocation, flags, config, until_idle=until_idle)
+    except VaultAgentError as error:
+        # Another command may have started it at the same moment.
+        if error.code not in ("PORT_IN_USE", "INDEX_LOCKED"):
+            raise
+        server = await already(within=_SECONDS_TO_LOCK)
+        if server is None:
+            raise
+        return as_it_is(server)
 
 
 async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Running) -> None:
@@ -255,18 +242,16 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
     rows = {"vault": in_home(vault), "process": str(address.pid)}
     if running.is_new:
         rows["log"] = in_home(running.folder / "server.log")
-    elif before is not None and (changed := before.changed(layers)):
-        rows["changed"] = waits_for_restart(changed, invocation.config)
+    elif before is not None and before.refused:
+        rows["settings"] = f"older ones are in use: {as_typed(before.refused)}"
     if not running.is_new and address.until_idle:
-        rows["ends"] = (
-            f"when agents no longer ask it; to keep it: {restart_command(invocation.config)}"
-        )
+        rows["ends"] = f"when agents no longer ask it; to keep it: {START}"
     say_rows(rows)
     if running.is_new and before is not None:
         if before.vault != vault:
             taken = "" if before.folder.is_dir() else " Its index was taken over."
             tell(f"The server of {in_home(before.vault)} was stopped.{taken}")
-        elif before.started is not None and before.started.at_terminal:
+        elif before.in_use is not None and before.in_use.at_terminal:
             tell("The server that ran in a terminal was stopped.")
     if running.beside is not None:
         tell(
@@ -319,24 +304,6 @@ async def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
     for other in running_servers(layers):
         tell(f"One of {in_home(other.vault)} runs at {other.address.endpoint}. To stop it:")
         tell(f"  vault-agent serve --stop --vault-root {as_argument(other.vault)}")
-
-
-def _nothing() -> None:
-    """Note nothing: there is no vault whose index could have it."""
-
-
-def _require_index(folder: Path) -> None:
-    """Refuse to go on if somebody has removed the index, since no command would find the server.
-
-    Raises:
-        Failed: `SERVER_FAILED`.
-    """
-    if not (folder / SERVER_LOCK).exists():
-        raise Failed(
-            "SERVER_FAILED",
-            "The folder of the index was removed while the server ran.",
-            remedy=f"To build it again: `{START}`.",
-        )
 
 
 def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.terminal import clean, warn
 from vault_agent.config.connection import configured_endpoint, index_folder, index_folders
-from vault_agent.config.started import Started, changed_settings, noted_started
+from vault_agent.config.follow import InUse, settings_in_use
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
 
-RESTART = "vault-agent serve --restart"
+STOP = "vault-agent serve --stop"
 START = "vault-agent serve --background"
 
 
@@ -39,9 +39,9 @@ class Server(NamedTuple):
     vault: Path | None
 
     @property
-    def started(self) -> Started | None:
-        """The settings with which it was started, if it has noted them."""
-        return noted_started(self.folder, self.address.pid)
+    def in_use(self) -> InUse | None:
+        """The settings that it uses, if it has noted them."""
+        return settings_in_use(self.folder, self.address.pid)
 
     @property
     def name(self) -> str:
@@ -53,10 +53,11 @@ class Server(NamedTuple):
         """Whether the folder of its vault is no longer there."""
         return self.vault is not None and not self.vault.is_dir()
 
-    def changed(self, layers: Sequence[Layer]) -> list[str]:
-        """Return the settings that have changed since its start."""
-        started = self.started
-        return changed_settings(started, layers) if started is not None else []
+    @property
+    def refused(self) -> str:
+        """Why it goes on with older settings than those of its config file, "" if it does not."""
+        in_use = self.in_use
+        return in_use.refused if in_use is not None else ""
 
 
 def server_in(folder: Path | None) -> Server | None:
@@ -110,16 +111,6 @@ def _below_home(path: Path | None) -> Path | None:
         with suppress(ValueError, RuntimeError):
             return path.relative_to(Path.home())
     return None
-
-
-def restart_command(config: Path | None) -> str:
-    """Return the command that restarts the server of a config file, None for the default one."""
-    return RESTART if config is None else f"{RESTART} --config {as_argument(config.absolute())}"
-
-
-def waits_for_restart(names: Sequence[str], config: Path | None) -> str:
-    """Return that settings have changed since a server started, and how to apply them."""
-    return f"{', '.join(names)}; apply it: {restart_command(config)}"
 
 
 def which_vault(invocation: Invocation, flags: Mapping[str, Any]) -> str:

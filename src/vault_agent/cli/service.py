@@ -170,7 +170,7 @@ async def install_service(invocation: Invocation) -> tuple[Service, str]:
     installed = service.file.is_file()
     _require_control(service)
     server = server_in(folder)
-    by_hand = server is not None and server.started is not None and server.started.background
+    by_hand = server is not None and server.in_use is not None and server.in_use.background
     try:
         old = service.file.read_bytes() if installed else None
         make_private_folder(service.file.parent)
@@ -201,11 +201,11 @@ async def install_service(invocation: Invocation) -> tuple[Service, str]:
 async def _start_again(invocation: Invocation, server: Server | None, folder: Path) -> None:
     """Start the server that was stopped for a service that does not run."""
     from vault_agent.cli import detached
+    from vault_agent.config.follow import flags_to_repeat
     from vault_agent.config.layers import config_path
-    from vault_agent.config.started import repeated
 
-    started = server.started if server is not None else None
-    flags = {} if started is None else repeated(started, invocation.layers())
+    in_use = server.in_use if server is not None else None
+    flags = {} if in_use is None else flags_to_repeat(in_use)
     named = invocation.config is not None or CONFIG_ENV in os.environ
     file = config_path(invocation.config) if named else None
     await detached.start(detached.start_of(invocation.layers(flags), file), folder)

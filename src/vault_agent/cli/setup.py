@@ -186,7 +186,7 @@ async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _D
     """
     from vault_agent.cli import connecting
     from vault_agent.cli.features import apply
-    from vault_agent.cli.serve import follow_first_index, restarted
+    from vault_agent.cli.serve import follow_first_index, started
     from vault_agent.cli.service import install_service
 
     settings = [
@@ -195,7 +195,7 @@ async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _D
         ("web.enabled", str(answers.web).lower()),
         *([("mcp.enabled", "true")] if answers.agents else []),
     ]
-    await apply(invocation, settings, restart=False, must_serve=True)
+    apply(invocation, settings, must_serve=True)
     lines = []
     for name in answers.agents:
         lines += connecting.connect(invocation, name).done
@@ -212,7 +212,7 @@ async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _D
         lines.append(f"The service is {in_home(service.file)}.")
         endpoint = await _endpoint_of_service(invocation)
     else:
-        running = await restarted(invocation, {})
+        running = await started(invocation, {})
         if running is None:
             raise Misconfigured("VAULT_NOT_FOUND", "The folder does not exist.")
         endpoint = running.address.endpoint

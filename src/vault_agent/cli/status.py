@@ -11,7 +11,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.each import ask_each
 from vault_agent.cli.here import root_of, vaults_here
 from vault_agent.cli.local import local_vault
-from vault_agent.cli.servers import in_home, restart_command, server_in, waits_for_restart
+from vault_agent.cli.servers import START, in_home, server_in
 from vault_agent.cli.state import (
     embedding_state,
     freshness,
@@ -20,7 +20,7 @@ from vault_agent.cli.state import (
     say_rows,
     watch_state,
 )
-from vault_agent.cli.terminal import clean, counted, say, style, warn
+from vault_agent.cli.terminal import as_typed, clean, counted, say, style, warn
 from vault_agent.client import calls
 
 if TYPE_CHECKING:
@@ -63,14 +63,13 @@ async def command(invocation: Invocation) -> None:
     server = server_in(vault.index_folder) if vault is not None else None
     if server is not None and server.address.endpoint == client.endpoint:
         rows["process"] = str(server.address.pid)
-        if changed := server.changed(layers):
-            rows["changed"] = waits_for_restart(changed, invocation.config)
+        if server.refused:
+            rows["settings"] = f"older ones are in use: {as_typed(server.refused)}"
     say(f"vault-agent {clean(health.version)} at {style(clean(client.endpoint), 'strong')}")
     say_rows(rows)
     if health.version != __version__:
         say()
-        again = restart_command(invocation.config)
-        say(f"This command is version {__version__}. To use the same one: {again}")
+        say(f"This command is version {__version__}. To start the same one: {START}")
     warn(each for each in reply.warnings if each.code != "INDEX_STALE")
 
 

@@ -52,8 +52,7 @@ class Key:
     secret: bool = False  # printed as set or unset only
     path: bool = False  # a folder: `~` is expanded; relative only in flags and environment
     many: bool = False  # a list; in a string, items are separated by commas
-    of_server: bool = True  # a running server has read it at its start
-    live: bool = False  # a running server takes a change over
+    of_server: bool = True  # a server reads it
     needs: Sequence[str] = ()
     idle_without: Sequence[str] = ()
     default: Any = None

@@ -77,7 +77,6 @@ def setting(
     *,
     help: str = "",  # noqa: A002 - the word of all commands
     of_server: bool = True,
-    live: bool = False,
     needs: tuple[str, ...] = (),
     idle_without: tuple[str, ...] = (),
     ge: float | None = None,
@@ -90,15 +89,13 @@ def setting(
         default: its value if it is not set.
         summary: what it is, in one line.
         help: what a user should know besides.
-        of_server: whether a running server has read it at its start.
-        live: whether a running server takes a change over.
+        of_server: whether a server reads it.
         needs: settings without which the switch cannot be true; `a or b` means one of them.
         idle_without: switches without which it may be true, but does nothing.
         ge, gt, le: limits, as in pydantic.
     """
     more: dict[str, Any] = {
         "of_server": of_server,
-        "live": live,
         "needs": needs,
         "idle_without": idle_without,
     }

@@ -24,21 +24,19 @@ class MemorySettings(Section):
         help="Notes of projects may be promoted then, and every request needs a key.",
         idle_without=("vaults.enabled",),
     )
-    max_notes: Count = setting(5, "most notes that are recalled at once", ge=1, le=20, live=True)
+    max_notes: Count = setting(5, "most notes that are recalled at once", ge=1, le=20)
     include_global: Switch = setting(
         True,
         "whether the global vault is recalled too",
         help="Its patterns, snippets, decisions and notes.",
-        live=True,
     )
     exclude_types: Names = setting((), "types of notes that are never recalled")
     auto_inject: Switch = setting(
         True,
         "whether agents' hooks get notes without asking",
         help="An index of them, at the start of a session and at prompts that they are about.",
-        live=True,
     )
-    show: Switch = setting(True, "whether the person is told which notes an agent gets", live=True)
+    show: Switch = setting(True, "whether the person is told which notes an agent gets")
     hook_timeout_ms: Count = setting(
         DEFAULT_HOOK_TIMEOUT_MS,
         "milliseconds after which an agent's hook gives up",
@@ -62,20 +60,17 @@ class JournalSettings(Section):
         False,
         "whether journals are written only when you ask for them",
         help="The next start of an agent says so. `vault-agent journal make` writes them.",
-        live=True,
     )
     command: Program | None = setting(
         None,
         "a program that writes journals, such as `claude -p` or `ollama run MODEL`",
         help="It gets the session as text, without the secrets that vault-agent knows, and prints"
         " Markdown. Without it, a journal is the dialogue of the session.",
-        live=True,
     )
     exclude: SessionFolders = setting(
         (),
         "folders whose sessions have no journal",
         help="Absolute, below `~`, or relative to a project, which is `.`.",
-        live=True,
     )
     redact_patterns: SecretPatterns = setting(
         (),

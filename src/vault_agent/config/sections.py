@@ -90,7 +90,7 @@ class ServerSettings(Section):
         help="Exactly as clients write them: names of a LAN or a tailnet.",
     )
     log_level: LogLevel = setting(
-        "warning", "lowest level that is logged: debug, info, warning, error", live=True
+        "warning", "lowest level that is logged: debug, info, warning, error"
     )
 
 
@@ -262,13 +262,11 @@ class SearchSettings(Section):
         (),
         "folders whose notes count less or more in searches, such as Archive=0.5",
         help="The innermost folder of a note counts. The others have the weight 1.",
-        live=True,
     )
     recency: Number = setting(
         0.0,
         "half-life in days of what new notes are ahead in searches, or 0 for nothing",
         help="At most, a note counts twice as much as a very old one.",
-        live=True,
         ge=0,
         le=36_500,
     )
@@ -405,10 +403,9 @@ class McpSettings(Section):
         "vault-agent",
         "whose names and arguments the tools have",
         help="Four are those of other servers.",
-        live=True,
     )
     max_reply_bytes: Count = setting(
-        24_000, "most bytes in a reply of a tool", ge=2_000, le=200_000, live=True
+        24_000, "most bytes in a reply of a tool", ge=2_000, le=200_000
     )
     idle_minutes: Count = setting(
         15, "minutes until a server that an agent started ends by itself", ge=1, le=1_440
@@ -430,23 +427,19 @@ class WebSettings(Section):
         "auto",
         "language of dates and numbers on the web page: auto, or a tag such as en",
         help="`auto` takes the browser's.",
-        live=True,
     )
     math: Switch = setting(
         True,
         "whether the web page shows formulas",
         help="Otherwise it shows their source.",
-        live=True,
     )
     diagrams: Switch = setting(
         False,
         "whether the web page draws diagrams of Mermaid",
         help="Otherwise it shows their source.",
-        live=True,
     )
     remote_pictures: Switch = setting(
         False,
         "whether the web page loads pictures of other servers",
         help="Their servers then learn your address, and when you read the note.",
-        live=True,
     )

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 _FULL_LOGGED_EVERY_SECONDS = 10.0
+_BEGIN_SECONDS = 0.01
+_BEGIN_LOOKS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,13 @@ class Connections:
             self.busy(connection)  # so that it goes to the end of the order
             self._waiting.setdefault(connection.client, {})[connection] = None
 
+    async def begin_all(self) -> None:
+        """Wait for a moment until each connection that was accepted has begun a request."""
+        for _ in range(_BEGIN_LOOKS):
+            await asyncio.sleep(_BEGIN_SECONDS)
+            if all(connection.has_begun for connection in self._open):
+                return
+
     def end_reads(self) -> None:
         """Cancel what only reads, now and from now on, so that a stop does not wait for it."""
         self.reads_end = True
@@ -130,6 +139,7 @@ class Connection(web.RequestHandler):
         )
         self._connections = connections
         self.client = ""  # its address
+        self.has_begun = False  # whether a request has arrived
         self._send_seconds = limits.send_seconds
         self._unsent: asyncio.TimerHandle | None = None  # runs while the client does not read
         self._has_request = False
@@ -217,6 +227,7 @@ class Connection(web.RequestHandler):
 
     def begin(self, request: web.BaseRequest) -> None:
         """Handle the arrival of a request's head. The connection is busy if there is no body."""
+        self.has_begun = True
         if request.body_exists and not request.content.is_eof():
             self._connections.waiting(self)
         else:

@@ -1,4 +1,4 @@
-"""Runs the server: bind, open, listen, and stop within five seconds of a signal."""
+"""Runs the server: bind, open, listen, follow the settings, and stop within five seconds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import math
 import signal
 import sys
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from aiohttp import web
 from vault_agent.app import open_app
 from vault_agent.config.access import changes_notes
 from vault_agent.config.rules import endpoint_of, is_loopback
-from vault_agent.errors import Unauthorized
+from vault_agent.errors import Failed, Unauthorized, VaultAgentError
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
 from vault_agent.server.keys import ACTIVITY, APP, SESSIONS, Activity
@@ -28,21 +28,27 @@ from vault_agent.server.log import (
     private_stderr,
     report_crash,
 )
+from vault_agent.store.layout import ServerLock
+from vault_agent.system.address import SERVER_LOCK
 from vault_agent.system.ports import BACKLOG, bound_sockets
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    import socket
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.app import App
     from vault_agent.config import Config
+    from vault_agent.config.follow import FollowedFile
     from vault_agent.model.health import Health
     from vault_agent.web.sessions import Sessions
 
 WATCH_START_SECONDS = 5.0
 """How long the announcement waits for the watch of the vault, to say how it is watched."""
-_LOOK_SECONDS = 1.0
+_LOOK_SECONDS = 0.5
 _SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests, then for cancelled ones
+_FINISH_SECONDS = 10.0
+"""How long requests that have arrived may take while the server opens itself again."""
 _READ_SECONDS = 0.5
 """How long a stop waits for requests that only read."""
 _SWITCH_SECONDS = 0.0005
@@ -59,11 +65,30 @@ class Listening:
     port: int
     app: App
     activity: Activity
+    runner: web.AppRunner
+    servers: Sequence[asyncio.Server]
+    connections: Connections
     sessions: Sessions | None = None  # of the web page, if the server has a key
 
     def new_ticket(self) -> str | None:
         """Return a ticket for the web page, or None if the server has no key."""
         return self.sessions.make_ticket().text if self.sessions is not None else None
+
+    async def finish_requests(self) -> None:
+        """Take no more connections, and answer the requests that have arrived."""
+        loop = asyncio.get_running_loop()
+        for server in self.servers:
+            for listener in server.sockets:
+                # A server that is closed at once drops what it has just accepted.
+                with suppress(NotImplementedError):  # on Windows
+                    loop.remove_reader(listener.fileno())
+        await self.connections.begin_all()
+        for server in self.servers:
+            server.close()
+        assert self.runner.server is not None  # noqa: S101 - it runs
+        self.runner.server.pre_shutdown()
+        await self.runner.shutdown()
+        await self.runner.server.shutdown(_FINISH_SECONDS)
 
 
 async def serve(
@@ -72,55 +97,123 @@ async def serve(
     announce: Callable[[Listening, Health], None],
     open_app: Callable[..., AbstractAsyncContextManager[App]] = open_app,
     until_idle: bool = False,
-    before_found: Callable[[], None] = lambda: None,
-    look: Callable[[], None] = lambda: None,
+    follow: FollowedFile | None = None,
 ) -> None:
     """Run the server until SIGINT or SIGTERM. `announce` is called once it accepts requests.
 
-    `before_found` is called while it has the index, before clients can find it. With `until_idle`
-    it also ends after `mcp.idle_minutes` without requests or jobs. `look` is called every second;
-    it may change `config` where that is `live`, and an error of it ends the server.
+    With `until_idle` it also ends after `mcp.idle_minutes` without requests or jobs. With `follow`
+    it opens itself again when the settings change: it keeps its port and the lock of its index, and
+    requests wait. If it cannot open with them, it goes on with the ones that it had.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
-    errors of `open_app`, all before `announce` is called.
+    errors of `open_app`, all before `announce` is called; Failed SERVER_FAILED if its index is
+    removed.
     """
     with private_stderr() as stream:
         log = EventLog(level_named(config.server.log_level), stream)
         sys.setswitchinterval(_SWITCH_SECONDS)
-        with captured_logging(log), _stop_signals() as stopped:
+        with captured_logging(log), _stop_signals() as stopped, ExitStack() as kept:
             # A Ctrl-C during the imports ends the server here, while nothing is open.
             await asyncio.sleep(0)
-            opening = partial(open_app, on_crash=partial(report_crash, log))
-            async with listening(config, open_app=opening, log=log) as server:
-                await asyncio.to_thread(before_found)
-                vault = server.app.vaults.default
-                endpoint = endpoint_of(server.host, server.port)
-                await vault.listening_at(endpoint, until_idle=until_idle)
-                await vault.watch.settled(WATCH_START_SECONDS)
-                announce(server, await vault.health())
-
-                def tend() -> None:
-                    look()
+            lock = kept.enter_context(closing(ServerLock()))
+            port = kept.enter_context(closing(_Port()))
+            opening = partial(open_app, on_crash=partial(report_crash, log), lock=lock)
+            is_announced = False
+            before: Config | None = None  # the settings to return to if it cannot open
+            while True:
+                try:
+                    port.bind(config)
                     log.level = level_named(config.server.log_level)
+                    async with listening(
+                        config, open_app=opening, log=log, sockets=port.sockets
+                    ) as server:
+                        vault = server.app.vaults.default
+                        if follow is not None:
+                            await asyncio.to_thread(follow.note, vault.workplace)
+                        endpoint = endpoint_of(server.host, server.port)
+                        await vault.listening_at(endpoint, until_idle=until_idle)
+                        before = None
+                        if not is_announced:
+                            await vault.watch.settled(WATCH_START_SECONDS)
+                            announce(server, await vault.health())
+                            is_announced = True
+                        idle_seconds = config.mcp.idle_minutes * 60 if until_idle else math.inf
+                        changed = await _wait(stopped, server, idle_seconds, config, follow)
+                        if changed is None:
+                            # It keeps the index until all is closed. A client that found it would
+                            # be refused.
+                            await vault.listening_at(None)
+                            log.emit(Level.INFO, "stopping")
+                            return
+                        log.emit(Level.INFO, "settings_changed")
+                        await server.finish_requests()
+                except VaultAgentError as error:
+                    if before is None or follow is None:
+                        raise
+                    follow.refuse(error)
+                    config, before = before, None
+                else:
+                    config, before = changed, config
 
-                idle_seconds = config.mcp.idle_minutes * 60 if until_idle else math.inf
-                await _wait(stopped, server, idle_seconds, tend)
-                # It keeps the index until all is closed. A client that found it would be refused.
-                await vault.listening_at(None)
-                log.emit(Level.INFO, "stopping")
+
+class _Port:
+    """The sockets at which a server listens, also while it opens itself again."""
+
+    def __init__(self) -> None:
+        self.sockets: list[socket.socket] = []
+        self._address: tuple[str, int] | None = None
+
+    def bind(self, config: Config) -> None:
+        """Listen at the address of the settings, and only there.
+
+        Raises:
+            Misconfigured: `PORT_IN_USE`, `CONFIG_INVALID`. The old address stays bound.
+        """
+        address = (config.server.host, config.server.port)
+        if address != self._address:
+            sockets = bound_sockets(*address)
+            self.close()
+            self.sockets, self._address = sockets, address
+
+    def close(self) -> None:
+        """Listen no more."""
+        for bound in self.sockets:
+            bound.close()
 
 
 async def _wait(
-    stopped: asyncio.Event, server: Listening, idle_seconds: float, look: Callable[[], None]
-) -> None:
-    """Wait for a signal, or for the end of the time without requests and jobs. Raises as `look`."""
+    stopped: asyncio.Event,
+    server: Listening,
+    idle_seconds: float,
+    config: Config,
+    follow: FollowedFile | None,
+) -> Config | None:
+    """Wait until the settings change, and return the new ones.
+
+    Return None after a signal, or after the time without requests and jobs.
+
+    Raises:
+        Failed: `SERVER_FAILED` if somebody has removed the index: no command finds the server.
+    """
+    vaults = server.app.vaults
     while not stopped.is_set():
-        look()
-        if server.activity.idle_seconds >= idle_seconds and not server.app.vaults.has_running_job:
-            return
+        if follow is not None and not (vaults.default.workplace / SERVER_LOCK).exists():
+            raise Failed(
+                "SERVER_FAILED",
+                "The folder of the index was removed while the server ran.",
+                remedy="Start the server again to build it anew.",
+            )
+        if follow is not None and follow.has_changed():
+            changed = await asyncio.to_thread(follow.read)
+            if changed is not None and changed != config:
+                return changed
+            await asyncio.to_thread(follow.note, vaults.default.workplace)
+        if server.activity.idle_seconds >= idle_seconds and not vaults.has_running_job:
+            return None
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_SECONDS):
                 await stopped.wait()
+    return None
 
 
 @asynccontextmanager
@@ -131,8 +224,12 @@ async def listening(
     log: EventLog,
     limits: Limits | None = None,
     port: int | None = None,
+    sockets: Sequence[socket.socket] = (),
 ) -> AsyncIterator[Listening]:
-    """Accept requests within the context. With `port` 0 the system chooses a port."""
+    """Accept requests within the context. With `port` 0 the system chooses a port.
+
+    `sockets` listen already, and still do so afterwards.
+    """
     host = config.server.host
     if config.server.api_key is None and (changes_notes(config) or not is_loopback(host)):
         raise Unauthorized(
@@ -140,7 +237,8 @@ async def listening(
             "A server that other computers can reach, or that changes notes, needs a key.",
         )
     limits = limits or Limits(connections=_room_for_connections(Limits().connections))
-    sockets = bound_sockets(host, config.server.port if port is None else port)
+    chosen = config.server.port if port is None else port
+    bound = [each.dup() for each in sockets] if sockets else bound_sockets(host, chosen)
     app = create_app(config=config, log=log, open_app=open_app, limits=limits)
     runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS)
     servers: list[asyncio.Server] = []
@@ -151,7 +249,8 @@ async def listening(
         connections = Connections(runner.server, limits, log)
         loop = asyncio.get_running_loop()
         servers = [
-            await loop.create_server(connections, sock=bound, backlog=BACKLOG) for bound in sockets
+            await loop.create_server(connections, sock=listener, backlog=BACKLOG)
+            for listener in bound
         ]
         log.emit(
             Level.INFO,
@@ -160,13 +259,22 @@ async def listening(
             cors_enabled=config.cors.enabled,
             embeddings_enabled=config.embedding.enabled,
         )
-        port = sockets[0].getsockname()[1]
-        yield Listening(host, port, app[APP], app[ACTIVITY], app.get(SESSIONS))
+        port = bound[0].getsockname()[1]
+        yield Listening(
+            host,
+            port,
+            app[APP],
+            app[ACTIVITY],
+            runner,
+            servers,
+            connections,
+            app.get(SESSIONS),
+        )
     finally:
         for server in servers:
             server.close()
-        for bound in sockets:
-            bound.close()
+        for listener in bound:
+            listener.close()
         if connections is not None:
             asyncio.get_running_loop().call_later(_READ_SECONDS, connections.end_reads)
         await runner.cleanup()

@@ -208,7 +208,7 @@ def _translate(error: sqlite3.DatabaseError) -> VaultAgentError | None:
     if code == sqlite3.SQLITE_FULL:
         return disk_full()
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED:
-        return disk_failed("it was moved or removed: restart the server")
+        return disk_failed("it was moved or removed: stop the server and start it again")
     if code in _NOT_ALLOWED:
         return not_writable()
     return disk_failed(_DISK[code]) if code in _DISK else None

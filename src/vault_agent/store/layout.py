@@ -302,3 +302,32 @@ class IndexDirectory:
                 with suppress(ValueError):
                     found.append((int(path.name.removeprefix(prefix)), path))
         return found
+
+
+class ServerLock:
+    """The server's lock of one index, which is held while the server opens it again."""
+
+    def __init__(self) -> None:
+        self._held = ExitStack()
+        self._path: Path | None = None
+
+    def hold(self, directory: IndexDirectory) -> None:
+        """Hold the lock of an index, and that of no other.
+
+        Raises:
+            VaultAgentError: as `IndexDirectory.serving`. No lock is held then.
+        """
+        self.release_others(directory)
+        if self._path is None:
+            self._held.enter_context(directory.serving())
+            self._path = directory.path
+
+    def release_others(self, directory: IndexDirectory) -> None:
+        """Release the lock, unless it is that of this index."""
+        if directory.path != self._path:
+            self.close()
+
+    def close(self) -> None:
+        """Release the lock."""
+        self._held.close()
+        self._path = None

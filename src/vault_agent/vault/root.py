@@ -127,7 +127,7 @@ class VaultRoot:
             raise Misconfigured(
                 "VAULT_NOT_FOUND",
                 "The vault root leads to another folder now.",
-                remedy="Restore it. To use the other folder, restart the server if one runs.",
+                remedy="Restore it. To use the other folder, stop the server and start it again.",
             )
         return root
 

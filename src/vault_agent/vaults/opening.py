@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
+    from vault_agent.store.layout import ServerLock
     from vault_agent.vaults.shared import Shared
 
 MAX_PARALLEL = 4
@@ -43,11 +44,12 @@ async def open_vault(
     *,
     entry: Registered | None = None,
     indexer: Indexer | None = None,
+    lock: ServerLock | None = None,
 ) -> AsyncIterator[OpenVault]:
     """Open the vault of `config.vault` and its index. Only one server at a time can have it open.
 
     `entry` is its entry in the list of vaults; None for the default vault. `indexer` is that of
-    the default vault, which all others share.
+    the default vault, which all others share. `lock` holds its index beyond the context.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
@@ -89,10 +91,15 @@ async def open_vault(
     # Closed in reverse order: jobs, background tasks, the keeper, the index.
     async with AsyncExitStack() as stack:
         with translated():
+            if lock is not None:
+                lock.release_others(directory)
             is_ours = partial(_is_ours, config, exclusions, entry)
             moved = await asyncio.to_thread(take_over, directory, identity, is_ours)
             directory.create()
-            stack.enter_context(directory.serving())
+            if lock is None:
+                stack.enter_context(directory.serving())
+            else:
+                lock.hold(directory)
             directory.note_vault(path)
             if entry is not None:
                 directory.note_owner(path, entry.uid)

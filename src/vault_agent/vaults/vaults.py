@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vault_agent.config.registry import Registered
     from vault_agent.model.deliveries import MemoryNews
     from vault_agent.model.vaults import VaultState
+    from vault_agent.store.layout import ServerLock
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.shared import Shared
 
@@ -221,8 +222,12 @@ class Vaults:
 
 
 @asynccontextmanager
-async def open_vaults(config: Config, shared: Shared) -> AsyncIterator[Vaults]:
+async def open_vaults(
+    config: Config, shared: Shared, lock: ServerLock | None = None
+) -> AsyncIterator[Vaults]:
     """Open the configured vault. The registered ones are opened when they are asked for.
+
+    `lock` holds the index of the configured vault beyond the context.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
@@ -232,7 +237,9 @@ async def open_vaults(config: Config, shared: Shared) -> AsyncIterator[Vaults]:
     async with AsyncExitStack() as stack:
         entry = _global_entry(config, shared)
         chosen = _config_of_default(config) if entry is None else config_of(config, entry)
-        default = await stack.enter_async_context(open_vault(chosen, shared, entry=entry))
+        default = await stack.enter_async_context(
+            open_vault(chosen, shared, entry=entry, lock=lock)
+        )
         vaults = Vaults(config, shared, default)
         stack.push_async_callback(vaults.close)
         yield vaults

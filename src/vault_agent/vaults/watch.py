@@ -128,7 +128,9 @@ class Watch:
             f"Changes are found every {POLL_SECONDS:.0f} s."
         )
         if allowed:
-            message += " Raise fs.inotify.max_user_watches, then restart the server."
+            message += (
+                " Raise fs.inotify.max_user_watches, then stop the server and start it again."
+            )
         return (Warning(self._reason, message, {"seconds": POLL_SECONDS}),)
 
     async def settled(self, seconds: float) -> None:
