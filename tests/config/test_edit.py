@@ -168,8 +168,6 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "write.undo_writes": "7",
         "write.undo_bytes": "8",
         "write.template_folder": "T",
-        "write.devlog_folder": "D",
-        "write.adr_folder": "A/B",
         "write.tasks_format": "dataview",
         "search.regex_seconds": "1.5",
         "search.folders": "Archive=0.5, a/b/=2",

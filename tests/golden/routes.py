@@ -143,9 +143,6 @@ NOTES = (
     ask("GET /tags"),
     ask("GET /folders"),
     ask("GET /templates"),
-    ask("GET /devlog", "/devlog?topic=oven"),
-    ask("GET /devlog", "/devlog?topic=none", what="an unknown topic"),
-    ask("GET /decisions"),
     ask("GET /stats"),
 )  # fmt: skip
 LINKS = (
@@ -257,8 +254,6 @@ WRITES = (
     ask("POST /write/template", "", {"template": "Invitation", "path": "Drafts/Meeting.md",
         "variables": {"who": "A friend"}}),
     ask("POST /write/template", "", {"template": "None", "path": "x.md"}, what="unknown"),
-    ask("POST /write/devlog", "", {"kind": "impl", "topic": "oven", "text": "A new lamp."}),
-    ask("POST /write/adr", "", {"title": "Bake at night"}),
     ask("POST /write/folder", "", {"path": "Drafts/Empty"}),
     ask("POST /write/attachment", "/write/attachment?path=Drafts/a.png", {"bytes": "a picture"}),
     ask("POST /write/move", "", {"path": "Drafts/New.md", "to": "Drafts/Moved.md",

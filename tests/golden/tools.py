@@ -176,8 +176,6 @@ WRITING = {
         use("task_done", **LAMP, line=5),
         use("task_toggle", **LAMP, line=5),
         use("task_done", "no task", **LAMP, line=1),
-        use("devlog_append", repository_name="house", kind="impl", topic="lamp", text="It shines."),
-        use("adr_new", repository_name="house", title="One lamp"),
         use("note_delete", repository_name="house", path="Made.md"),
     ),
 }  # fmt: skip

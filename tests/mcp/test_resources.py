@@ -83,6 +83,6 @@ def test_a_devlog_is_kept_by_every_toolset_that_can_append():
     can_append = {
         name
         for name, tools in TOOLSETS.items()
-        if {tool.name for tool in tools(frozenset(Right))} & {"vault_write", "devlog_append"}
+        if {tool.name for tool in tools(frozenset(Right))} & {"vault_write", "note_upsert"}
     }
     assert PROMPTS["devlog"].texts.keys() == can_append

@@ -52,8 +52,6 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/notes"): ("/notes?tag=x", None, 200),
     ("GET", "/tasks"): ("/tasks", None, 200),
     ("GET", "/templates"): ("/templates", None, 200),
-    ("GET", "/devlog"): ("/devlog?topic=frost", None, 200),
-    ("GET", "/decisions"): ("/decisions", None, 200),
     ("POST", "/context"): ("/context", b'{"queries": [{"query": "frost"}]}', 200),
     ("POST", "/memory"): ("/memory", b"{}", 403),  # switched off
     ("GET", "/memory/sessions"): ("/memory/sessions", None, 403),
@@ -86,7 +84,7 @@ ALLOWED |= {  # writing is switched off
     ("POST", f"/write/{name}"): (f"/write/{name}", b"{}", 403)
     for name in (
         "note", "frontmatter", "tags", "replace", "section", "delete", "move", "folder",
-        "tasks/add", "tasks/set", "template", "devlog", "adr", "undo",
+        "tasks/add", "tasks/set", "template", "undo",
     )
 }  # fmt: skip
 ALLOWED |= {

@@ -115,16 +115,6 @@ declare namespace Wire {
     tokens: number;
     cut: boolean;
   }
-  interface DecisionList {
-    decisions: DecisionRecord[];
-  }
-  interface DecisionRecord {
-    number: number;
-    noteId: string;
-    path: string;
-    title: string;
-    status: string | null;
-  }
   interface Delivered {
     text: string | null;
     message: string | null;
@@ -151,18 +141,6 @@ declare namespace Wire {
     global: GlobalCopy | null;
     trashPath: string | null;
   }
-  interface Devlog {
-    entries: DevlogEntry[];
-  }
-  interface DevlogEntry {
-    topic: string;
-    path: string;
-    line: number;
-    kind: DevlogKind;
-    date: string;
-    text: string;
-  }
-  type DevlogKind = "impl" | "problem" | "insight" | "verify";
   interface Elsewhere {
     vault: string;
     noteId: string;
@@ -989,8 +967,6 @@ declare namespace Wire {
     Asked extends `POST /write/undo` ? Written | OneJob :
     Asked extends `POST /writes/forget` ? WritesForgotten :
     Asked extends `POST /write/template` ? Written :
-    Asked extends `POST /write/devlog` ? Written :
-    Asked extends `POST /write/adr` ? Written :
     Asked extends `POST /watch/scan` ? OneJob :
     Asked extends `POST /ui/tickets` ? Ticket :
     Asked extends `POST /ui/session` ? PageSession :
@@ -1014,8 +990,6 @@ declare namespace Wire {
     Asked extends `GET /folders` ? FolderTree :
     Asked extends `GET /graph` ? WholeGraph | GraphObjects :
     Asked extends `GET /templates` ? TemplateList :
-    Asked extends `GET /devlog` ? Devlog :
-    Asked extends `GET /decisions` ? DecisionList :
     Asked extends `POST /memory` ? RecallReply :
     Asked extends `GET /journals` ? JournalList :
     Asked extends `POST /journals` ? OneJournal :

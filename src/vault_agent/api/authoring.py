@@ -1,4 +1,4 @@
-"""The operations on tasks, templates, the devlog and decision records."""
+"""The operations on tasks and templates."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ from vault_agent.api.writing import (
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
-from vault_agent.model.authoring import DecisionList, Devlog, DevlogKind, TemplateList, TemplateRow
+from vault_agent.model.authoring import TemplateList, TemplateRow
 from vault_agent.model.write_state import Right
 from vault_agent.search.resolve import resolve
 from vault_agent.search.tasks import open_tasks_of
 from vault_agent.vaults.typed_notes import NewNote
-from vault_agent.wire.base import Model
-from vault_agent.wire.queries import whole
-from vault_agent.wire.requests import CalendarDate, NoParams, NoteId, SessionId, of_form
+from vault_agent.wire.requests import CalendarDate, NoParams, NoteId, of_form
 from vault_agent.wire.writing import (
     Content,
     Heading,
@@ -41,7 +39,6 @@ from vault_agent.wire.writing import (
     WriteBody,
     without_nul,
 )
-from vault_agent.writing.devlog import add_entry, last_entries
 from vault_agent.writing.tasks import add_task, set_task
 from vault_agent.writing.templates import create_from_template, templates
 
@@ -126,38 +123,6 @@ class TemplateBody(WriteBody):
     )
     variables: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_variables)] = Field(
         default_factory=dict
-    )
-
-
-class DevlogBody(WriteBody):
-    """The body of `POST /write/devlog`: one line of what was done or learned."""
-
-    kind: Literal["impl", "problem", "insight", "verify"]
-    topic: Annotated[Line, StringConstraints(max_length=200)]
-    text: Annotated[Content, StringConstraints(min_length=1, max_length=2_000)] = Field(
-        description="Line ends become spaces."
-    )
-    session_id: SessionId | None = Field(
-        default=None,
-        description="The session whose journal gets the line too. Default: the only open one.",
-    )
-
-
-class DevlogRequest(Model):
-    """A request for the last lines of the devlog."""
-
-    topic: Annotated[Line, StringConstraints(max_length=200)] | None = Field(
-        default=None, description="Default: all topics."
-    )
-    limit: whole(1, 1000) = 10  # type: ignore[valid-type]
-
-
-class AdrBody(WriteBody):
-    """The body of `POST /write/adr`: the record of a decision, with the next free number."""
-
-    title: Annotated[Line, StringConstraints(max_length=200)]
-    content: Content | None = Field(
-        default=None, description="The text below the title. Default: the headings of a record."
     )
 
 
@@ -249,35 +214,6 @@ def _typed(call: CallContext) -> TypedNotes | None:
     return app.typed if entry is not None and entry.has_note_types else None
 
 
-async def _devlog(call: CallContext, sent: DevlogBody) -> Found:
-    """Add a line to the devlog of a topic."""
-    write = asked(call.caller, sent, "devlog", Right.APPEND, retries=True)
-    written = await add_entry(
-        call.vault.writing,
-        write,
-        call.scope.outer(call.vault.config.write.devlog_folder),
-        kind=DevlogKind(sent.kind),
-        topic=sent.topic,
-        text=sent.text,
-        today=_now().date(),
-    )
-    return found(written)
-
-
-async def _adr(call: CallContext, sent: AdrBody) -> Found:
-    """Make a decision record with the next number."""
-    write = asked(call.caller, sent, "adr", Right.CREATE)
-    written = await call.vault.records.create(
-        call.vault.writing,
-        write,
-        call.scope.outer(call.vault.config.write.adr_folder),
-        title=sent.title,
-        content=sent.content,
-        today=_now().date(),
-    )
-    return found(written)
-
-
 async def _templates(call: CallContext, _: NoParams) -> Found:
     """List the templates for new notes."""
     if (typed := _typed(call)) is not None:
@@ -287,21 +223,6 @@ async def _templates(call: CallContext, _: NoParams) -> Found:
         known = await call.vault.in_folder(templates, folder, call.scope)
     rows = [TemplateRow(each.name, each.path is None, each.path, each.variables) for each in known]
     return Found(TemplateList(tuple(rows)))
-
-
-async def _devlog_entries(call: CallContext, sent: DevlogRequest) -> Found:
-    """List the last lines of the devlog, of a topic or of all."""
-    folder = call.scope.outer(call.vault.config.write.devlog_folder)
-    entries = await call.vault.in_folder(
-        last_entries, folder, call.scope, topic=sent.topic, limit=sent.limit
-    )
-    return Found(Devlog(tuple(entries)))
-
-
-async def _decisions(call: CallContext, _: NoParams) -> Found:
-    """List the decision records in the order of their numbers."""
-    folder = call.scope.outer(call.vault.config.write.adr_folder)
-    return Found(DecisionList(tuple(await call.vault.records.in_folder(folder, call.scope))))
 
 
 def _now() -> datetime:
@@ -317,26 +238,6 @@ TEMPLATES = Operation(
     listed="templates",
     scoped=True,
     http=Http("GET", "/templates"),
-)
-DEVLOG = Operation(
-    "devlog",
-    DevlogRequest,
-    _devlog_entries,
-    (Devlog,),
-    ("VAULT_NOT_FOUND", "INVALID_NOTE_NAME"),
-    listed="entries",
-    scoped=True,
-    http=Http("GET", "/devlog"),
-)
-DECISIONS = Operation(
-    "decisions",
-    NoParams,
-    _decisions,
-    (DecisionList,),
-    ("VAULT_NOT_FOUND",),
-    listed="decisions",
-    scoped=True,
-    http=Http("GET", "/decisions"),
 )
 ADD_TASK = write_operation(
     "add_task",
@@ -370,23 +271,10 @@ NEW_FROM_TEMPLATE = write_operation(
     ),
     http=Http("POST", "/write/template", body=True),
 )
-ADD_TO_DEVLOG = write_operation(
-    "add_to_devlog",
-    DevlogBody,
-    _devlog,
-    (*EDIT_CODES, *CREATE_CODES, "SESSION_NOT_FOUND"),
-    http=Http("POST", "/write/devlog", body=True),
-)
-NEW_DECISION = write_operation(
-    "new_decision", AdrBody, _adr, CREATE_CODES, http=Http("POST", "/write/adr", body=True)
-)
-
-AUTHORING_READS: tuple[Operation[Any, Any], ...] = (TEMPLATES, DEVLOG, DECISIONS)
+AUTHORING_READS: tuple[Operation[Any, Any], ...] = (TEMPLATES,)
 AUTHORING_WRITES: tuple[Operation[Any, Any], ...] = (
     ADD_TASK,
     SET_TASK,
     NEW_FROM_TEMPLATE,
-    ADD_TO_DEVLOG,
-    NEW_DECISION,
 )
 """In the order of the reference."""

@@ -68,11 +68,9 @@ SECTIONS = {
 """The commands of the help, in the order in which a new user needs them."""
 
 MORE = (
-    "adr",
     "backlinks",
     "completion",
     "context",
-    "devlog",
     "embedding",
     "folders",
     "get",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vault_agent.client.call import Call
 
 if TYPE_CHECKING:
-    from vault_agent.model.authoring import DecisionList, Devlog, TemplateList
+    from vault_agent.model.authoring import TemplateList
     from vault_agent.model.context import Context
     from vault_agent.model.deliveries import (
         OneSession,
@@ -88,8 +88,6 @@ DEAD_ENDS: Call[GraphNotesPage] = Call("GET", "/graph/dead-ends", ("graph.GraphN
 CENTRAL: Call[CentralPage] = Call("GET", "/graph/central", ("graph.CentralPage",))
 COMMUNITIES: Call[CommunitiesPage] = Call("GET", "/graph/communities", ("graph.CommunitiesPage",))
 TEMPLATES: Call[TemplateList] = Call("GET", "/templates", ("authoring.TemplateList",))
-DEVLOG: Call[Devlog] = Call("GET", "/devlog", ("authoring.Devlog",))
-DECISIONS: Call[DecisionList] = Call("GET", "/decisions", ("authoring.DecisionList",))
 MEMORY: Call[RecallReply] = Call("POST", "/memory", ("memory.RecallReply",), has_body=True)
 PROMOTE: Call[Promoted] = Call(
     "POST", "/notes/{noteId}/promote", ("promotion.Promoted",), has_body=True
@@ -154,8 +152,6 @@ SET_TASK: Call[Written] = Call("POST", "/write/tasks/set", ("writing.Written",),
 NEW_FROM_TEMPLATE: Call[Written] = Call(
     "POST", "/write/template", ("writing.Written",), has_body=True
 )
-ADD_TO_DEVLOG: Call[Written] = Call("POST", "/write/devlog", ("writing.Written",), has_body=True)
-NEW_DECISION: Call[Written] = Call("POST", "/write/adr", ("writing.Written",), has_body=True)
 WATCH: Call[WatchStatus] = Call("GET", "/watch", ("watch.WatchStatus",))
 WATCH_SCAN: Call[OneJob] = Call("POST", "/watch/scan", ("jobs.OneJob",), has_body=True)
 EVENTS: Call[None] = Call("GET", "/events")

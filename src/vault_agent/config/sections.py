@@ -233,14 +233,6 @@ class WriteSettings(Section):
     undo_writes: Count = setting(10_000, "most writes that can be undone", ge=0, le=1_000_000)
     undo_bytes: Count = setting(512 * MIB, "most bytes that are kept for undo", ge=0, le=1024**4)
     template_folder: VaultFolder = setting("Templates", "the folder of your templates")
-    devlog_folder: VaultFolder = setting(
-        "devlog", "the folder of devlogs", help="That of an agent is below the agent's folder."
-    )
-    adr_folder: VaultFolder = setting(
-        "adr",
-        "the folder of decision records",
-        help="That of an agent is below the agent's folder.",
-    )
     tasks_format: Literal["auto", "emoji", "dataview"] = setting(
         "auto",
         "how dates of tasks are written: auto, emoji or dataview",

@@ -75,12 +75,6 @@ _LINES = (
     "[insight] YYYY-MM-DD  something learned or worth remembering\n"
     "[verify]  YYYY-MM-DD  what was confirmed to work\n"
 )
-_KINDS = (
-    " Its kind is `impl` for what was implemented, `problem` for what went wrong and how it was"
-    " resolved, `insight` for something learned or worth remembering, and `verify` for what was"
-    " confirmed to work. The text is the line without kind and date."
-)
-
 PROMPTS: Mapping[str, Prompt] = {
     "ask_vault": Prompt(
         "Answer a question from the notes",
@@ -120,7 +114,7 @@ PROMPTS: Mapping[str, Prompt] = {
         {
             OWN: _devlog("vault_write, mode: upsert, to devlog/{{topic}}.md") + _LINES,
             AGENTISO: _devlog("vault_write, mode: append, to devlog/{{topic}}.md") + _LINES,
-            OBSIDIAN: _devlog("devlog_append, topic: {{topic}}") + _KINDS,
+            OBSIDIAN: _devlog("note_upsert, to devlog/{{topic}}.md") + _LINES,
         },
         Right.APPEND,
     ),
@@ -135,8 +129,11 @@ PROMPTS: Mapping[str, Prompt] = {
             " {{title}}`, then the sections Context, Decision and Consequences. If the note exists"
             " already, take the next number.",
             OBSIDIAN: "Record this decision: {value}\n\n"
-            "Call adr_new with it as title. The content is what the record says below its title:"
-            " the sections Context, Decision and Consequences.",
+            "Find the records in adr/ with vault_search, query: `^# ADR-`, and take the number"
+            " after the highest one, with three digits. See with note_read that"
+            " adr/ADR-{{NNN}}-{{slug}}.md does not exist, where {{slug}} is the title in lower case"
+            " with hyphens, and create it with note_upsert. Its text is `# ADR-{{NNN}}: {{title}}`,"
+            " then the sections Context, Decision and Consequences.",
         },
         Right.CREATE,
     ),

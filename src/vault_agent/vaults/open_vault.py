@@ -32,7 +32,6 @@ from vault_agent.vaults.secret import Secret
 from vault_agent.vaults.typing_help import TypingHelp
 from vault_agent.vaults.watch import Watch
 from vault_agent.vaults.writes import Writes
-from vault_agent.writing.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -116,7 +115,6 @@ class OpenVault:
         self.allowance = shared.texts
         self.roots = (vault.task.root, str(config.vault.root))
         self.scans = anyio.Semaphore(_SCANS)
-        self.records = Records(vault.open_root)
 
     @property
     def identity(self) -> str:

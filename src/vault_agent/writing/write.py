@@ -249,10 +249,6 @@ class Writing:
         async with self._locks.everything():
             return await self._threads.run(self._transactions.forget, write_id, before)
 
-    async def paths_ever(self, folder: str) -> list[str]:
-        """Return all paths below a folder that the log has seen, also of files that are gone."""
-        return await self._threads.run(self._journal.log.paths_below, folder)
-
     # --- running --------------------------------------------------------------------------------
 
     async def run(self) -> None:

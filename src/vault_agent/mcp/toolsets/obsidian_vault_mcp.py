@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.authoring import ADD_TASK, ADD_TO_DEVLOG, NEW_DECISION, SET_TASK
+from vault_agent.api.authoring import ADD_TASK, SET_TASK
 from vault_agent.api.files import DELETE
 from vault_agent.api.lists import GREP, TASKS, GrepBody, TasksRequest
 from vault_agent.api.writing import WRITE_NOTE
@@ -287,31 +287,6 @@ _WRITING = (
         ("repository_name", "path", "line"),
         _writes(SET_TASK, "line", "changed", status="toggle"),
         right=Right.EDIT,
-        writes=True,
-        destructive=False,
-    ),
-    Tool(
-        "devlog_append",
-        "Append one line to the devlog of a topic.",
-        {
-            "repository_name": _REPOSITORY,
-            "kind": one_of("impl", "problem", "insight", "verify"),
-            "topic": LINE,
-            "text": LINE,
-        },
-        ("repository_name", "kind", "topic", "text"),
-        _writes(ADD_TO_DEVLOG),
-        right=Right.APPEND,
-        writes=True,
-        destructive=False,
-    ),
-    Tool(
-        "adr_new",
-        "Create the record of a decision, with the next number.",
-        {"repository_name": _REPOSITORY, "title": LINE, "content": STRING},
-        ("repository_name", "title"),
-        _writes(NEW_DECISION),
-        right=Right.CREATE,
         writes=True,
         destructive=False,
     ),

@@ -242,17 +242,6 @@ class WriteLog:
             ).fetchone()
         return None if row is None else row[0]
 
-    def paths_below(self, folder: str) -> list[str]:
-        """Return all paths in a folder that the log has seen, for numbers that are never reused."""
-        with self._reading() as connection:
-            start = f"{folder}/" if folder else ""
-            rows = connection.execute(
-                "SELECT DISTINCT path FROM change WHERE substr(path, 1, ?) = ?"
-                " UNION SELECT DISTINCT target FROM change WHERE substr(target, 1, ?) = ?",
-                (len(start), start, len(start), start),
-            ).fetchall()
-        return [path for (path,) in rows]
-
     def page(
         self,
         *,
