@@ -26,6 +26,7 @@ import { embeds, health, revision } from "./vault.js";
 
 const PAGE = 100;
 const BEST = 50;
+const ADDRESS = 5000; // characters of paths in an address
 const WORDS = 60; // that are marked
 const SETTLED = 250; // ms after the last key, when the order by meaning replaces the one by words
 
@@ -196,7 +197,10 @@ const load = newestOnly(async (abort, /** @type {{ quiet?: boolean }} */ { quiet
 
 /** Complete the rows of a search by what lists say of notes. @param {AbortSignal} signal */
 async function connect(signal) {
-  const path = results.peek().rows.map((row) => row.path);
+  let left = ADDRESS;
+  const path = results
+    .peek()
+    .rows.flatMap((row) => ((left -= encodeURIComponent(row.path).length) > 0 ? row.path : []));
   const reply = path.length && (await ask("GET", "/notes", { query: { path, limit: BEST }, signal }).catch(() => null));
   if (!reply || signal.aborted) return;
   const listed = new Map(reply.data.notes.map((note) => [note.noteId, note]));
