@@ -232,7 +232,7 @@ def counts(connection: sqlite3.Connection) -> Counts:
 
 def types(connection: sqlite3.Connection) -> list[tuple[str | None, int]]:
     """Return every type of notes with their number, the most frequent first."""
-    return fetch(connection, _TYPES)
+    return fetch(connection, _KINDS)
 
 
 def by_change(connection: sqlite3.Connection) -> list[NamedFile]:
@@ -260,7 +260,7 @@ SELECT (SELECT count(*) FROM attachment), (SELECT count(*) FROM external_link),
        (SELECT count(*) FROM task WHERE symbol NOT IN ('x', 'X', '-'))
 """
 
-_TYPES = """
+_KINDS = """
 SELECT lower(json_extract(metadata, '$.type')) AS kind, count(*) AS number FROM note
 GROUP BY kind ORDER BY number DESC, kind
 """
