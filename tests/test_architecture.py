@@ -265,6 +265,21 @@ def code_lines(module: Path) -> int:
     return sum(bool(line) and not line.startswith("#") and n not in skipped for n, line in lines)
 
 
+def test_no_module_defines_a_constant_twice():
+    """The second value would be that of all functions, also of those above it."""
+    twice = []
+    for module in MODULES:
+        names = [
+            name.id
+            for statement in ast.parse(module.read_text("utf-8")).body
+            if isinstance(statement, ast.Assign)
+            for name in statement.targets
+            if isinstance(name, ast.Name)
+        ]
+        twice += [(module.name, name) for name in set(names) if names.count(name) > 1]
+    assert twice == []
+
+
 def test_no_room_is_over_its_budget():
     """A change that makes a room smaller lowers its budget in docs/architecture.md."""
     rows = _ROW.findall(BUDGETS.read_text("utf-8"))

@@ -106,7 +106,7 @@ def title_of(connection: sqlite3.Connection, path: str) -> str | None:
 
 def count_types(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the number of notes of each type, most frequent first; "" for notes without one."""
-    return {name or "": count for name, count in fetch(connection, _TYPES, (_MAX_TYPES,))}
+    return {name or "": count for name, count in fetch(connection, _FREQUENT_TYPES, (_MAX_TYPES,))}
 
 
 def with_open_tasks(connection: sqlite3.Connection) -> set[int]:
@@ -168,7 +168,7 @@ WHERE {{conditions}} ORDER BY value {{direction}}, note.path LIMIT ?
 """
 
 _MAX_TYPES = 50
-_TYPES = """
+_FREQUENT_TYPES = """
 SELECT json_extract(metadata, '$.type') AS type, count(*) AS number FROM note
 GROUP BY type ORDER BY number DESC, type LIMIT ?
 """
