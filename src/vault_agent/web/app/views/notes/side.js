@@ -1,6 +1,6 @@
 // The side of a note: local graph, outline, properties.
 
-import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Edge } from "../../parts/edge.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -16,7 +16,8 @@ const OUTLINE = 400; // headings in the document
 
 /** @param {{ read: Note, box: { current: HTMLElement | null }, drawer: { value: boolean }, }} given */
 export function Side({ read, box, drawer }) {
-  useEffect(() => {
+  // Before it is painted: the first key after that may be Escape.
+  useLayoutEffect(() => {
     if (!drawer.value) return;
     const closed = (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open], .menu")) return;
