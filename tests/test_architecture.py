@@ -65,18 +65,13 @@ ONLY_RELAY = {"cli/relay.py"}
 RELAY = {f"vault_agent.mcp.{name}" for name in ("relay", "lists", "connections")}
 # These ask a model themselves, because they work without a server. One checks an endpoint by the
 # server's own rule when it is set.
-LAZY_MODELS = {"cli/embedding.py", "cli/reranking.py", "cli/config.py"}
-# One reads a vault itself, because it works without a server.
-LAZY_VAULT = {"cli/check_links.py"}
-
+LAZY_MODELS = {"cli/endpoints.py", "cli/config.py"}
 # These read and keep events of sessions themselves, because they work without a server.
 LAZY_EVENTS = {"cli/hook.py", "cli/past_sessions.py"}
 
 LAZY = {
     "server": LAZY_SERVER,
     "models": LAZY_MODELS,
-    "vault": LAZY_VAULT,
-    "indexing": LAZY_VAULT,
     "memory": LAZY_EVENTS,
 }
 

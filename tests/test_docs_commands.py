@@ -50,8 +50,10 @@ async def parse(command: click.Command, words: list[str], parent: click.Context 
     context = await command.make_context(
         command.name or NAME, words, parent=parent, obj=Invocation()
     )
-    if isinstance(command, click.Group) and (rest := [*context._protected_args, *context.args]):
-        name, found, left = await resolved(command, context, rest)
+    if isinstance(context.command, click.Group) and (
+        rest := [*context._protected_args, *context.args]
+    ):
+        name, found, left = await resolved(context.command, context, rest)
         assert found is not None, name
         await parse(found, left, context)
     else:
@@ -67,7 +69,7 @@ async def resolved(
 
 @pytest.mark.parametrize(
     "line",
-    ["vault-agent serch x", "vault-agent graph orphans --tags x", "vault-agent get note a b"],
+    ["vault-agent serch x", "vault-agent list --orphans --tags x", "vault-agent get note a b"],
 )
 async def test_a_wrong_command_would_be_found(line: str):
     with pytest.raises((click.ClickException, AssertionError)):

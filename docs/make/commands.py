@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 from docs.make.markdown import joined, sentence, table, wrapped
 
-from vault_agent.cli.command import GlobalOption, Invocation, Repeated
+from vault_agent.cli.command import GlobalOption, Invocation, Noun, Repeated
 from vault_agent.cli.exits import Exit
-from vault_agent.cli.run import MORE, NAME, OLD, SECTIONS, program
+from vault_agent.cli.run import NAME, SECTIONS, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ def page() -> str:
     everywhere = [each for each in program.params if isinstance(each, click.Option)]
     parts = [_HEAD, _options(everywhere), *_exit_codes()]
     shown: dict[object, str] = {}
-    for title, names in {**SECTIONS, "More": MORE, "Older names": OLD}.items():
+    for title, names in SECTIONS.items():
         parts.append(f"## {title}")
         for name in names:
             command = program.get_command(context, name)
@@ -52,8 +52,11 @@ def _command(
     command: click.Command, context: click.Context, shown: dict[object, str]
 ) -> Iterator[str]:
     """Yield the parts of a command and of those below it. `shown` has the ones before."""
+    alone = command.bare if isinstance(command, Noun) else command
     arguments = [
-        each.make_metavar(context) for each in command.params if isinstance(each, click.Argument)
+        argument.make_metavar(context)
+        for argument in alone.params
+        if isinstance(argument, click.Argument)
     ]
     path = context.command_path.removeprefix(f"{NAME} ")
     yield f"### `{' '.join((path, *arguments))}`"
@@ -65,9 +68,9 @@ def _command(
     yield from _help(command.help or "")
     yield _options(
         [
-            each
-            for each in command.params
-            if isinstance(each, click.Option) and not isinstance(each, GlobalOption)
+            option
+            for option in alone.params
+            if isinstance(option, click.Option) and not isinstance(option, GlobalOption)
         ]
     )
     if isinstance(command, click.Group):

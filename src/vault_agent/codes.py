@@ -160,7 +160,7 @@ CODES: Final[dict[str, Code]] = {
         403,
         1,
         Remedy(
-            "Run `vault-agent trust` in the project to allow its notes.",
+            "Run `vault-agent vaults add` in the project to allow its notes.",
             "Its owner allows its notes at a terminal.",
         ),
     ),
@@ -181,7 +181,7 @@ CODES: Final[dict[str, Code]] = {
         "NotFound",
         404,
         4,
-        Remedy("Run `vault-agent writes` to list the writes.", "GET /writes lists the writes."),
+        Remedy("Run `vault-agent undo --list` to list them.", "GET /writes lists the writes."),
     ),
     "UNDO_EXPIRED": Code("NotFound", 410, 4),
     "SESSION_NOT_FOUND": Code(
@@ -198,7 +198,7 @@ CODES: Final[dict[str, Code]] = {
         4,
         Remedy("Run `vault-agent jobs` to list the jobs.", "GET /jobs lists the jobs."),
     ),
-    "AGENT_NOT_FOUND": Code("NotFound", None, 4, "Run `vault-agent agent list` to list them."),
+    "AGENT_NOT_FOUND": Code("NotFound", None, 4, "Run `vault-agent agent` to list them."),
     "AGENT_FOLDER_NOT_FOUND": Code(
         "Misconfigured", 503, 2, "Make the folder, or correct `folder` in the config file."
     ),
@@ -266,7 +266,7 @@ CODES: Final[dict[str, Code]] = {
         409,
         1,
         Remedy(
-            "Look at that note first. `vault-agent promote ID --force` copies this one anyway.",
+            "Look at that note first. `vault-agent memory promote ID --force` copies it anyway.",
             "Look at that note first. With `force` this one is copied anyway.",
         ),
     ),
@@ -374,7 +374,7 @@ CODES: Final[dict[str, Code]] = {
         2,
         Remedy(
             "Name the folder that holds your notes: `vault-agent setup --folder ~/Notes`. For"
-            " another vault: `vault-agent vaults check`.",
+            " another vault: `vault-agent doctor`.",
             "Mount the folder again, or name another one in vault.root.",
         ),
     ),
@@ -458,7 +458,7 @@ CODES: Final[dict[str, Code]] = {
     "UNDO_NOT_LAST": Code(*_WARNING, "To take that one back, give its ID."),
     "WRITE_NOT_DURABLE": Code(*_WARNING),
     "RECOVERY_CONFLICT": Code(
-        *_WARNING, Remedy("Run `vault-agent writes` to see which.", "GET /writes tells which.")
+        *_WARNING, Remedy("Run `vault-agent undo --list` to see which.", "GET /writes tells which.")
     ),
     "WARNINGS_TRUNCATED": Code(*_WARNING),
     "SERVER_EXPOSED": Code(*_WARNING),

@@ -128,6 +128,7 @@ class FakeServer:
     errors: dict[str, str] = field(default_factory=dict)  # by the ID of the note asked for
     version: str = "1"
     running_job: str | None = None
+    busy: bool = False  # whether an index job runs already
     page: bool = False  # whether it has the web page
     ticket: str | None = None
     bodies: list[dict] = field(default_factory=list)  # of requests to delete and to move
@@ -250,6 +251,8 @@ class FakeServer:
 
     async def _submit(self, request: web.Request) -> web.Response:
         await self._read(request, IndexBody)
+        if self.busy:
+            return _error(409, "INDEX_BUSY", "A job runs.", {"jobId": "job-1"})
         return self._reply(OneJob(job=self.history[0]), 202)
 
     async def _jobs(self, request: web.Request) -> web.Response:

@@ -72,6 +72,7 @@ async def test_a_server_in_the_background_is_found_and_stopped(
         assert "runs in the background at http://127.0.0.1:" in started.out
         assert not is_ours or f":{DEFAULT_PORT}\n" not in started.out
         assert "--endpoint" not in started.out
+        assert not is_ours or f"Port {DEFAULT_PORT} is in use by another program" in started.err
         assert (await run("jobs", "follow")).code == 0
         assert "Stock.md" in (await run("search", "bones")).out
         again = await run_apart("serve", "--background")
@@ -84,6 +85,18 @@ async def test_a_server_in_the_background_is_found_and_stopped(
     assert "has stopped" in stopped.out
     assert not list(below(Path(environment["HOME"]), "server.address"))
     assert "No server runs" in (await run_apart("serve", "--stop")).err
+
+
+@pytest.mark.usefixtures("vault")
+async def test_a_search_starts_the_server_and_waits_for_the_first_index(run_apart: Run):
+    try:
+        found = await run_apart("search", "bones", VAULT_AGENT_SERVER_PORT="0")
+        assert (found.code, "Stock.md" in found.out) == (0, True), found.err
+        assert found.err.startswith("No server runs. Starting one")
+        again = await run_apart("search", "bones", VAULT_AGENT_SERVER_PORT="0")
+        assert (again.out, again.err) == (found.out, "")
+    finally:
+        assert (await run_apart("serve", "--stop")).code == 0
 
 
 @pytest.mark.fault(
@@ -104,7 +117,7 @@ async def test_the_record_of_a_killed_server_is_harmless(
     while "No server runs" not in (await run_apart("serve", "--stop")).err:
         pass
     assert note.exists()
-    refused = await run("search", "bones", VAULT_AGENT_SERVER_PORT="1")
+    refused = await run("status", VAULT_AGENT_SERVER_PORT="1")
     assert refused.code == 1
     assert "http://127.0.0.1:1" in refused.err
     second = orjson.loads((await run_apart("--json", "serve", "--background", "--port", "0")).out)[

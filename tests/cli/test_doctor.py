@@ -142,7 +142,7 @@ async def test_doctor_never_advises_to_remove_what_cannot_be_made_again(
     (parent / "sessions-before").mkdir()
     (parent / "sessions.db").write_bytes(b"x")
     found = await checks(run_apart)
-    assert found["indexes"]["fix"] == "vault-agent indexes list"
+    assert found["indexes"]["fix"] == "vault-agent vaults"
     assert "a damaged jobs.db was set aside" in found["state"]["found"]
     assert found["state"]["ok"] is None
     assert all(name in found["sessions"]["found"] for name in ("sessions-before", "sessions.db"))

@@ -402,7 +402,7 @@ def test_a_vault_that_is_not_trusted_is_told_once_and_not_used(world: World):
         printed = world.hook(START, endpoint=server.endpoint)
         assert printed is not None
         assert list(printed) == ["systemMessage"]
-        assert "vault-agent trust" in printed["systemMessage"]
+        assert "vault-agent vaults add" in printed["systemMessage"]
         assert world.hook(PROMPT, endpoint=server.endpoint) is None
     assert server.requests == []
     assert not world.data.exists()

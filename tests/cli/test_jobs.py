@@ -195,14 +195,13 @@ async def test_a_broken_event_stream_is_reopened(run: Run, server: FakeServer):
 
 async def test_jobs_lists_and_shows(run: Run, server: FakeServer):
     server.jobs = [job("running", "job-2", warning_count=2), job()]
-    plain, listed, shown, as_json = await asyncio.gather(
-        run("jobs"), run("jobs", "list"), run("jobs", "show", "job-1"), run("jobs", "--json")
+    listed, shown, as_json = await asyncio.gather(
+        run("jobs"), run("jobs", "job-1"), run("jobs", "--json")
     )
-    for ended in (plain, listed):
-        first, second = ended.out.splitlines()
-        assert first.split()[:3] == ["job-2", "running", "index"]
-        assert first.endswith("parse 1/4  2 warnings")
-        assert second.startswith("job-1  succeeded    index    2025-01-01  2.0 s")
+    first, second = listed.out.splitlines()
+    assert first.split()[:3] == ["job-2", "running", "index"]
+    assert first.endswith("parse 1/4  2 warnings")
+    assert second.startswith("job-1  succeeded    index    2025-01-01  2.0 s")
     assert "index done" in shown.out
     assert orjson.loads(as_json.out)["data"]["jobs"][1]["id"] == "job-1"
 
@@ -246,3 +245,13 @@ async def test_phases_without_counts_show_progress_too(
     assert line in (await run("index")).err.splitlines()
     server.jobs = [running]
     assert "store" not in (await run("jobs")).out
+
+
+async def test_a_second_index_follows_the_job_that_runs(run: Run, server: FakeServer):
+    server.busy = True
+    ended = await run("index")
+    assert (ended.code, "index done" in ended.out) == (0, True), ended.err
+    assert "An index job runs already." in ended.err
+    for words in (("index", "--detach"), ("reindex",)):
+        refused = await run(*words)
+        assert (refused.code, "INDEX_BUSY" in refused.err) == (5, True), words

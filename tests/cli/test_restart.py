@@ -122,7 +122,7 @@ async def test_a_moved_vault_keeps_its_index(
     await run("jobs", "follow")
     moved = notes.rename(notes.with_name("Moved"))
     assert "uses it from now on" in (await run("config", "set", "vault.root", str(moved))).err
-    listed = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]
+    listed = orjson.loads((await run("--json", "vaults")).out)["data"]["indexes"]
     assert [row["vault"] for row in listed] == [str(moved)]
     assert "Stock.md" in (await run("search", "bones")).out
     assert (await started(run_apart, "--background"))["pid"] == first["pid"]

@@ -187,7 +187,7 @@ async def test_the_demo_runs_every_command_and_leaves_no_files(
     typed = [line for line in ended.out.splitlines() if line.startswith("$ vault-agent ")]
     words = [line.split()[2] for line in typed]
     assert words == [
-        "config", "serve", "index", "search", "search", "search", "related", "backlinks",
+        "config", "serve", "index", "search", "search", "search", "related", "links",
         "get", "get",
     ]  # fmt: skip
     assert "index done" in ended.out

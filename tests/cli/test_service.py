@@ -88,14 +88,14 @@ async def test_a_service_is_installed_updated_and_removed(
     assert refused.code == 2
     assert refused.err.startswith("VAULT_NOT_FOUND: ")
     await run("config", "set", "vault.root", str(vault))
-    missing = await run("service", "status")
+    missing = await run("service")
     assert (missing.code, missing.out.splitlines()[0]) == (4, "Service not installed.")
     installed = await run("service", "install")
     assert installed.code == 0, installed.err
     file = Path(environment["HOME"], ".config/systemd/user/vault-agent.service")
     assert str(file) in installed.out
     assert unit_of(file.read_bytes()).has_section("Install")
-    assert (await run("service", "status")).out.startswith("Service installed, running.")
+    assert (await run("service")).out.startswith("Service installed, running.")
     assert (await run("service", "install")).code == 0
     assert (await run("service", "remove")).code == 0
     assert not file.exists()
@@ -122,7 +122,6 @@ async def test_indexes_are_listed_and_removed(
 ):
     parent = tmp_path / "data" / "indexes"
     environment["VAULT_AGENT_INDEX_DIR"] = str(parent.parent)
-    assert (await run("indexes", "list")).err == "No indexes yet.\n"
     kept, gone, old = (parent / (number * 8) for number in ("1234", "abcd", "5678"))
     for folder, size in ((kept, 3_000_000), (gone, 2_000_000), (old, 1_000_000)):
         folder.mkdir(parents=True)
@@ -131,23 +130,26 @@ async def test_indexes_are_listed_and_removed(
     note_vault(kept, str(tmp_path))
     note_vault(gone, str(tmp_path / "nowhere"))
     assert noted_vault(old) is None
-    listed = (await run("indexes", "list")).out.splitlines()
-    assert listed[0] == f"12341234  {tmp_path}"
-    assert listed[1].split() == ["3.0", "MB,", "changed", "just", "now"]
-    assert listed[3].endswith("2.0 MB, changed just now, the vault is gone")
-    assert listed[4] == "56785678  unknown vault"
-    as_json = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]
-    assert [each["vaultExists"] for each in as_json] == [True, False, None]
+    listed = await run("vaults")
+    assert listed.out.splitlines() == [
+        f"12341234  {tmp_path}  (not on the list; its index has 3.0 MB)",
+        f"abcdabcd  {tmp_path / 'nowhere'}  (gone; its index has 2.0 MB)",
+        "56785678  unknown vault  (not on the list; its index has 1.0 MB)",
+    ]
+    assert "vault-agent vaults forget --gone" in listed.err
+    as_json = orjson.loads((await run("--json", "vaults")).out)["data"]["indexes"]
+    assert [index["vaultExists"] for index in as_json] == [True, False, None]
 
-    assert (await run("indexes", "remove")).code == 2
-    assert (await run("indexes", "remove", "ffff")).code == 4
+    assert (await run("vaults", "forget")).code == 2
+    assert (await run("vaults", "forget", "ffff")).code == 4
     with locked(kept / "server.lock"):
-        used = await run("indexes", "remove", "1234")
+        used = await run("vaults", "forget", "1234")
     assert used.code == 5
     assert kept.exists()
-    assert (await run("indexes", "remove", "--gone")).out == "Removed 1 index, 2.0 MB.\n"
+    assert (await run("vaults", "forget", "--gone")).out == "Removed 1 index, 2.0 MB.\n"
     assert not gone.exists()
-    assert (await run("indexes", "remove", "1234", "5678")).out == "Removed 2 indexes, 4.0 MB.\n"
+    for name in ("1234", "5678"):
+        assert (await run("vaults", "forget", name)).out.startswith("Removed 1 index, ")
     assert not any(parent.iterdir())
 
 
@@ -161,10 +163,10 @@ async def test_an_index_with_what_cannot_be_made_again_is_not_removed_unasked(
     (folder / kept).parent.mkdir(parents=True)
     (folder / kept).write_bytes(b"x")
     note_vault(folder, str(tmp_path / "unplugged"))
-    refused = await run("indexes", "remove", chosen)
+    refused = await run("vaults", "forget", chosen)
     assert refused.code == 2
     assert f"abcdabcd  {tmp_path / 'unplugged'}: " in refused.err
     assert "add --yes" in refused.err
     assert (folder / kept).exists()
-    assert (await run("indexes", "remove", chosen, "--yes")).code == 0
+    assert (await run("vaults", "forget", chosen, "--yes")).code == 0
     assert not folder.exists()

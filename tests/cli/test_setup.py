@@ -88,7 +88,7 @@ async def test_a_moved_vault_is_found_again_by_one_command(home: Path, run: Run,
     await eventually_async(lambda: is_advised(run_apart))
     done = await run_apart("setup", "--folder", str(moved), "--yes")
     assert done.code == 0, done.err
-    listed = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]
+    listed = orjson.loads((await run("--json", "vaults")).out)["data"]["indexes"]
     assert [each["vault"] for each in listed] == [str(moved)]
     assert "Stock.md" in (await run("search", "bones")).out
     assert (await run("doctor")).code == 0

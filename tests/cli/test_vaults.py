@@ -66,10 +66,16 @@ def searched(server: FakeServer) -> tuple[str, tuple[str, ...]]:
 
 async def listed(run: Run) -> list[dict[str, str]]:
     """Return the vaults of the list, without the user's own notes."""
-    ended = await run("vaults", "list", "--json")
+    ended = await run("vaults", "--json")
     assert ended.code == 0, ended.err
     vaults = orjson.loads(ended.out)["data"]["vaults"]
     return [vault for vault in vaults if vault["role"] != "default"]
+
+
+async def problem_of(run: Run) -> str:
+    """Return what `doctor` says of the list of vaults, or an empty text."""
+    checks = orjson.loads((await run("doctor", "--json")).out)["data"]["checks"]
+    return next((check["found"] for check in checks if check["name"] == "vaults"), "")
 
 
 async def test_init_makes_what_a_project_needs_and_says_how_to_undo_it(
@@ -108,7 +114,7 @@ async def test_init_names_the_hooks_of_agents_and_changes_their_settings_only_if
     assert settings.read_text() == "{}"
     assert "The hooks are in " in (await run("agent", "connect", "claude-code")).out
     assert "claude-code" not in (await run("init", "--yes")).err
-    listed = orjson.loads((await run("agent", "list", "--json")).out)["data"]["clients"]
+    listed = orjson.loads((await run("agent", "--json")).out)["data"]["clients"]
     assert {each["name"]: each["hooks"] for each in listed}["claude-code"] == "installed"
     assert (await run("agent", "disconnect", "claude-code")).code == 0
     assert not settings.exists()
@@ -167,37 +173,35 @@ async def test_init_refuses_a_vault_that_leads_out_of_the_project(
 
 async def test_a_clone_is_described_before_it_is_trusted(run: Run, project: Path):
     clone(project)
-    for command in ("trust", "init"):
-        asked = await run(command)
+    for command in (("vaults", "add"), ("init",)):
+        asked = await run(*command)
         assert asked.code == 2
         assert "2 notes (1 bug, 1 decision)" in asked.out
         assert "add --yes" in asked.err
     assert await listed(run) == []
-    trusted = await run("trust", "--yes")
+    trusted = await run("vaults", "add", "--yes")
     assert trusted.code == 0, trusted.err
     assert "PROJECT_CONFIG_IGNORED" in trusted.err
     (entry,) = await listed(run)
     assert (entry["name"], entry["uid"], entry["state"]) == ("project:shop", UID, "ok")
-    assert "already" in (await run("trust")).err
+    assert "already" in (await run("vaults", "add")).err
 
 
 async def test_a_clone_cannot_switch_anything_on(run: Run, project: Path):
     clone(project)
-    await run("trust", "--yes")
+    await run("vaults", "add", "--yes")
     for name in ("vaults.enabled", "embedding.enabled"):
         assert (await run("config", "get", name)).out == "false\n"
 
 
 async def test_another_project_in_the_same_folder_must_be_trusted_again(run: Run, project: Path):
     clone(project)
-    await run("trust", "--yes")
+    await run("vaults", "add", "--yes")
     path_of(project).write_text(f'[vault]\nuid = "{UID[::-1]}"\n')
     assert [each["state"] for each in await listed(run)] == ["not trusted"]
-    checked = await run("vaults", "check")
-    assert checked.code == 1
-    assert "vault-agent trust" in checked.out
-    assert (await run("trust", "--yes")).code == 0
-    assert (await run("vaults", "check")).code == 0
+    assert "vault-agent vaults add" in await problem_of(run)
+    assert (await run("vaults", "add", "--yes")).code == 0
+    assert await problem_of(run) == ""
     assert len(await listed(run)) == 1
 
 
@@ -206,11 +210,11 @@ async def test_outside_a_project_there_is_nothing_to_trust(
 ):
     (home / "plain").mkdir()
     monkeypatch.chdir(home / "plain")
-    ended = await run("trust", "--yes")
+    ended = await run("vaults", "add", "--yes")
     assert ended.code == 4
     assert ended.err == (
         "VAULT_UNKNOWN: This folder is in no project with a vault. Run `vault-agent init` to make"
-        " one.\n"
+        " one, or name a folder of notes: `vault-agent vaults add FOLDER`.\n"
     )
 
 
@@ -239,11 +243,9 @@ async def test_a_missing_vault_is_reported_with_what_to_do(run: Run, home: Path)
     (home / "Recipes").mkdir()
     await run("vaults", "add", str(home / "Recipes"))
     (home / "Recipes").rmdir()
-    checked = await run("vaults", "check", "--json")
-    assert checked.code == 1
-    (problem,) = orjson.loads(checked.out)["data"]["problems"]
-    assert problem["vault"] == "Recipes"
-    assert "vault-agent vaults forget Recipes" in problem["problem"]
+    problem = await problem_of(run)
+    assert problem.startswith("Recipes: ")
+    assert "vault-agent vaults forget Recipes" in problem
     assert "(missing)" in (await run("vaults")).out
 
 
@@ -287,7 +289,7 @@ async def test_a_vault_that_is_not_trusted_is_not_searched(
 IN_PROJECT = (
     ("memory", "show", "flour and water"),
     ("memory", "log"),
-    ("journal", "list"),
+    ("journal",),
     ("journal", "make", "--all"),
     ("index", "--detach"),
     ("reindex", "--detach"),
@@ -297,15 +299,11 @@ IN_PROJECT = (
 )
 
 
-LISTS = ("list", "grep")
-"""Commands that ask each vault of the scope, the project's first."""
-
-
 async def about(run: Run, server: FakeServer, *words: str) -> str:
-    """Return the vault that a command is about: of its last request, or of the first of a list."""
+    """Return the vault that a command is about."""
     server.asked.clear()
     await run(*words)
-    _, path, body = server.asked[0 if words[0] in LISTS else -1]
+    _, path, body = server.asked[-1]
     if isinstance(body, SearchBody) and body.vaults:
         return body.vaults[0]
     return unquote(path.split("/")[2]) if path.startswith("/vaults/") else "default"
@@ -354,13 +352,15 @@ async def test_outside_a_project_the_default_vault_is_searched(
     assert project.is_dir()
 
 
-async def test_lists_ask_each_vault_of_the_project(run: Run, project: Path, server: FakeServer):
+async def test_lists_are_about_the_vault_of_the_project(
+    run: Run, project: Path, server: FakeServer
+):
     await run("init", "--yes")
-    for words in (("list",), ("grep", "flour"), ("tasks", "list"), ("tags",), ("folders",)):
+    for words in (("list",), ("grep", "flour"), ("tasks",), ("tags",), ("list", "--folders")):
         server.asked.clear()
         await run(*words)
         asked = [path.split("/")[2] for _, path, _ in server.asked]
-        assert asked == ["project%3Ashop", "global", "default"], words
+        assert asked == ["project%3Ashop"], words
     assert project.is_dir()
 
 
@@ -371,7 +371,7 @@ async def test_new_notes_and_graphs_are_about_the_vault_of_the_project(
     for words in (
         ("context", "--search", "flour"),
         ("new", "--type", "bug", "--title", "Twice"),
-        ("graph", "orphans"),
+        ("list", "--orphans"),
     ):
         await run(*words)
         assert server.asked[-1][1].startswith("/vaults/project%3Ashop/"), words
@@ -454,13 +454,13 @@ async def test_backlinks_of_an_attachment_are_those_of_its_vault(
 ):
     await run("init", "--yes")
     server.named, server.without_attachments = [], ("project:shop",)
-    await run("backlinks", "assets/plan.png")
+    await run("links", "assets/plan.png")
     path = server.asked[-1][1]
     assert path.startswith("/vaults/global/notes/"), path
     assert "/backlinks" in path
     server.error = (503, "INDEX_NOT_FOUND", "There is no index.", {})
     server.asked.clear()
-    await run("backlinks", "assets/plan.png")
+    await run("links", "assets/plan.png")
     assert not any("suggest" in path for _, path, _ in server.asked)
     assert project.is_dir()
 

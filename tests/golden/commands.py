@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 from tests.golden.house import Case
 
+from vault_agent.cli.command import Noun
 from vault_agent.cli.run import COMMANDS, program
 
 if TYPE_CHECKING:
@@ -18,20 +19,10 @@ if TYPE_CHECKING:
 WITHOUT = {
     "demo": "starts a server of its own for a person to look at; tests/cli/test_start.py",
     "serve": "runs until it is stopped; tests/cli/test_serve.py",
-    **dict.fromkeys(
-        (
-            "show",
-            "links in",
-            "links mentions",
-            "edit section",
-            "edit replace",
-            "edit properties get",
-            "edit properties set",
-            "edit properties delete",
-        ),
-        "is another name of a command; tests/cli/test_exit_codes.py",
-    ),
-    "config list": "prints what `config get` prints; tests/cli/test_enable.py",
+    "show": "is another name of `get note`; tests/cli/test_exit_codes.py",
+    "help": "prints text; tests/cli/test_help.py",
+    "version": "prints the version; tests/cli/test_help.py",
+    "config": "prints what `config get` prints; tests/cli/test_enable.py",
     "enable": "restarts the server; tests/cli/test_enable.py",
     "disable": "restarts the server; tests/cli/test_enable.py",
     "journal import": "reads what agents left on the computer; tests/product/test_starts_full.py",
@@ -40,19 +31,15 @@ WITHOUT = {
     "setup": "starts a server; tests/cli/test_setup.py",
     "agent connect": "changes settings of other programs; tests/mcp/test_connect.py",
     "agent disconnect": "changes settings of other programs; tests/mcp/test_connect.py",
-    "agent list": "looks for programs of the computer; tests/mcp/test_connect.py",
+    "agent": "looks for programs of the computer; tests/mcp/test_connect.py",
     "mcp": "is the relay for agents on standard input; tests/mcp/test_relay.py",
-    "watch follow": "runs until it is interrupted; tests/server/test_watch.py",
     "service install": "asks the service manager of the system; tests/cli/test_service.py",
     "service remove": "asks the service manager of the system; tests/cli/test_service.py",
-    "service status": "asks the service manager of the system; tests/cli/test_service.py",
+    "service": "asks the service manager of the system; tests/cli/test_service.py",
 }
 """Commands without a golden reply, with the reason and where they are tested."""
 
-ONLY_REFUSED = {
-    "embedding check": "no provider is set",
-    "indexes remove": "the indexes are those that are served",
-}
+ONLY_REFUSED: dict[str, str] = {}
 
 
 def every() -> set[str]:
@@ -67,11 +54,10 @@ def every() -> set[str]:
 
 def _below(command: click.Command | None, name: str) -> Iterator[str]:
     assert command is not None
+    if isinstance(command, Noun) or not isinstance(command, click.Group):
+        yield name
     if not isinstance(command, click.Group):
-        yield name
         return
-    if command.invoke_without_command:
-        yield name
     context = click.Context(command)
     for inner in command.list_commands(context):
         yield from _below(command.get_command(context, inner), f"{name} {inner}")
@@ -89,7 +75,7 @@ def recorded(house: House, case: Case) -> dict[str, Any]:
         *case.of.split(), *words, "--json", given=house.named(case.given),
         at=house.shop if case.project else None,
     )  # fmt: skip
-    assert ended.returncode == 0 or ended.stderr, (case, ended)
+    assert ended.returncode == 0 or ended.stderr or case.of == "grep", (case, ended)
     values = []
     for line in ended.stdout.splitlines():
         try:
@@ -113,8 +99,11 @@ READING = {
         run("grep", "rye|oven", "--limit", "2"),
         run("list", "Drafts", "-n", "2"),
         run("tags"),
-        run("tags list", "Bread"),
-        run("folders"),
+        run("tags", "Bread", what="of a note"),
+        run("tags", "baking", what="the notes of one"),
+        run("list", "--folders", what="folders"),
+        run("list", "--orphans", "-n", "2", what="orphans"),
+        run("grep", "no such line", what="no line"),
         run("context", "--search", "crust steam", "--read", "Starter"),
         run("get note", "Starter"),
         run("get note", "Same", what="ambiguous"),
@@ -126,18 +115,14 @@ READING = {
         run("ui", "--print"),
     ),
     "links": (
-        run("links show", "Starter"),
+        run("links", "Starter"),
+        run("links", "Bread", "--in", what="to it"),
+        run("links", "jar.png", what="to an attachment"),
+        run("links", "Bread", "--mentions", what="mentions"),
         run("links check", what="broken links"),
         run("links check", "Bread.md"),
-        run("backlinks", "Bread"),
-        run("backlinks", "jar.png"),
-        run("mentions", "Bread"),
-        run("graph central", "-n", "2"),
-        run("graph communities", "-n", "1"),
-        run("graph dead-ends", "-n", "2"),
-        run("graph orphans", "-n", "2"),
         run("graph export", "--output", "-", "--path", "A", "--path", "B"),
-        run("graph local", "Bread"),
+        run("graph", "Bread"),
         run("graph path", "Starter", "A/Same"),
         run("graph path", "Starter", "Alone", what="none"),
     ),
@@ -145,22 +130,14 @@ READING = {
         run("status"),
         run("index"),
         run("reindex"),
-        run("jobs"),
-        run("jobs list", keep={"job": "reply.data.jobs.0.id"}),
-        run("jobs show", "«job»"),
-        run("jobs show", "none", what="unknown"),
+        run("jobs", keep={"job": "reply.data.jobs.0.id"}),
+        run("jobs", "«job»", what="one job"),
+        run("jobs", "none", what="unknown"),
         run("jobs follow", "«job»"),
         run("jobs cancel", "«job»", what="ended"),
-        run("watch"),
-        run("watch status"),
-        run("watch scan"),
-        run("vaults"),
-        run("vaults list"),
-        run("vaults check"),
+        run("vaults", varying=("bytes",)),
         run("vaults forget", "none", what="unknown"),
-        run("indexes list", varying=("bytes",)),
-        run("indexes remove", "none", what="unknown"),
-        run("embedding check", what="not set"),
+        run("vaults forget", "--gone", what="no index is unused"),
         run("completion", "fish"),
         run("config path"),
         run("config get", "mcp.enabled"),
@@ -177,7 +154,7 @@ READING = {
     ),
     "project": (
         run("init", "--yes", project=True, what="again"),
-        run("trust", "--yes", project=True),
+        run("vaults add", "--yes", project=True, what="the vault of a project"),
         run("vaults add", "«claude»", "--name", "robot"),
         run("vaults forget", "robot"),
         run("memory hook", project=True, what="a start",
@@ -191,10 +168,10 @@ READING = {
             given='{"hook_event_name": "SessionStart", "session_id": "golden-session-4",'
             ' "cwd": "«shop»", "source": "startup"}'),
         run("journal make", "golden-session-3", project=True),
-        run("journal list", project=True, until=("reply.data.journals.0.state", "complete")),
+        run("journal", project=True, until=("reply.data.journals.0.state", "complete")),
         run("journal make", "--all", project=True, what="of all"),
-        run("promote", "Round prices", project=True),
-        run("promote", "Round prices", "--undo", project=True),
+        run("memory promote", "Round prices", project=True),
+        run("memory promote", "Round prices", "--undo", project=True, what="undone"),
         run("memory forget", "golden-session-3"),
     ),
 }  # fmt: skip
@@ -204,26 +181,26 @@ WRITING = {
         run("write", "Drafts/Typed.md", "-t", "# Typed\n"),
         run("write", "Drafts/Typed.md", "-t", "x", what="it exists"),
         run("write", HERE, "-t", "x", "--dry-run", "--mode", "append", what="tried"),
-        run("section", HERE),
-        run("section", HERE, "--heading", "Log", "--action", "append", "-t", "More."),
-        run("section", HERE, "--heading", "Logs", "--action", "append", "-t", "x",
+        run("edit section", HERE, what="the headings"),
+        run("edit section", HERE, "--heading", "Log", "--action", "append", "-t", "More."),
+        run("edit section", HERE, "--heading", "Logs", "--action", "append", "-t", "x",
             what="an unknown heading"),
-        run("replace", HERE, "Old", "New", "-y"),
-        run("replace", HERE, "Old", "New", "-y", what="none"),
-        run("frontmatter set", HERE, "rank", "2"),
-        run("frontmatter get", HERE),
-        run("frontmatter get", HERE, "RANK", what="one key"),
-        run("frontmatter get", HERE, "none", what="unknown"),
-        run("frontmatter delete", HERE, "rank"),
+        run("edit replace", HERE, "Old", "New", "-y"),
+        run("edit replace", HERE, "Old", "New", "-y", what="none"),
+        run("edit properties set", HERE, "rank", "2"),
+        run("edit properties", HERE),
+        run("edit properties", HERE, "RANK", what="one key"),
+        run("edit properties", HERE, "none", what="unknown"),
+        run("edit properties delete", HERE, "rank"),
         run("tags add", HERE, "made"),
         run("tags remove", HERE, "made"),
         run("tasks add", HERE, "Second step", "--section", "Tasks"),
-        run("tasks list", HERE, until=("reply.data.tasks.1.status", "open")),
+        run("tasks", HERE, until=("reply.data.tasks.1.status", "open")),
         run("tasks done", f"{HERE}:10"),
         run("tasks toggle", f"{HERE}:10"),
         run("tasks cancel", f"{HERE}:11"),
         run("tasks done", f"{HERE}:1", what="no task"),
-        run("mkdir", "Drafts/Typed"),
+        run("new", "Drafts/Typed/", what="a folder"),
         run("new", "Invitation", "Drafts/Met.md", "--var", "who=A friend"),
         run("new", what="the templates"),
         run("move", "Drafts/Typed.md", "Drafts/Typed/", "-y"),
@@ -231,8 +208,7 @@ WRITING = {
         run("delete", "Drafts/Typed/Typed.md", "-y", what="unknown"),
         run("undo"),
         run("undo", "none", what="unknown"),
-        run("writes", keep={"write": "reply.data.writes.0.writeId"}),
-        run("writes show", "«write»"),
-        run("writes forget", "«write»"),
+        run("undo", "--list", keep={"write": "reply.data.writes.0.writeId"}, what="the writes"),
+        run("undo", "--list", "«write»", what="one write"),
     ),
 }  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.check_links import check_links
 
-from vault_agent.indexing.check_links import check_links
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 

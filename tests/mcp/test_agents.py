@@ -278,9 +278,7 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     key = program.run("agent", "add", "claude", "--folder", "desk").stdout.strip()
     assert len(key) >= 32
     assert key not in config.read_text()
-    assert (
-        "claude          an agent with a key     sees desk\n" in program.run("agent", "list").stdout
-    )
+    assert "claude          an agent with a key     sees desk\n" in program.run("agent").stdout
     assert program.run("agent", "add", "claude", "--folder", ".").returncode == 2
     digest = tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"]
     assert program.run("agent", "rotate", "claude").stdout.strip() not in ("", key)
@@ -289,8 +287,8 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     assert config.read_text().rstrip() == "# mine\n[server]\nport = 9000  # chosen"
     assert program.run("agent", "remove", "claude").returncode == 4
     assert program.run("agent", "add", "co", "--folder", ".", "--toolset", "co-cli").returncode == 0
-    assert "sees the whole vault; tools of co-cli\n" in program.run("agent", "list").stdout
-    [listed] = json.loads(program.run("agent", "list", "--json").stdout)["data"]["agents"]
+    assert "sees the whole vault; tools of co-cli\n" in program.run("agent").stdout
+    [listed] = json.loads(program.run("agent", "--json").stdout)["data"]["agents"]
     assert (listed["name"], listed["toolset"]) == ("co", "co-cli")
     assert program.run("agent", "add", "y", "--folder", ".", "--toolset", "none").returncode == 2
     for arguments in (

@@ -83,7 +83,7 @@ def test_an_agent_is_connected_in_one_step_and_disconnected(home):
     done = home.run("agent", "connect", "cursor", "--yes")
     assert done.returncode == 0, done.stderr
     assert "its first search works" in done.stdout
-    rows = json.loads(home.run("--json", "agent", "list").stdout)["data"]["clients"]
+    rows = json.loads(home.run("--json", "agent").stdout)["data"]["clients"]
     assert {row["name"]: row["entry"] for row in rows}["cursor"] == "installed"
     assert [row["name"] for row in rows] == list(CLIENTS)
     assert home.run("agent", "disconnect", "cursor").returncode == 0
@@ -160,7 +160,7 @@ def test_an_entry_is_recognized_where_the_client_keeps_it(home, name, place, tex
     file.write_text(text)
 
     def state() -> str:
-        rows = json.loads(home.run("--json", "agent", "list").stdout)["data"]["clients"]
+        rows = json.loads(home.run("--json", "agent").stdout)["data"]["clients"]
         return {row["name"]: row["entry"] for row in rows}[name]
 
     assert state() == "installed"

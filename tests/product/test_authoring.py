@@ -47,7 +47,7 @@ def today() -> str:
 def test_the_task_of_a_listed_line_is_meant_and_no_other(served: WritableProgram):
     note = served.write("Listed.md", "- [ ] one\n- [ ] two\n")
     served.data("index")
-    code, shown = served.at_a_terminal("tasks", "list", "Listed.md", answers=[])
+    code, shown = served.at_a_terminal("tasks", "Listed.md", answers=[])
     assert (code, "Listed.md:1: [ ] one" in shown) == (0, True)
     served.data("tasks", "done", "Listed.md:2")
     served.data("tasks", "toggle", "Listed.md:2")
@@ -55,14 +55,14 @@ def test_the_task_of_a_listed_line_is_meant_and_no_other(served: WritableProgram
     note.write_text("- [ ] new\n- [ ] one\n- [ ] two\n")
     assert refused(served, "tasks", "done", "Listed.md:1") == "TASK_NOT_FOUND"
     assert "[x]" not in note.read_text()
-    served.at_a_terminal("tasks", "list", "Nowhere.md", answers=[])
+    served.at_a_terminal("tasks", "Nowhere.md", answers=[])
     served.data("tasks", "done", "Listed.md:1")
     assert note.read_text().startswith("- [x] new")
 
 
 def test_a_task_is_completed_by_its_id_after_its_line_has_moved(served: WritableProgram):
     before = served.text(FROST)
-    tasks = served.data("tasks", "list", "Garden")["tasks"]
+    tasks = served.data("tasks", "Garden")["tasks"]
     assert [task["line"] for task in tasks] == [3, 4]
     served.write(FROST, "moved\n" + before)
     written = served.data("tasks", "done", tasks[0]["taskId"])

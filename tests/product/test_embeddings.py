@@ -329,16 +329,13 @@ def test_nothing_is_sent_to_a_proxy_or_redirect_target(program: Program, endpoin
         assert elsewhere.requests == []
 
 
-def test_embedding_check_shows_the_result_or_a_remedy(program: Program, endpoint: Endpoint):
-    works = program.run("embedding", "check")
-    assert works.returncode == 0, works.stderr
-    assert "test-model" in works.stdout
-    assert "64" in works.stdout
+def test_doctor_shows_whether_a_model_answers_or_a_remedy(program: Program, endpoint: Endpoint):
+    assert "test-model answers" in program.run("doctor").stdout
     program.variables["VAULT_AGENT_EMBEDDING_MODEL"] = "absent"
-    missing = program.run("embedding", "check")
+    missing = program.run("doctor")
     assert missing.returncode == 1
-    assert "ollama pull absent" in missing.stderr
+    assert "ollama pull absent" in missing.stdout
     endpoint.die()
-    gone = program.run("embedding", "check")
+    gone = program.run("doctor")
     assert gone.returncode == 1
-    assert gone.stderr.startswith("EMBEDDING_UNAVAILABLE: ")
+    assert "Nothing answers at" in gone.stdout

@@ -40,17 +40,9 @@ def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served:
         lambda paths: paths == ["Garden/Fleece.md", "Garden/Frost.md"],
     )
     write_id = undone.split()[-1]
-    assert "undo Beds -> Garden" in served.done("writes", "-n", "1")
-    shown = served.done("writes", "show", write_id)
+    assert "undo Beds -> Garden" in served.done("undo", "--list", "-n", "1")
+    shown = served.done("undo", "--list", write_id)
     assert "  Beds -> Garden\n" in shown
-
-
-def test_groups_are_of_several_notes_and_no_link_is_a_whole_number(served: WritableProgram):
-    ended = served.run("graph", "communities")
-    assert ended.stdout.startswith("Garden  2 notes\n")
-    assert "1 note" not in ended.stdout
-    assert ended.stderr == "In no group: 2 notes.\n"
-    assert "0  Alone.md  0 in, 0 out" in served.done("graph", "central", "--by", "in").split("\n")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +54,7 @@ def test_groups_are_of_several_notes_and_no_link_is_a_whole_number(served: Writa
         (("write", "Alone", "a"), "give the text with --text. "),
         (("search", "x", "--mode", "embedding"), "Run `vault-agent enable embedding`, "),
         (("show", "Board.canvas"), "`vault-agent get attachment Board.canvas`"),
-        (("backlinks", "a" * 250), "No note has the path, name, alias or title"),
+        (("links", "a" * 250), "No note has the path, name, alias or title"),
         (("config", "unset", "search.recency"), ""),
     ],
 )

@@ -131,34 +131,33 @@ def test_limits_and_filters_out_of_range_are_refused(linked: Program):
     "escaped in the terminal and in JSON",
 )
 def test_commands_show_links(linked: Program):
-    shown = linked.run("links", "show", "Links.md")
-    assert "[[Bread]]  → Bread.md" in shown.stdout
+    shown = linked.run("links", "Links.md")
+    assert "Links.md:3:[[Bread]]  → Bread.md\n" in shown.stdout
     assert "[[Bread#Crumb]]  → Bread.md  no such heading or block" in shown.stdout
     assert "[[evil\\u202e\\x07name]]  unresolved" in shown.stdout
     assert "shop.example" not in shown.stdout
-    assert shown.stderr == "1 link to the web: --external\n"
-    for flags in (("--external",), ("--kind", "external"), ("--status", "external")):
-        outside = linked.run("links", "show", "Links.md", *flags).stdout
-        assert outside.splitlines()[-1] == "3  https://shop.example/  x"
+    assert "1 link to the web: --external\n" in shown.stderr
+    for flags in (("--external", "--out"), ("--kind", "external"), ("--status", "external")):
+        outside = linked.run("links", "Links.md", *flags).stdout
+        assert outside.splitlines()[-1] == "Links.md:3:https://shop.example/  x"
         assert "secret-word" not in outside
-    back = linked.run("backlinks", "Bread.md")
-    assert back.stdout.startswith("Links.md  2 links\n")
-    assert "Starter.md  1 link\n" in back.stdout
-    assert linked.run("mentions", STARTER).stdout == ""
-    assert "  Starter.md  1 in, 1 out" in linked.run("graph", "local", BREAD).stdout
+    back = linked.run("links", "Bread.md", "--in").stdout
+    assert back.startswith("Links.md:3:")
+    assert "Starter.md:" in back
+    assert linked.run("links", "Bread.md", "--in", "-l").stdout == "Links.md\nStarter.md\n"
+    both = linked.run("links", "Bread.md", "-l").stdout.splitlines()
+    assert both == ["Starter.md", "Links.md", "Starter.md"]
+    assert linked.run("links", STARTER, "--mentions").stdout == ""
+    assert linked.run("graph", BREAD).stdout.splitlines()[0] == "Bread.md"
     assert linked.run("graph", "path", "Links", "Starter").stdout.splitlines() == [
-        "0  Links.md", "1  Bread.md", "2  Starter.md",
+        "Links.md", "Bread.md", "Starter.md",
     ]  # fmt: skip
-    assert linked.run("graph", "orphans").stdout == "日記/東京.md  0 in, 0 out\n"
-    assert linked.run("graph", "dead-ends").stdout == ""
-    assert "Bread.md  2 in, 1 out" in linked.run("graph", "central").stdout
-    assert "Bread  3 notes" in linked.run("graph", "communities").stdout
-    for limit in ("1", "2"):
-        groups = linked.run("graph", "communities", "--limit", limit)
-        assert groups.stderr == "In no group: 1 note.\n"
+    assert linked.run("list", "--orphans").stdout == "日記/東京.md\n"
     assert linked.run("tags").stdout == "1  baking\n"
-    assert linked.run("folders").stdout == "1  日記\n"
-    assert "FOLDER_NOT_FOUND" in linked.run("graph", "orphans", "--path", "none").stderr
+    assert linked.run("tags", "#baking").stdout == "Bread.md\n"
+    assert linked.run("tags", "Bread").stdout == "baking\n"
+    assert linked.run("list", "--folders").stdout == "1  日記\n"
+    assert "FOLDER_NOT_FOUND" in linked.run("list", "none", "--orphans").stderr
     export = linked.run("graph", "export", "--output", "-", "--objects")
     assert len(json.loads(export.stdout)["data"]["nodes"]) == 4
     tagged = linked.run("graph", "export", "--output", "-", "--objects", "--tag", "#baking")
@@ -166,7 +165,7 @@ def test_commands_show_links(linked: Program):
     written = linked.vault.parent / "graph.json"
     assert linked.run("graph", "export", "--output", str(written)).returncode == 0
     assert json.loads(written.read_text())["data"]["counts"]["notes"] == 4
-    assert linked.run("backlinks", "none").returncode == 4
+    assert linked.run("links", "none").returncode == 4
 
 
 def test_an_external_link_has_its_whole_address():
@@ -188,9 +187,9 @@ def test_a_link_with_a_whole_path_does_not_repeat_it(program: Program):
     program.write("B.md", "[[A/Long name|short]] [[Long name]]\n")
     program.start()
     program.index()
-    assert program.run("links", "show", "B").stdout.splitlines() == [
-        "1  [[A/Long name|short]]",
-        "1  [[Long name]]  → A/Long name.md",
+    assert program.run("links", "B", "--out").stdout.splitlines() == [
+        "B.md:1:[[A/Long name|short]]",
+        "B.md:1:[[Long name]]  → A/Long name.md",
     ]
     assert completed(program, "show", "Long") == ["Long name"]
 
@@ -206,36 +205,17 @@ def test_equal_addresses_of_a_line_keep_their_order():
     "a mistyped path for `links check`",
     "exit 4, with and without a server",
 )
-@pytest.mark.fault(
-    "Links and the graph",
-    "a vault has known broken links",
-    "`links check --baseline` leaves them out; only new ones exit with 6",
-)
-def test_a_check_of_links_fails_only_for_new_findings(program: Program):
+def test_a_check_of_links_fails_for_what_is_asked(program: Program):
     started(program)
-    by_server = program.run("links", "check")
+    checked = program.run("links", "check")
+    assert checked.returncode == 6
+    assert "Links.md:3:11: unresolved-note [[Nowhere]]\n" in checked.stdout
+    assert "Links.md:4:1: unresolved-heading [[Bread#Crumb]]\n" in checked.stdout
+    assert checked.stderr == "3 findings: 1 unresolved-heading, 2 unresolved-note.\n"
     assert program.run("links", "check", "./日記/").returncode == 0
     assert program.run("links", "check", "日記", "none").returncode == 4
-    alone = ("links", "check", "--vault-root", str(program.vault))
-    program.stop()
-    by_files = program.run(*alone)
-    assert by_server.stdout == by_files.stdout
-    assert by_files.returncode == by_server.returncode == 6
-    assert "Links.md:3:11: unresolved-note [[Nowhere]]\n" in by_files.stdout
-    assert "Links.md:4:1: unresolved-heading [[Bread#Crumb]]\n" in by_files.stdout
-    assert by_files.stderr == "3 findings: 1 unresolved-heading, 2 unresolved-note in 4 notes.\n"
-    assert program.run(*alone, "日記").returncode == 0
-    assert program.run(*alone, "none").returncode == 4
-    assert program.run(*alone, "--fail-on", "block").returncode == 0
-    assert program.run(*alone, "--fail-on", "web").returncode == 2
-    found = json.loads(program.run(*alone, "--json", "Links.md").stdout)["data"]
+    assert program.run("links", "check", "--fail-on", "block").returncode == 0
+    assert program.run("links", "check", "--fail-on", "web").returncode == 2
+    found = json.loads(program.run("links", "check", "--json", "Links.md").stdout)["data"]
     assert (found["total"], found["findings"][0]["target"]) == (3, "Nowhere")
-    baseline = program.vault.parent / "baseline"
-    assert program.run(*alone, "--write-baseline", str(baseline)).returncode == 0
-    program.write("Links.md", "\n\n" + (program.vault / "Links.md").read_text())
-    assert program.run(*alone, "--baseline", str(baseline)).returncode == 0
-    program.write("More.md", "[[Nowhere]]\n")
-    more = program.run(*alone, "--baseline", str(baseline))
-    assert (more.returncode, more.stdout) == (6, "More.md:1:1: unresolved-note [[Nowhere]]\n")
-    assert program.run(*alone, "--baseline", "/no/such/file").returncode == 2
     assert program.run("links", "check", "--vault-root", "/no/such/folder").returncode == 2

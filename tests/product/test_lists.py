@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -131,8 +132,15 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
         *("-7-", ":8:", "-9-", ":10", ":11"),
     ]
     nothing = served.run("grep", "no such line")
-    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert (nothing.returncode, nothing.stdout) == (1, "")
     assert nothing.stderr == "No lines found.\n"
+    counts = served.run("grep", "-c", "-i", "fleece").stdout.splitlines()
+    assert all(re.fullmatch(r".+\.md:[1-9]", line) for line in counts), counts
+    paths = served.run("grep", "-l", "-i", "fleece").stdout.splitlines()
+    assert paths == [line.rpartition(":")[0] for line in counts]
+    assert served.run("grep", "-w", "-i", "fleec").returncode == 1
+    assert served.run("grep", "-F", "(?i)fleece").returncode == 1
+    assert served.run("grep", "-F", "#shop").returncode == 0
     page = served.run("grep", "(?i)fleece", "-n", "1")
     assert page.stderr == "There are more lines: --limit 50\n"
     reply = json.loads(served.run("grep", "(?i)fleece", "-n", "1", "--json").stdout)["data"]
@@ -157,7 +165,7 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
         "Garden/Late frost.md",
     ]
     assert served.run("list", "--orphans").stdout == "Kitchen/Bread.md\n"
-    assert served.run("list", "--path", "Kitchen", "--orphans").stdout == "Kitchen/Bread.md\n"
+    assert served.run("list", "Kitchen", "--orphans").stdout == "Kitchen/Bread.md\n"
     page = served.run("list", "-n", "1")
     assert (page.stdout, page.stderr) == ("Garden/Beds.md\n", "2 more: --limit 3\n")
     unknown = served.run("list", "Gardn")
@@ -165,10 +173,10 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
         "No notes.\nFOLDER_NOT_FOUND: No folder or note of the index has this path."
         " Similar folders: Garden.\n"
     )
-    assert served.run("tasks", "list", "--status", "all").stdout.splitlines() == [
-        "Garden/Late frost.md:10: [ ] Buy fleece #shop  (due 2025-05-01)",
-        "Garden/Late frost.md:11: [x] Dig  (done 2025-04-02)",
-        "Kitchen/Bread.md:5: [ ] Bake",
+    assert served.run("tasks", "--status", "all").stdout.splitlines() == [
+        "Garden/Late frost.md:10:[ ] Buy fleece #shop  (due 2025-05-01)",
+        "Garden/Late frost.md:11:[x] Dig  (done 2025-04-02)",
+        "Kitchen/Bread.md:5:[ ] Bake",
     ]
     assert at_terminal(served, "list", "--property", "status=OPEN").endswith(
         "  Garden/Late frost.md  \x1b[2m#garden #cold #shop\x1b[0m\n"
@@ -190,7 +198,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 def test_a_pipe_gets_everything_and_a_terminal_a_screenful(large: Program):
     assert len(large.run("list").stdout.splitlines()) == 450
-    assert len(large.run("tasks", "list").stdout.splitlines()) == 449
+    assert len(large.run("tasks").stdout.splitlines()) == 449
     lines = large.run("grep", "^Rye").stdout.splitlines()
     assert len(lines) == len(set(lines)) == 449 + 450
     around = large.run("grep", "^Rye", "-C", "1").stdout.splitlines()

@@ -29,11 +29,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram
 
 
 def test_a_name_of_two_attachments_is_ambiguous(served: WritableProgram):
-    ended = served.run("backlinks", "p.png")
+    ended = served.run("links", "p.png")
     assert ended.returncode == 4
     assert "NOTE_AMBIGUOUS: 2 attachments have this name. Give its path." in ended.stderr
     assert "  a/p.png\n  b/c/p.png\n" in ended.stderr
-    error = json.loads(served.run("backlinks", "p.png", "--json").stdout)["error"]
+    error = json.loads(served.run("links", "p.png", "--json").stdout)["error"]
     assert [each["path"] for each in error["details"]["notes"]] == ["a/p.png", "b/c/p.png"]
 
 
@@ -41,7 +41,7 @@ def test_a_name_of_two_attachments_is_ambiguous(served: WritableProgram):
 def test_backlinks_of_an_attachment_by_its_path_or_the_end_of_it(
     served: WritableProgram, name: str
 ):
-    assert "Links.md" in served.done("backlinks", name)
+    assert "Links.md" in served.done("links", name)
 
 
 def test_notes_of_an_excluded_folder_are_never_left_out_in_silence(served: WritableProgram):
@@ -57,7 +57,7 @@ def test_notes_of_an_excluded_folder_are_never_left_out_in_silence(served: Writa
 
 
 def test_backlinks_of_no_file(served: WritableProgram):
-    assert "NOTE_NOT_FOUND" in served.run("backlinks", "none.png").stderr
+    assert "NOTE_NOT_FOUND" in served.run("links", "none.png").stderr
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -73,7 +72,7 @@ def test_one_project_promotes_and_another_one_finds_it(projects: Projects):
     projects.index("global")
     nothing = projects.run(projects.other, "search", "streamed output structure")
     assert "decisions/" not in nothing.stdout
-    done = projects.run(projects.shop, "promote", "Parse costs with a regex")
+    done = projects.run(projects.shop, "memory", "promote", "Parse costs with a regex")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "copied to global:decisions/parse-costs-with-a-regex.md\n"
     found = projects.run(projects.other, "search", "streamed output structure")
@@ -81,39 +80,27 @@ def test_one_project_promotes_and_another_one_finds_it(projects: Projects):
     # Writing stays off for everything else.
     refused = projects.run(projects.shop, "write", "decisions/parse.md", "-t", "x")
     assert "write.enabled" in refused.stderr
-    again = projects.run(projects.shop, "promote", "id:decision-2026-02-13-abc234")
+    again = projects.run(projects.shop, "memory", "promote", "id:decision-2026-02-13-abc234")
     assert again.stdout.startswith("is already in global:")
     projects.note.write_text(NOTE)  # as if the second write had never happened
     projects.index("project:shop")
-    completed = projects.run(projects.shop, "promote", "Parse costs with a regex")
+    completed = projects.run(projects.shop, "memory", "promote", "Parse costs with a regex")
     assert completed.stdout.startswith("is already in global:"), completed.stderr
     assert "promoted_to: global:decisions/" in projects.note.read_text()
-    undone = projects.run(projects.shop, "promote", "Parse costs with a regex", "--undo")
+    undone = projects.run(projects.shop, "memory", "promote", "Parse costs with a regex", "--undo")
     assert undone.returncode == 0, undone.stderr
     assert undone.stdout.startswith("moved to global:.trash/decisions/")
     assert projects.note.read_text() == NOTE
     assert not list(projects.shared.glob("decisions/*.md"))
 
 
-def test_links_by_id_and_type_are_whole_without_a_server_too(projects: Projects):
-    """The check of files resolves the links of a project's vault as its server does."""
+def test_links_by_id_and_type_are_whole(projects: Projects):
     vault = projects.shop / ".vault-agent/vault"
     (vault / "bugs").mkdir()
     (vault / "bugs/late.md").write_text(
         "[[decision-parse]] [[decision-2026-02-13-abc234]] [[bug-late]] [[note-late]]\n"
     )
     projects.index("project:shop")
-    found = ".vault-agent/vault", ".vault-agent/../.vault-agent/vault/"
-    checked = [
-        projects.run(projects.shop, "links", "check", *more)
-        for more in (("--vault", "project:shop"), *(("--vault-root", root) for root in found))
-    ]
-    assert {each.returncode for each in checked} == {6}
-    assert {each.stdout for each in checked} == {
-        "bugs/late.md:1:64: unresolved-note [[note-late]]\n"
-    }
-    # A clone of it is in no list of vaults.
-    clone = projects.program.home / "clone"
-    shutil.copytree(vault, clone / ".vault-agent/vault")
-    cloned = projects.run(clone, "links", "check", "--vault-root", ".vault-agent/vault")
-    assert cloned.stdout == checked[0].stdout
+    checked = projects.run(projects.shop, "links", "check")
+    assert checked.returncode == 6
+    assert checked.stdout == "bugs/late.md:1:64: unresolved-note [[note-late]]\n"

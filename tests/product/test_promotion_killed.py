@@ -45,7 +45,7 @@ def test_a_killed_server_leaves_one_copy_and_whole_notes(tmp_path: Path):
             for copy in copies.glob("*.md") if copies.exists() else ():
                 assert copy.read_text().endswith(NOTE.partition("---\n# ")[2])
             program.start()
-            done = projects.run(projects.shop, "promote", "Parse costs with a regex")
+            done = projects.run(projects.shop, "memory", "promote", "Parse costs with a regex")
             assert done.returncode == 0, done.stderr
             (copy,) = copies.glob("*.md")
             marks: dict[str, Any] = dict(read_keys(projects.note.read_bytes()))

@@ -254,7 +254,7 @@ def test_a_session_leaves_a_journal_and_the_next_one_gets_it_back(work: Work):
     work.indexed(work.other)
     asked = ("memory", "show", "stream the updates of the cost tracker")
     assert OUTCOME not in work.run(*asked, at=work.other).stdout
-    work.run("promote", f"journals/{path.name}")
+    work.run("memory", "promote", f"journals/{path.name}")
     shared = work.program.home / ".vault-agent" / "vault"
     assert [each.parent.name for each in below(shared, "*.md")] == ["patterns"]
     found = work.run("search", "stream the updates of the cost tracker", at=work.other).stdout

@@ -9,17 +9,55 @@ import asyncclick as click
 from vault_agent.cli import exits
 from vault_agent.cli.applying import wait_for_server
 from vault_agent.cli.clients import CLIENTS, client_name, complete_client
-from vault_agent.cli.command import Command, Group, Invocation
+from vault_agent.cli.command import Command, Invocation, Noun
 from vault_agent.cli.servers import server_here
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
 
+command = Noun("agent")
 
-@click.group("agent", cls=Group)
-def command() -> None:
-    """Connect Claude Code, Cursor and others to your notes, and say what agents may see."""
+
+@command.by_itself
+@click.pass_obj
+async def show(invocation: Invocation) -> None:
+    """Connect Claude Code, Cursor and others to your notes, and say what agents may see.
+
+    By itself it shows the programs, which are connected, and the agents with keys of their own.
+    """
+    from vault_agent.cli.connecting import known_agents
+    from vault_agent.config import build_config
+
+    rows = known_agents(invocation)
+    agents = build_config(invocation.layers()).agents
+    if invocation.json:
+        own = [
+            {
+                "name": name,
+                "folder": agent.folder,
+                "deny": agent.deny,
+                "write": agent.write,
+                "toolset": agent.toolset,
+            }
+            for name, agent in agents.items()
+        ]
+        envelope({"clients": [row._asdict() for row in rows], "agents": own})
+        return
+    for row in rows:
+        state = {"installed": "connected", "other": "has an entry with another command"}.get(
+            row.entry, "unreadable settings" if row.entry == "unreadable" else "not connected"
+        )
+        if not row.found and state == "not connected":
+            state = "not found here"
+        hooks = f", hooks {row.hooks}" if row.hooks not in (None, "missing") else ""
+        say(f"{row.name:<16}{row.title:<22}  {state}{hooks}")
+    for name, agent in agents.items():
+        denied = f" without {', '.join(map(clean, agent.deny))}" if agent.deny else ""
+        writes = f"; writes: {', '.join(agent.write)}" if agent.write else ""
+        tools = f"; tools of {agent.toolset}" if agent.toolset is not None else ""
+        sees = clean(agent.folder) or "the whole vault"
+        say(f"{clean(name):<16}{'an agent with a key':<22}  sees {sees}{denied}{writes}{tools}")
 
 
 @command.command("connect", cls=Command)
@@ -112,44 +150,6 @@ async def disconnect(invocation: Invocation, name: str) -> None:
         say(clean(line))
     if not done:
         tell("It has neither an entry nor hooks of ours.")
-
-
-@command.command("list", cls=Command)
-@click.pass_obj
-async def list_(invocation: Invocation) -> None:
-    """Show the programs, which of them are connected, and the agents with keys of their own."""
-    from vault_agent.cli.connecting import known_agents
-    from vault_agent.config import build_config
-
-    rows = known_agents(invocation)
-    agents = build_config(invocation.layers()).agents
-    if invocation.json:
-        own = [
-            {
-                "name": name,
-                "folder": agent.folder,
-                "deny": agent.deny,
-                "write": agent.write,
-                "toolset": agent.toolset,
-            }
-            for name, agent in agents.items()
-        ]
-        envelope({"clients": [row._asdict() for row in rows], "agents": own})
-        return
-    for row in rows:
-        state = {"installed": "connected", "other": "has an entry with another command"}.get(
-            row.entry, "unreadable settings" if row.entry == "unreadable" else "not connected"
-        )
-        if not row.found and state == "not connected":
-            state = "not found here"
-        hooks = f", hooks {row.hooks}" if row.hooks not in (None, "missing") else ""
-        say(f"{row.name:<16}{row.title:<22}  {state}{hooks}")
-    for name, agent in agents.items():
-        denied = f" without {', '.join(map(clean, agent.deny))}" if agent.deny else ""
-        writes = f"; writes: {', '.join(agent.write)}" if agent.write else ""
-        tools = f"; tools of {agent.toolset}" if agent.toolset is not None else ""
-        sees = clean(agent.folder) or "the whole vault"
-        say(f"{clean(name):<16}{'an agent with a key':<22}  sees {sees}{denied}{writes}{tools}")
 
 
 @command.command("add", cls=Command)

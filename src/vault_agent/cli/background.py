@@ -43,6 +43,7 @@ class Running(NamedTuple):
         folder: the folder of its index.
         before: the server that ran when the command began, if one did.
         beside: the server of another vault that keeps the configured port, if one does.
+        taken: why the usual port could not be used.
         as_service: whether the system runs it as a service.
     """
 
@@ -50,7 +51,19 @@ class Running(NamedTuple):
     folder: Path
     before: Server | None = None
     beside: Server | None = None
+    taken: Misconfigured | None = None
     as_service: bool = False
+
+    @property
+    def about_port(self) -> str | None:
+        """Say that another program has the usual port, and how to keep another one."""
+        if self.taken is None or self.beside is not None:
+            return None
+        return (
+            f"Port {self.taken.details['port']} is in use by another program, so this time it is"
+            f" {urlsplit(self.address.endpoint).port}. To keep one: vault-agent config set"
+            f" server.port {self.taken.details['other']}"
+        )
 
     @property
     def is_new(self) -> bool:
@@ -72,21 +85,21 @@ async def start(
     from vault_agent.config.layers import config_path
 
     folder = index_directory(config)
-    is_taken, beside = _port_in_use(invocation, flags, config, until_idle=until_idle)
-    if is_taken:
+    taken, beside = _port_in_use(invocation, flags, config, until_idle=until_idle)
+    if taken is not None:
         flags = {**flags, "server.port": "0"}
     named = invocation.config is not None or CONFIG_ENV in os.environ
     file = config_path(invocation.config) if named else None
     how = detached.start_of(invocation.layers(flags), file)
     if until_idle:
         how = how._replace(arguments=(*how.arguments, "--until-idle"))
-    return Running(await detached.start(how, folder), folder, beside=beside)
+    return Running(await detached.start(how, folder), folder, beside=beside, taken=taken)
 
 
 def _port_in_use(
     invocation: Invocation, flags: Mapping[str, Any], config: Config, *, until_idle: bool
-) -> tuple[bool, Server | None]:
-    """Return whether another program has the port of `config`, and our server if it is one.
+) -> tuple[Misconfigured | None, Server | None]:
+    """Return the error if another program has the port of `config`, and our server if it is one.
 
     Raises:
         Misconfigured: `PORT_IN_USE` if the port was chosen; `CONFIG_INVALID`.
@@ -104,8 +117,8 @@ def _port_in_use(
         if error.code != "PORT_IN_USE" or chosen or replaced:
             folder = index_directory(config)
             raise with_way_out(error, beside, folder, which_vault(invocation, flags)) from None
-        return True, beside
-    return False, None
+        return error, beside
+    return None, None
 
 
 async def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | None:

@@ -17,7 +17,9 @@ from vault_agent.cli.terminal import clean, complain, pass_on
 from vault_agent.errors import Misconfigured, Unavailable, explained
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+
+    from asyncclick.shell_completion import CompletionItem
 
     from vault_agent.client.client import Client, Reply
     from vault_agent.config.layers import Layer
@@ -26,6 +28,8 @@ _SERVERS = ("vault.root", "server.endpoint")
 """The settings that say which server is meant. One of them must be set."""
 _FIRST = "First run `vault-agent setup`, or name a server with --endpoint."
 _LONGEST_SENTENCE = 1_000  # characters
+WITH_VALUE = ("--config", "--endpoint", "--api-key", "--vault")
+"""Global options that are followed by a value."""
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
@@ -276,6 +280,61 @@ class Group(click.Group):
 
 
 Group.group_class = Group
+
+
+class Noun(Group):
+    """A group that is a command too: `links NOTE` shows links, and `links check` checks them."""
+
+    bare: Bare
+
+    def by_itself(self, function: Callable[..., Any]) -> Bare:
+        """Let a function be the command of the noun without a verb. It gives the help."""
+        self.bare = click.command(self.name, cls=Bare, noun=self)(function)
+        self.help = self.bare.help
+        return self.bare
+
+    async def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Return the context of the verb that is typed, or of the noun by itself."""
+        completes = parent is not None and parent.resilient_parsing and not args
+        if completes or self._has_verb(args):
+            return await super().make_context(info_name, args, parent, **extra)
+        return await self.bare.make_context(info_name, args, parent, **extra)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Return the verbs, and what the first argument of the noun by itself may be."""
+        items = super().shell_complete(ctx, incomplete)
+        argument = next((one for one in self.bare.params if isinstance(one, click.Argument)), None)
+        return items if argument is None else [*items, *argument.shell_complete(ctx, incomplete)]
+
+    def _has_verb(self, arguments: list[str]) -> bool:
+        words = iter(arguments)
+        for word in words:
+            if word in WITH_VALUE:
+                next(words, None)
+            elif word != "--json":
+                takes_any = any(isinstance(one, click.Argument) for one in self.bare.params)
+                return word in self.commands or not (takes_any or word.startswith("-"))
+        return False
+
+
+class Bare(Command):
+    """The command of a noun without a verb. Its help names the verbs."""
+
+    def __init__(self, *args: Any, noun: Noun, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._noun = noun
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs before the options."""
+        if self._noun.commands:
+            self._noun.format_commands(ctx, formatter)
+        super().format_options(ctx, formatter)
 
 
 def _format_options(

@@ -11,7 +11,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli import exits
-from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.terminal import (
     clean,
     complain,
@@ -49,9 +49,14 @@ def _complete(
     ]
 
 
-@click.group("config", cls=Group)
-def command() -> None:
-    """Show and change the settings."""
+command = Noun("config")
+
+
+@command.by_itself
+@click.pass_context
+async def show(context: click.Context) -> int:
+    """Show the settings, with where each was set, and change them."""
+    return int(await context.invoke(get, name=None))
 
 
 @command.command("get")
@@ -90,13 +95,6 @@ async def get(invocation: Invocation, name: str | None) -> int:
             note = "" if origin == "default" else "  " + style(f"({origin})", "faint")
             say(f"{key} = {_shown(value)}{note}")
     return exits.SUCCESS if name is None or _is_set(values[name]) else exits.FAILURE
-
-
-@command.command("list")
-@click.pass_context
-async def list_(context: click.Context) -> int:
-    """Print all settings, with where each was set."""
-    return int(await context.invoke(get, name=None))
 
 
 @command.command("set")

@@ -91,7 +91,7 @@ async def _show(folder: Path) -> None:
             await _run(environment, "search", query, "--limit", "3")
         best = await _best(client, _SEARCHES[0])
         await _run(environment, "related", best["title"], "--limit", "3")
-        await _run(environment, "backlinks", best["path"], "--limit", "3", "--contexts", "1")
+        await _run(environment, "links", best["path"], "--in", "--limit", "3")
         await _run(environment, "get", "chunk", f"{best['path']}:{best['line']}")
         await _run(environment, "get", "note", best["path"])
         say()

@@ -13,7 +13,7 @@ import asyncclick as click
 from vault_agent import __version__
 from vault_agent.cli import exits
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.reranking import ask_reranker
+from vault_agent.cli.endpoints import ask_reranker
 from vault_agent.cli.servers import (
     START,
     STOP,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
+    from vault_agent.cli.indexes import Index
     from vault_agent.config import Config
 
 _LEAST_FREE_BYTES = 200 << 20
@@ -146,10 +147,12 @@ def _config_file(invocation: Invocation) -> Check:
 
 def _vaults() -> Iterator[Check]:
     """Check the list of vaults. Without a problem, the other checks and `vaults` show them."""
-    from vault_agent.config.registry import read_registry, registry_path
+    from vault_agent.cli.vaults import problems
+    from vault_agent.config.registry import registry_path
 
     try:
-        read_registry()
+        for name, problem in problems():
+            yield Check("vaults", False, f"{name}: {problem}")
     except Misconfigured as error:
         what = f"{in_home(registry_path())}: {error.message}"
         yield Check("vaults", False, what, "then: vault-agent init, in each project")
@@ -169,7 +172,7 @@ def _folder(config: Config) -> Check:
 
 
 def _disk(invocation: Invocation, config: Config) -> Iterator[Check]:
-    from vault_agent.cli.indexes import gone_indexes
+    from vault_agent.cli.indexes import described, gone, known_indexes
     from vault_agent.config import index_directory, index_parent
 
     try:
@@ -188,13 +191,13 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Check]:
         yield Check("disk", False, what, "free some space")
     else:
         yield Check("disk", True, what)
-    number = size = 0
+    unused: list[Index] = []
     with suppress(VaultAgentError):  # a lock that is no file: the check of the server tells it
-        number, size = gone_indexes(index_parent(config) / "indexes")
+        unused = gone(known_indexes(index_parent(config) / "indexes"))
     # Without an index of its own, a moved vault may still take one of them over.
-    if number and _is_there(config) and folder.is_dir():
-        what = f"{number} index{'es' * (number > 1)} of vaults that are not in their places"
-        yield Check("indexes", None, f"{what}, {size / 1e6:,.1f} MB", "vault-agent indexes list")
+    if unused and _is_there(config) and folder.is_dir():
+        what = f"{described(unused)} of vaults that are not in their places"
+        yield Check("indexes", None, what, "vault-agent vaults")
     for file in (*index_parent(config).glob("*.damaged"), *folder.glob("*.damaged")):
         what = f"a damaged {file.stem}.db was set aside as {in_home(file)}"
         yield Check("state", None, what, "remove it when you no longer need it")
@@ -254,7 +257,8 @@ async def _server(invocation: Invocation, config: Config) -> AsyncIterator[Check
         yield Check("index", False, "notes have changed since the last run", "vault-agent index")
     watching = health.watch is not None and health.watch.enabled
     works = hindrance is None if watching else None
-    yield Check("watch", works, as_typed(watch_state(health, reply.warnings)))
+    fix = "" if watching else "vault-agent enable watch"
+    yield Check("watch", works, as_typed(watch_state(health, reply.warnings)), fix)
 
 
 def _is_there(config: Config) -> bool:
@@ -297,14 +301,15 @@ def _ranking(config: Config) -> Iterator[Check]:
 
 
 async def _embedding(config: Config) -> Check:
-    from vault_agent.cli.embedding import asked
+    from vault_agent.cli.endpoints import ask_embedder
 
     if not config.embedding.enabled:
-        return Check("embedding", None, "off: searches find words only")
+        what = "off: searches find words only"
+        return Check("embedding", None, what, "vault-agent enable embedding")
     try:
-        found = await asked(config.embedding)
+        found = await ask_embedder(config.embedding)
     except VaultAgentError as error:
-        return Check("embedding", False, error.message, "vault-agent embedding check")
+        return Check("embedding", False, error.message)
     return Check("embedding", True, f"{found.model} answers at {config.embedding.endpoint}")
 
 

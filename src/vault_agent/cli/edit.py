@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from copy import copy
+import json
+from typing import Any
 
 import asyncclick as click
 
-from vault_agent.cli import frontmatter, replace, section
-from vault_agent.cli.command import Group
+from vault_agent.cli.changing import (
+    change,
+    existing,
+    how,
+    how_options,
+    json_value,
+    text_of,
+    text_options,
+)
+from vault_agent.cli.command import Group, Invocation, Noun
+from vault_agent.cli.names import find
+from vault_agent.cli.terminal import clean, envelope, pass_on, quoted, say, style, tell, warn
+from vault_agent.client import calls
+from vault_agent.errors import NotFound
+
+_ACTIONS = {
+    "append": "append",
+    "prepend": "prepend",
+    "replace": "replace",
+    "insert-before": "insertBefore",
+    "insert-after": "insertAfter",
+    "rename": "renameHeading",
+}
 
 
 @click.group("edit", cls=Group)
@@ -15,8 +37,160 @@ def command() -> None:
     """Change a part of a note: a section, some text, or its properties."""
 
 
-command.add_command(section.command)
-command.add_command(replace.command)
-_properties = copy(frontmatter.command)
-_properties.name = "properties"
-command.add_command(_properties)
+@command.command("section")
+@click.argument("note", metavar="NOTE")
+@click.option(
+    "--heading",
+    "--section",
+    "heading",
+    metavar="HEADING",
+    help="A heading, or a path of them: 'Log > Friday'.",
+)
+@click.option("--heading-id", metavar="ID", help="A heading by its ID.")
+@click.option("--block", "block_id", metavar="ID", help="A block by its ID: ^abc.")
+@click.option(
+    "--action",
+    type=click.Choice(tuple(_ACTIONS)),
+    default="append",
+    show_default=True,
+    help="What to do with the text. For rename it is the new heading.",
+)
+@text_options
+@click.option("--create", is_flag=True, help="Make the heading if it is missing.")
+@click.option("--deep", is_flag=True, help="Append after the subsections.")
+@how_options(asks=True)
+@click.pass_obj
+async def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
+    """Change a section or a block of a note, or list them.
+
+    Without --heading, --heading-id and --block it lists the headings and blocks with their IDs.
+    Replacing shows the difference and asks.
+    """
+    chosen = how(options)
+    names = {"heading": "heading", "heading_id": "headingId", "block_id": "blockId"}
+    place = {wire: options[name] for name, wire in names.items() if options[name] is not None}
+    if not place:
+        await _list_sections(invocation, note)
+        return None
+    action = _ACTIONS[options["action"]]
+    body: dict[str, Any] = {**place, "action": action, "content": text_of(options)}
+    flags = {"create": "createIfMissing", "deep": "deep"}
+    body |= {wire: True for name, wire in flags.items() if options[name]}
+    async with invocation.client() as client:
+        body |= await existing(invocation, client, note)
+        asks = "Replace this section?" if action == "replace" else ""
+        return await change(invocation, client, calls.WRITE_SECTION, body, chosen, asks=asks)
+
+
+async def _list_sections(invocation: Invocation, note: str) -> None:
+    async with invocation.client() as client:
+        reply = await client.call(calls.OUTLINE, **(await find(invocation, client, note)).file)
+    if invocation.passed_on(reply):
+        return
+    data = reply.envelope["data"]
+    for each in data["headings"]:
+        text = f"{'  ' * (each['level'] - 1)}{clean(each['text'])}"
+        say(f"{each['line']:>6}  {text}  {style(each['headingId'], 'faint')}")
+    for each in data["blocks"]:
+        say(f"{each['line']:>6}  ^{clean(each['blockId'])}")
+    if not data["headings"] and not data["blocks"]:
+        tell("The note has no headings and no blocks.")
+    warn(reply.warnings)
+
+
+@command.command("replace")
+@click.argument("note", metavar="NOTE")
+@click.argument("search")
+@click.argument("replacement", metavar="REPLACE")
+@click.option("-E", "--regex", is_flag=True, help=r"SEARCH is a regular expression; \1 is a group.")
+@click.option("-i", "--ignore-case", is_flag=True, help="Ignore letter case.")
+@click.option("-w", "--word", is_flag=True, help="Only whole words.")
+@click.option("--frontmatter", is_flag=True, help="Replace in the frontmatter, too.")
+@click.option(
+    "--count", type=int, default=1, show_default=True, help="How many matches there must be."
+)
+@click.option("--all", "every", is_flag=True, help="Any number of matches.")
+@how_options(asks=True)
+@click.pass_obj
+async def replace(
+    invocation: Invocation, /, note: str, search: str, replacement: str, **options: Any
+) -> int | None:
+    """Replace text in a note. A regular expression shows the difference and asks."""
+    chosen = how(options)
+    body: dict[str, Any] = {
+        "search": search,
+        "replace": replacement,
+        "regex": options["regex"],
+        "caseSensitive": not options["ignore_case"],
+        "wholeWord": options["word"],
+        "inFrontmatter": options["frontmatter"],
+        "expectedCount": None if options["every"] else options["count"],
+    }
+    asks = "Replace this?" if options["regex"] else ""
+    async with invocation.client() as client:
+        body |= await existing(invocation, client, note)
+        return await change(invocation, client, calls.WRITE_REPLACE, body, chosen, asks=asks)
+
+
+properties = Noun("properties")
+command.add_command(properties)
+
+
+@properties.by_itself
+@click.argument("note", metavar="NOTE")
+@click.argument("key", required=False)
+@click.pass_obj
+async def show_properties(invocation: Invocation, note: str, key: str | None) -> None:
+    """Print the properties of a note, or one, as JSON, and change them."""
+    async with invocation.client() as client:
+        place = await find(invocation, client, note)
+        reply = await client.call(calls.FRONTMATTER, **place.file)
+    data = reply.envelope["data"]
+    values = data["frontmatter"]
+    if key is not None:
+        names = [name for name in values if name.casefold() == key.casefold()]
+        if not names:
+            raise NotFound("PROPERTY_NOT_FOUND", f"The note has no key {quoted(key)}.")
+        key = key if key in names else names[0]
+    if invocation.json and key is None:
+        pass_on(reply.body)
+        return
+    if invocation.json:
+        envelope({**data, "frontmatter": {key: values[key]}}, reply.envelope.get("warnings", ()))
+        return
+    shown = values if key is None else values[key]
+    say(clean(json.dumps(shown, ensure_ascii=False, indent=2), lines=True))
+    warn(reply.warnings)
+
+
+@properties.command("set")
+@click.argument("note", metavar="NOTE")
+@click.argument("key")
+@click.argument("value")
+@how_options()
+@click.pass_obj
+async def set_property(
+    invocation: Invocation, /, note: str, key: str, value: str, **options: Any
+) -> int | None:
+    """Set a key. VALUE is JSON, or else text: done, 3, true, '["a", "b"]', '"3"'."""
+    body = {"set": {key: json_value(value)}}
+    async with invocation.client() as client:
+        named = await existing(invocation, client, note)
+        return await change(
+            invocation, client, calls.WRITE_FRONTMATTER, {**named, **body}, how(options)
+        )
+
+
+@properties.command("delete")
+@click.argument("note", metavar="NOTE")
+@click.argument("keys", metavar="KEY...", nargs=-1, required=True)
+@how_options()
+@click.pass_obj
+async def delete_property(
+    invocation: Invocation, /, note: str, keys: tuple[str, ...], **options: Any
+) -> int | None:
+    """Delete keys."""
+    async with invocation.client() as client:
+        named = await existing(invocation, client, note)
+        body = {**named, "delete": list(keys)}
+        return await change(invocation, client, calls.WRITE_FRONTMATTER, body, how(options))

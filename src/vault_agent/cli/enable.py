@@ -9,9 +9,8 @@ import asyncclick as click
 from vault_agent.cli.asking import ask, can_ask
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import check_address
-from vault_agent.cli.embedding import asked
+from vault_agent.cli.endpoints import ask_embedder, ask_reranker
 from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
-from vault_agent.cli.reranking import ask_reranker
 from vault_agent.cli.terminal import clean, envelope, say, say_prose, tell
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.write_state import Right
@@ -124,6 +123,27 @@ async def command(
     tell_applied(applied, then=then)
 
 
+@click.command("disable", cls=Command)
+@click.argument("feature", metavar="FEATURE", type=click.Choice(tuple(FEATURES)))
+@click.pass_obj
+async def disable(invocation: Invocation, feature: str) -> None:
+    """Turn off a feature that `enable` turns on.
+
+    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or rerank.
+
+    Its other settings stay. A running server follows.
+    """
+    settings = switch([feature], on=False)
+    applied = apply(invocation, settings)
+    if invocation.json:
+        server = {"endpoint": applied.endpoint}
+        envelope({"feature": feature, "settings": dict(settings), **server})
+        return
+    overridden(dict(settings))
+    say_prose(FEATURES[feature].ended)
+    tell_applied(applied, needs_server=False)
+
+
 def _show(invocation: Invocation, config: Config) -> None:
     """Print each feature, and whether the settings turn it on."""
     from vault_agent.config import switched_on
@@ -218,7 +238,7 @@ async def _for_embedding(
     if model is not None:
         settings.append(("embedding.model", model))
     changes = {name.partition(".")[2]: value for name, value in settings}
-    found = await asked(config.embedding.model_copy(update=changes))
+    found = await ask_embedder(config.embedding.model_copy(update=changes))
     tell(f"{clean(found.model)} works: {found.dimension} dimensions.")
     return settings
 

@@ -58,7 +58,7 @@ def report(job: Job) -> int:
     groups = grouped(warnings)
     warn(groups)
     if len(groups) < len(warnings):
-        tell(f"All warnings, one by one: vault-agent --json jobs show {clean(job.id)}")
+        tell(f"All warnings, one by one: vault-agent --json jobs {clean(job.id)}")
     if job.summary is not None and job.state is JobState.SUCCEEDED:
         say_prose(summary_line(job))
     elif job.error is not None:

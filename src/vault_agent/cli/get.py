@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import aclosing
+from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.names import chunk_id, find, find_attachment
+from vault_agent.cli.names import chunk_id, find, find_attachment, is_title
 from vault_agent.cli.terminal import (
     clean,
     counted,
     envelope,
     is_terminal,
     pass_on,
+    quoted,
     say,
     tell,
     warn,
@@ -26,12 +28,13 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.cli.times import ago
 from vault_agent.client import calls
-from vault_agent.errors import Failed
+from vault_agent.errors import Failed, NotFound
 from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from vault_agent.cli.names import Place
     from vault_agent.client.client import Client, Reply
     from vault_agent.model.retrieval import ChunkContent, NoteContent
 
@@ -52,12 +55,46 @@ async def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     """Print the Markdown of a note's current file.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. The
-    limit is 200 KiB without --allow-large.
-    """
+    limit is 200 KiB without --allow-large. NOTE#HEADING prints one section, and PATH:LINE the
+    section with this line.
+
+    \b
+    vault-agent show "Late frost#Protecting seedlings"
+    vault-agent show Garden/Frost.md:12
+    """  # noqa: D301 - \\b tells the parser to keep these lines
     async with invocation.client() as client:
         place = await find(invocation, client, name)
-        reply = await client.call(calls.NOTE, **place.file, allow_large=allow_large)
+        is_part = is_title(name) and (place.line is not None or place.heading is not None)
+        reply = await client.call(calls.NOTE, **place.file, allow_large=allow_large or is_part)
+        if is_part and not invocation.json:
+            outline = (await client.call(calls.OUTLINE, **place.file)).envelope["data"]
+            text = _section(reply.envelope["data"]["content"], outline, place)
+            _print_text(text)
+            warn(reply.warnings)
+            return
     _show_text(reply, as_json=invocation.json)
+
+
+show = copy(note)
+show.name = "show"
+
+
+def _section(text: str, outline: dict[str, Any], place: Place) -> str:
+    """Return the section with the place's heading, block or line: to the next heading like it."""
+    headings, blocks = outline["headings"], outline["blocks"]
+    line = place.line or 1
+    if place.heading is not None:
+        wanted = place.heading.rpartition("#")[2].strip().casefold()
+        lines = [each["line"] for each in headings if each["text"].casefold() == wanted]
+        lines += [each["line"] for each in blocks if f"^{each['blockId']}".casefold() == wanted]
+        if not lines:
+            what = f"The note has no heading {quoted(place.heading)}."
+            raise NotFound("HEADING_NOT_FOUND", what, {"headings": headings}, remedy="")
+        line = lines[0]
+    above = [heading for heading in headings if heading["line"] <= line]
+    first = above[-1]["line"] if above else 1
+    last = above[-1]["endLine"] if above else headings[0]["line"] - 1 if headings else None
+    return "".join(text.splitlines(keepends=True)[first - 1 : last])
 
 
 @command.command("chunk")
@@ -119,12 +156,15 @@ def _show_text(reply: Reply[NoteContent] | Reply[ChunkContent], *, as_json: bool
     if as_json:
         pass_on(reply.body)
         return
-    content: str = reply.envelope["data"]["content"]
+    _print_text(reply.envelope["data"]["content"])
+    warn(reply.warnings)
+
+
+def _print_text(content: str) -> None:
     if is_terminal(sys.stdout):
         say(clean(content, lines=True).rstrip("\n"))
     else:
         write(content.encode())
-    warn(reply.warnings)
 
 
 def _check_output(*, download: bool, output: str | None, as_json: bool) -> None:

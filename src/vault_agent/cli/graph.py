@@ -1,24 +1,18 @@
-"""`vault-agent graph`: the notes near a note, reports, and the whole graph as JSON."""
+"""`vault-agent graph`: the notes near a note, the way between two, and the whole graph as JSON."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
-from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.filters import note_filters
 from vault_agent.cli.here import client_here, name_rest
-from vault_agent.cli.linking import (
-    degrees,
-    limit_option,
-    show_notes,
-)
 from vault_agent.cli.names import find
-from vault_agent.cli.paged import of_one_vault
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -34,23 +28,10 @@ from vault_agent.client import calls
 from vault_agent.errors import Failed
 from vault_agent.system.files import replacing
 
-if TYPE_CHECKING:
-    from vault_agent.cli.paged import Page
-    from vault_agent.client.call import Call
-
-_FIRST = 20
-"""Entries of a list that has the best first."""
+command = Noun("graph")
 
 
-@click.group("graph", cls=Group)
-def command() -> None:
-    """Explore how notes are linked."""
-
-
-_filters = note_filters("paths", "tags", "types", "after", "before")
-
-
-@command.command("local")
+@command.by_itself
 @click.argument("note")
 @click.option("--depth", type=int, help="Links from the note, 1 to 5. Default: 1.")
 @click.option("-n", "--limit", type=int, help="Notes, 1 to 2,000. Default: 300.")
@@ -58,7 +39,8 @@ _filters = note_filters("paths", "tags", "types", "after", "before")
 async def local(invocation: Invocation, note: str, depth: int | None, limit: int | None) -> None:
     """List the notes near a note, the nearest first.
 
-    NOTE is a path or its end, a title, or an ID.
+    NOTE is a path or its end, a title, an ID, or the number of a result. The graph of the whole
+    vault is on the web page: vault-agent ui --view graph
     """
     async with invocation.client() as client:
         chosen = (await find(invocation, client, note)).note_id
@@ -67,8 +49,12 @@ async def local(invocation: Invocation, note: str, depth: int | None, limit: int
         return
     data = reply.envelope["data"]
     for node in data["nodes"]:
-        indent = "  " * node["distance"]
-        say(f"{indent}{style(clean(node['path']), 'strong')}  {degrees(node)}")
+        path = clean(node["path"])
+        if not is_terminal(sys.stdout):
+            say(path)
+            continue
+        degrees = style(f"{node['in']} in, {node['out']} out", "faint")
+        say(f"{'  ' * node['distance']}{style(path, 'strong')}  {degrees}")
     if len(data["nodes"]) == 1:
         tell("No note is linked with it.")
     if data["truncated"]:
@@ -87,7 +73,7 @@ async def path(
 ) -> None:
     """Find a shortest path of links between two notes.
 
-    FROM and TO are paths or their ends, titles, or IDs.
+    FROM and TO are paths or their ends, titles, IDs, or numbers of results.
     """
     async with invocation.client() as client:
         ends = [(await find(invocation, client, name)).note_id for name in (start, end)]
@@ -97,93 +83,9 @@ async def path(
     if invocation.passed_on(reply):
         return
     for step, note in enumerate(reply.envelope["data"]["notes"]):
-        say(f"{step}  {style(clean(note['path']), 'strong')}")
+        path = clean(note["path"])
+        say(f"{step}  {style(path, 'strong')}" if is_terminal(sys.stdout) else path)
     warn(reply.warnings)
-
-
-@command.command("orphans")
-@_filters
-@limit_option("Notes. Default: 100 at a terminal and with --json, else all.")
-@click.pass_obj
-async def orphans(invocation: Invocation, /, **options: Any) -> None:
-    """List the notes that no link leads to or from."""
-    await _report(invocation, calls.ORPHANS, "There are no notes without links.", options)
-
-
-@command.command("dead-ends")
-@_filters
-@limit_option("Notes. Default: 100 at a terminal and with --json, else all.")
-@click.pass_obj
-async def dead_ends(invocation: Invocation, /, **options: Any) -> None:
-    """List the notes that are linked, but link to no note."""
-    await _report(invocation, calls.DEAD_ENDS, "There are no dead ends.", options)
-
-
-@command.command("central")
-@click.option(
-    "--by",
-    type=click.Choice(["pagerank", "in", "out", "degree"]),
-    help="PageRank (the default), or the number of notes linked in, out or both ways.",
-)
-@limit_option("Notes. Default: 20.")
-@click.pass_obj
-async def central(invocation: Invocation, /, **options: Any) -> None:
-    """List the most important notes, as links show it."""
-    options["limit"] = options["limit"] or _FIRST
-    await _report(invocation, calls.CENTRAL, "There are no notes.", options, page=100)
-
-
-async def _report(
-    invocation: Invocation,
-    call: Call[Any],
-    none: str,
-    options: dict[str, Any],
-    *,
-    page: int = 1_000,
-) -> None:
-    limit = options.pop("limit")
-    async with client_here(invocation) as client:
-        listing = of_one_vault(invocation, client, "notes", limit, page=page)
-        await listing.show(
-            lambda most, cursor: client.call(call, limit=most, cursor=cursor, **options),
-            show_notes,
-        )
-    listing.close(none, "note")
-    name_rest(invocation)
-
-
-@command.command("communities")
-@limit_option("Groups. Default: 20.")
-@click.pass_obj
-async def communities(invocation: Invocation, limit: int | None) -> None:
-    """List groups of notes that are linked with each other."""
-    alone = 0
-
-    def show(page: Page) -> None:
-        nonlocal alone
-        groups = [each for each in page.rows if each["size"] > 1]
-        for number, group in enumerate(groups, page.before):
-            _show_group(group, is_first=not number)
-        alone = page.reply.envelope["data"]["alone"]
-
-    async with client_here(invocation) as client:
-        listing = of_one_vault(invocation, client, "communities", limit or _FIRST, page=1_000)
-        await listing.show(
-            lambda most, cursor: client.call(calls.COMMUNITIES, limit=most, cursor=cursor), show
-        )
-    if alone:
-        tell(f"In no group: {counted(alone, 'note')}.")
-        listing.leave_out(alone)
-    listing.close("There are no notes.", "group")
-    name_rest(invocation)
-
-
-def _show_group(group: dict[str, Any], *, is_first: bool) -> None:
-    if not is_first:
-        say()
-    say(f"{style(clean(group['label']), 'strong')}  {counted(group['size'], 'note')}")
-    for note in group["central"]:
-        say(f"      {clean(note['path'])}")
 
 
 @command.command("export")
@@ -192,12 +94,12 @@ def _show_group(group: dict[str, Any], *, is_first: bool) -> None:
     metavar="PATH|-",
     required=True,
     help="File to write to, or - for stdout.",
-    shell_complete=lambda *asked: [CompletionItem(asked[-1], type="file")],
+    shell_complete=lambda *words: [CompletionItem(words[-1], type="file")],
 )
 @click.option("--objects", is_flag=True, help="One object for each note and link, not columns.")
 @click.option("--member", is_flag=True, help="Add the community of each note.")
 @click.option("--unresolved", is_flag=True, help="Add the notes that links name, but are missing.")
-@_filters
+@note_filters("paths", "tags", "types", "after", "before")
 @click.pass_obj
 async def export(
     invocation: Invocation,
@@ -231,8 +133,8 @@ async def export(
             envelope({"bytes": size})
         else:
             nodes = data["nodes"] if objects else data["nodes"].get("id", ())
-            links_found = len(data["edges"]) // (1 if objects else 2)
-            tell(f"{counted(len(nodes), 'note')} and {counted(links_found, 'link')} written.")
+            links = len(data["edges"]) // (1 if objects else 2)
+            tell(f"{counted(len(nodes), 'note')} and {counted(links, 'link')} written.")
     if data["truncated"]:
         tell("Only the best connected notes are included.")
     warn(reply.warnings)

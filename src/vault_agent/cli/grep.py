@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from dataclasses import replace
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
+from vault_agent.cli import exits
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.filters import chosen_filters, note_filters
-from vault_agent.cli.paged import MAX_PAGE, Listing, Page, page_options
+from vault_agent.cli.here import client_here
+from vault_agent.cli.paged import MAX_PAGE, Listing, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
 from vault_agent.client import calls
 
@@ -24,66 +27,82 @@ if TYPE_CHECKING:
 @click.argument("pattern")
 @note_filters("paths", "tags")
 @click.option("-i", "--ignore-case", is_flag=True, help="Ignore letter case.")
+@click.option("-w", "--word", is_flag=True, help="Only whole words.")
+@click.option("-F", "--fixed", is_flag=True, help="PATTERN is text, not a regular expression.")
+@click.option("-l", "--files", "only_paths", is_flag=True, help="Print only paths of notes.")
+@click.option("-c", "--count", is_flag=True, help="Print how many lines each note has.")
 @click.option(
     "-C", "--context", type=int, default=0, metavar="N", help="Lines around each line, 0 to 3."
 )
 @page_options("Lines")
 @click.pass_obj
-async def command(invocation: Invocation, /, pattern: str, **options: Any) -> None:
+async def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     """Find lines of notes by a regular expression.
 
     The text is that of the last index run. Prints `path:line:text`, at a terminal grouped by note.
-    The exit code is 0 even if nothing is found.
+    The exit code is 1 if nothing is found.
 
     \b
     vault-agent grep 'TODO|FIXME'
     vault-agent grep -i -C 1 'late frost' --path Garden
     """  # noqa: D301 - \\b tells the parser to keep these lines
     body = {
-        "pattern": pattern,
+        "pattern": _pattern(pattern, fixed=options["fixed"], word=options["word"]),
         "ignoreCase": options["ignore_case"],
         "context": options["context"],
         "filters": chosen_filters(paths=options["paths"], tags=options["tags"]),
     }
+    # All lines are needed to count them, and to name all notes.
+    summary = (options["count"] or options["only_paths"]) and not invocation.json
+    limit = sys.maxsize if summary else options["limit"]
+    listing = Listing(invocation, "lines", limit, options["cursor"])
     lines = _Lines()
-    async with invocation.client() as client:
-        listing = Listing(invocation, client, "lines", options["limit"], options["cursor"])
-
-        async def show(page: Page) -> None:
-            if listing.whole:
-                page = replace(page, rows=await _with_rest(client, body, page.rows))
-            lines.add(page)
-
-        await listing.show(
-            lambda limit, cursor: client.call(calls.GREP, **body, limit=limit, cursor=cursor),
-            show,
+    counts: Counter[str] = Counter()
+    async with client_here(invocation) as client:
+        pages = listing.rows(
+            lambda most, cursor: client.call(calls.GREP, **body, limit=most, cursor=cursor)
         )
+        async for page in pages:
+            every_line = summary or listing.whole
+            rows = await _with_rest(client, body, page) if every_line else page
+            counts.update(row["path"] for row in rows)
+            if not summary:
+                lines.add(rows)
     lines.end()
+    for path, count in list(counts.items())[: options["limit"]] if summary else ():
+        say(f"{clean(path)}:{count}" if options["count"] else clean(path))
     listing.close("No lines found.", "line")
+    return exits.SUCCESS if listing.shown else exits.FAILURE
+
+
+def _pattern(typed: str, *, fixed: bool, word: bool) -> str:
+    """Return the regular expression that is meant."""
+    pattern = re.escape(typed) if fixed else typed
+    return rf"\b(?:{pattern})\b" if word else pattern
 
 
 async def _with_rest(
     client: Client, body: dict[str, Any], rows: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the lines with those that a note has beyond the limit of a reply for each note."""
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for row in rows:
-        found.append(row)
+        lines.append(row)
         if not row["moreInNote"]:
             continue
         only, cursor = {**body, "filters": {"paths": [row["path"]]}, "limit": MAX_PAGE}, None
         while True:
             data = (await client.call(calls.GREP, **only, cursor=cursor)).envelope["data"]
-            found += (
-                each
-                for each in data["lines"]
-                if each["path"] == row["path"] and each["line"] > row["line"]
+            lines += (
+                line
+                for line in data["lines"]
+                if line["path"] == row["path"] and line["line"] > row["line"]
             )
             cursor = data["nextCursor"]
             if not data["hasMore"]:
                 break
-        found[-1]["moreInNote"] = False
-    return found
+        lines[-1]["moreInNote"] = False
+    return lines
 
 
 class _Lines:
@@ -94,9 +113,9 @@ class _Lines:
         self._group: list[dict[str, Any]] = []
         self._notes = 0
 
-    def add(self, page: Page) -> None:
-        for line in page.rows:
-            path = page.address(line["path"])
+    def add(self, rows: Sequence[dict[str, Any]]) -> None:
+        for line in rows:
+            path = line["path"]
             if path != self._path:
                 self.end()
                 self._path = path

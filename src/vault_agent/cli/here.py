@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Client
     from vault_agent.config.registry import Registered
 
-_MOST_NAMES = 5
 _NOT_ALLOWED = "This project has a vault that you have not allowed yet."
 _UNTRUSTED = f"{_NOT_ALLOWED} It is not searched."
 
@@ -94,13 +93,6 @@ def listed(vaults: Iterable[str | None]) -> str:
     """Return the names of vaults for a sentence: `project:shop, global and default`."""
     *first, last = (clean(each or DEFAULT) for each in vaults)
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def name_others(invocation: Invocation, vaults: Iterable[str | None]) -> None:
-    """Print which vaults a list leaves out, and how many they are."""
-    if (left := others(invocation, vaults)) and not invocation.json:
-        names = ", ".join(map(clean, left[:_MOST_NAMES])) + ", …" * (len(left) > _MOST_NAMES)
-        tell(f"{counted(len(left), 'vault')} left out: {names}. See one with --vault NAME.")
 
 
 def name_rest(invocation: Invocation) -> None:

@@ -9,8 +9,9 @@ import asyncclick as click
 from vault_agent.cli import exits
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
-from vault_agent.cli.terminal import clean, pass_on, say
+from vault_agent.cli.terminal import clean, pass_on, say, tell
 from vault_agent.client import calls
+from vault_agent.errors import Busy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -37,12 +38,14 @@ def job_options(function: _Function) -> _Function:
 async def command(invocation: Invocation, require_embeddings: bool, detach: bool) -> int:
     """Bring the index up to date with the notes. Inside a project, that of its vault.
 
-    Shows the progress until the end. Ctrl-C leaves the job running.
+    Shows the progress until the end, also of a job that runs already. Ctrl-C leaves the job
+    running.
     """
     return await run_job(
         invocation,
         lambda client: client.call(calls.INDEX, require_embeddings=require_embeddings),
         detach=detach,
+        follows_other=True,
     )
 
 
@@ -51,12 +54,23 @@ async def run_job(
     submit: Callable[[Client], Awaitable[Reply[OneJob]]],
     *,
     detach: bool,
+    follows_other: bool = False,
 ) -> int:
-    """Submit a job, and follow it unless `detach`."""
+    """Submit a job, and follow it unless `detach`.
+
+    With `follows_other`, a job that runs already is followed in its place.
+    """
     from vault_agent.cli.following import follow
 
     async with client_here(invocation, changes_index=True) as client:
-        reply = await submit(client)
+        try:
+            reply = await submit(client)
+        except Busy as error:
+            running = error.details.get("jobId")
+            if detach or not follows_other or not isinstance(running, str):
+                raise
+            tell("An index job runs already. This is its progress.")
+            return await follow(client, running, as_json=invocation.json)
         job_id: str = reply.envelope["data"]["job"]["id"]
         if not detach:
             return await follow(client, job_id, as_json=invocation.json)
@@ -65,3 +79,26 @@ async def run_job(
     else:
         say(f"{clean(job_id)}  follow it: vault-agent jobs follow {clean(job_id)}")
     return exits.SUCCESS
+
+
+@click.command("reindex", cls=Command)
+@job_options
+@click.option(
+    "--fresh-embeddings", is_flag=True, help="Embed every text again and reuse no vectors."
+)
+@click.pass_obj
+async def reindex(
+    invocation: Invocation, require_embeddings: bool, fresh_embeddings: bool, detach: bool
+) -> int:
+    """Rebuild the whole index.
+
+    The old index serves until the new one is complete. Shows the progress until the end. Ctrl-C
+    leaves the job running.
+    """
+    return await run_job(
+        invocation,
+        lambda client: client.call(
+            calls.REINDEX, require_embeddings=require_embeddings, fresh_embeddings=fresh_embeddings
+        ),
+        detach=detach,
+    )

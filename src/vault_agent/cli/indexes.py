@@ -1,4 +1,4 @@
-"""`vault-agent indexes`."""
+"""The indexes on this computer: those of vaults, and those whose vaults are gone."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import re
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
-import asyncclick as click
-
-from vault_agent.cli.asking import DECLINED, agreed
-from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.asking import agreed
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import envelope, say, tell
-from vault_agent.cli.times import ago
-from vault_agent.errors import Busy, Failed, IndexUnavailable
+from vault_agent.cli.terminal import tell
+from vault_agent.errors import Busy, Failed
 from vault_agent.system.address import is_serving, noted_vault
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from vault_agent.cli.command import Invocation
 
 _SHORTEST_ID = 4
 _NAME = re.compile(r"[0-9a-f]{32}")
@@ -38,6 +37,16 @@ class Index(NamedTuple):
         return self.vault is not None and not self.vault.is_dir()
 
     @property
+    def name(self) -> str:
+        """Its ID, as short as it is printed."""
+        return self.folder.name[:8]
+
+    @property
+    def of(self) -> str:
+        """The folder of its vault, for people."""
+        return in_home(self.vault) if self.vault else "unknown vault"
+
+    @property
     def irreplaceable(self) -> list[str]:
         """Name what of it cannot be made again from the notes."""
         kept = {
@@ -48,87 +57,37 @@ class Index(NamedTuple):
         return [what for what, files in kept.items() if any(self.folder.glob(files))]
 
 
-@click.group("indexes", cls=Group)
-def command() -> None:
-    """List and remove the indexes on this computer."""
+def remove_indexes(indexes: Sequence[Index], *, yes: bool) -> bool:
+    """Delete indexes, and ask first if one has what cannot be made again. Return whether.
 
-
-@command.command("list")
-@click.pass_obj
-async def list_(invocation: Invocation) -> None:
-    """List the indexes with their vaults, sizes, and last changes."""
-    found = known_indexes(_parent(invocation))
-    if invocation.json:
-        envelope(
-            {
-                "indexes": [
-                    {
-                        "id": each.folder.name,
-                        "vault": str(each.vault) if each.vault else None,
-                        "vaultExists": not each.is_gone if each.vault else None,
-                        "bytes": each.size,
-                        "changed": each.changed,
-                        "served": each.served,
-                    }
-                    for each in found
-                ]
-            }
-        )
-        return
-    for each in found:
-        vault = in_home(each.vault) if each.vault else "unknown vault"
-        notes = [_megabytes(each.size), f"changed {ago(each.changed)}"]
-        notes += ["in use"] * each.served + ["the vault is gone"] * each.is_gone
-        say(f"{each.folder.name[:8]}  {vault}")
-        say(f"          {', '.join(notes)}")
-    if not found:
-        tell("No indexes yet.")
-
-
-@command.command("remove")
-@click.argument("identifiers", metavar="[ID]...", nargs=-1)
-@click.option("--gone", is_flag=True, help="Remove every index whose vault is not in its place.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.pass_obj
-async def remove(
-    invocation: Invocation, identifiers: tuple[str, ...], gone: bool, yes: bool
-) -> int | None:
-    """Remove indexes. Notes are never touched.
-
-    ID is the beginning of an ID from `indexes list`. An index can be built again. The undo of
-    writes and embeddings cannot, so it names the indexes that have them, and asks.
+    Raises:
+        Busy: `INDEX_LOCKED` if a server uses one.
+        Failed: `INDEX_IO_ERROR` if one cannot be deleted.
     """
-    if bool(identifiers) == gone:
-        raise click.UsageError("give the ID of an index, or --gone")
-    found = known_indexes(_parent(invocation))
-    chosen = [each for each in found if each.is_gone] if gone else _named(found, identifiers)
-    for each in chosen:
-        _require_unused(each)
-    if asks := [each for each in chosen if each.irreplaceable]:
+    for index in indexes:
+        _require_unused(index)
+    if asks := [index for index in indexes if index.irreplaceable]:
         tell("Notes stay. These cannot be made again:")
-        for each in asks:
-            vault = in_home(each.vault) if each.vault else "unknown vault"
-            tell(f"{each.folder.name[:8]}  {vault}: {', '.join(each.irreplaceable)}")
+        for index in asks:
+            tell(f"{index.name}  {index.of}: {', '.join(index.irreplaceable)}")
         if not agreed("Remove them?", yes=yes):
-            tell("Nothing was removed.")
-            return DECLINED
-    freed = 0
-    for each in chosen:
-        _require_unused(each)  # a server may have started since
+            return False
+    for index in indexes:
+        _require_unused(index)  # a server may have started since
         try:
-            shutil.rmtree(each.folder)
+            shutil.rmtree(index.folder)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise Failed(
                 "INDEX_IO_ERROR", f"The index cannot be removed: {reason}.", remedy=""
             ) from None
-        freed += each.size
-    if invocation.json:
-        envelope({"removed": [each.folder.name for each in chosen], "bytes": freed})
-    else:
-        number = "1 index" if len(chosen) == 1 else f"{len(chosen)} indexes"
-        say(f"Removed {number}, {_megabytes(freed)}.")
-    return None
+    return True
+
+
+def described(indexes: Sequence[Index]) -> str:
+    """Return the number and the size of indexes."""
+    number = "1 index" if len(indexes) == 1 else f"{len(indexes)} indexes"
+    return f"{number}, {megabytes(sum(index.size for index in indexes))}"
 
 
 def _require_unused(index: Index) -> None:
@@ -138,13 +97,13 @@ def _require_unused(index: Index) -> None:
         )
 
 
-def gone_indexes(parent: Path) -> tuple[int, int]:
-    """Return how many indexes have no vault any more, and their size in bytes."""
-    found = [each for each in known_indexes(parent) if each.is_gone and not each.served]
-    return len(found), sum(each.size for each in found)
+def gone(indexes: Sequence[Index]) -> list[Index]:
+    """Return the indexes whose vaults are not in their places, and that no server uses."""
+    return [index for index in indexes if index.is_gone and not index.served]
 
 
-def _parent(invocation: Invocation) -> Path:
+def folder_of_indexes(invocation: Invocation) -> Path:
+    """Return the folder that has one folder for each index."""
     from vault_agent.config import build_config, index_parent
 
     return index_parent(build_config(invocation.layers())) / "indexes"
@@ -169,19 +128,14 @@ def known_indexes(parent: Path) -> list[Index]:
     return sorted(found, key=lambda each: -each.size)
 
 
-def _named(found: list[Index], identifiers: tuple[str, ...]) -> list[Index]:
-    chosen = []
-    for identifier in dict.fromkeys(identifiers):
-        known = [each for each in found if each.folder.name.startswith(identifier)]
-        if len(known) != 1 or len(identifier) < _SHORTEST_ID:
-            raise IndexUnavailable(
-                "INDEX_NOT_FOUND",
-                "No index has this ID." if not known else "The ID is too short to be certain.",
-                remedy="Run `vault-agent indexes list` to see them.",
-            )
-        chosen += known
-    return chosen
+def index_of(indexes: Sequence[Index], text: str) -> Index | None:
+    """Return the index whose ID begins so, or the one of a vault in this folder."""
+    if len(text) < _SHORTEST_ID:
+        return None
+    matching = [index for index in indexes if index.folder.name.startswith(text)]
+    return matching[0] if len(matching) == 1 else None
 
 
-def _megabytes(size: int) -> str:
+def megabytes(size: int) -> str:
+    """Return a size for people."""
     return f"{size / 1e6:,.1f} MB"

@@ -15,7 +15,7 @@ from vault_agent.cli.asking import agreed, can_ask
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.features import FEATURES, apply
 from vault_agent.cli.registering import (
-    described,
+    counts_as_text,
     entry_of,
     notes_by_type,
     shown_name,
@@ -139,7 +139,7 @@ def _register(invocation: Invocation, report: Report, project: Project, *, yes: 
     counts = notes_by_type(project.vault)
     if counts:  # it was here before: perhaps others have written it
         if not invocation.json:
-            say(f"{clean(str(project.vault))}: {described(counts)}")
+            say(f"{clean(str(project.vault))}: {counts_as_text(counts)}")
         if not agreed("Index these notes and give them to agents?", yes=yes):
             raise InvalidRequest("INVALID_REQUEST", "The vault was not allowed.")
     settings = path_of(project.folder)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import asyncclick as click
 
-from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.here import client_here, name_rest, vaults_here
 from vault_agent.cli.terminal import clean, counted, say, style, tell
 from vault_agent.cli.times import ago
@@ -26,30 +26,21 @@ if TYPE_CHECKING:
 _JOB = click.argument("job_id", metavar="[JOB_ID]", required=False)
 
 
-@click.group("jobs", cls=Group, invoke_without_command=True)
-@click.pass_context
-async def command(context: click.Context) -> None:
-    """List, show, follow and cancel index jobs."""
-    if context.invoked_subcommand is None:
-        await _list(context.obj)
+command = Noun("jobs")
 
 
-@command.command("list")
-@click.pass_obj
-async def list_jobs(invocation: Invocation) -> None:
-    """List the last jobs, newest first."""
-    await _list(invocation)
-
-
-@command.command("show")
+@command.by_itself
 @_JOB
 @click.pass_obj
 async def show(invocation: Invocation, job_id: str | None) -> None:
-    """Show one job. The default is the newest."""
+    """List the last jobs, newest first, or show, follow and cancel one."""
+    if job_id is None:
+        await _list(invocation)
+        return
     from vault_agent.cli.following import report
     from vault_agent.cli.progress import count, phase_name
 
-    async with _asked(invocation, job_id) as (client, chosen):
+    async with _vault_of(invocation, job_id) as (client, chosen):
         reply = await client.call(calls.JOB, job_id=chosen)
     if invocation.passed_on(reply):
         return
@@ -67,7 +58,7 @@ async def follow_job(invocation: Invocation, job_id: str | None) -> int:
     """Show a job's progress until its end. The default is the newest job."""
     from vault_agent.cli.following import follow
 
-    async with _asked(invocation, job_id) as (client, chosen):
+    async with _vault_of(invocation, job_id) as (client, chosen):
         return await follow(client, chosen, as_json=invocation.json)
 
 
@@ -76,7 +67,7 @@ async def follow_job(invocation: Invocation, job_id: str | None) -> int:
 @click.pass_obj
 async def cancel(invocation: Invocation, job_id: str | None) -> None:
     """Cancel a job. The default is the newest. The last complete index, if any, still serves."""
-    async with _asked(invocation, job_id) as (client, chosen):
+    async with _vault_of(invocation, job_id) as (client, chosen):
         reply = await client.call(calls.CANCEL_JOB, job_id=chosen)
     if invocation.passed_on(reply):
         return
@@ -99,7 +90,9 @@ async def _list(invocation: Invocation) -> None:
 
 
 @asynccontextmanager
-async def _asked(invocation: Invocation, job_id: str | None) -> AsyncIterator[tuple[Client, str]]:
+async def _vault_of(
+    invocation: Invocation, job_id: str | None
+) -> AsyncIterator[tuple[Client, str]]:
     """Yield a client for the vault of a job, and the job's ID.
 
     Inside a project, a job with an ID may be of any vault of the scope: replies name such jobs.

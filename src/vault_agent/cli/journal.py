@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.command import Command, Group, Invocation
+from vault_agent.cli.command import Command, Invocation, Noun
 from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
 from vault_agent.cli.terminal import clean, counted, distinct_warnings, envelope, say, tell, warn
@@ -33,15 +33,10 @@ _REASONS = {
 }
 
 
-@click.group("journal", cls=Group)
-def command() -> None:
-    """List and write the journals of agents' sessions.
-
-    SESSION is the ID of a session, or the beginning of one.
-    """
+command = Noun("journal")
 
 
-@command.command("list", cls=Command)
+@command.by_itself
 @click.option("--all", "everything", is_flag=True, help="Also sessions that have no journal.")
 @click.option(
     "--state",
@@ -52,10 +47,11 @@ def command() -> None:
     "-n", "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="Journals."
 )
 @click.pass_obj
-async def list_(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
-    """List the journals of the latest sessions, with what is missing.
+async def show(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
+    """List the journals of agents' sessions, and write missing ones.
 
-    Inside a project, only its sessions.
+    It says what is missing. Inside a project, only its sessions are listed. SESSION is the ID of
+    a session, or the beginning of one.
     """
     asked = {"state": state or ("all" if everything else None), "limit": limit}
     async with client_here(invocation, only_trusted=True) as client:
@@ -97,7 +93,7 @@ async def make(invocation: Invocation, session_id: str | None, everything: bool)
     for each in made:
         say(_line(each))
     if made:
-        tell("To see what is written: vault-agent journal list")
+        tell("To see what is written: vault-agent journal")
     else:
         tell("All sessions have their journals.")
 
@@ -131,7 +127,7 @@ async def import_(invocation: Invocation, limit: int) -> None:
     if invocation.json:
         envelope({"found": found, "added": made, "written": written})
     elif written is not None:
-        say(f"{counted(written, 'journal')} written. Next: vault-agent journal list")
+        say(f"{counted(written, 'journal')} written. Next: vault-agent journal")
     elif made:
         tell("Their journals are written by the next server: vault-agent serve --background")
 

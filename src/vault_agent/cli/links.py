@@ -1,109 +1,262 @@
-"""`vault-agent links show|check`."""
+"""`vault-agent links`: the links from and to a note, and those that lead nowhere."""
 
 from __future__ import annotations
 
 import re
 import sys
-from copy import copy
-from pathlib import Path
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
-from asyncclick.shell_completion import CompletionItem
 
-from vault_agent.cli import backlinks, mentions
-from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.linking import limit_option, written
-from vault_agent.cli.names import find, whole_text
-from vault_agent.cli.paged import of_one_vault, tell_more
-from vault_agent.cli.terminal import clean, counted, is_terminal, say, style, tell, warn
-from vault_agent.cli.wrap import shortened, width
+from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.exits import Exit
+from vault_agent.cli.here import client_here
+from vault_agent.cli.names import addresses, find, find_attachment, whole_text
+from vault_agent.cli.paged import Listing, limit_option, tell_more
+from vault_agent.cli.results import line_of, marked
+from vault_agent.cli.terminal import (
+    clean,
+    counted,
+    distinct_warnings,
+    envelope,
+    is_terminal,
+    say,
+    style,
+    tell,
+    warn,
+)
+from vault_agent.cli.wrap import fitted, shortened, width
 from vault_agent.client import calls
+from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
+
+    from vault_agent.client.client import Client, Reply
 
 _KINDS = ("wikilink", "embed", "markdown", "image", "frontmatter", "external")
 _EXTERNAL = "external"
-_PAGE = 1_000
-_SCREENFUL = 100
 _STATUSES = ("resolved", "ambiguous", "unresolved", "external")
 FAULTS = ("note", "heading", "block", "attachment")
+_PAGE = 1_000
+_LINKING_PAGE = 100
+_SCREENFUL = 100
+_MOST_CONTEXTS = 10
+_MARGIN = " " * 6
+
+command = Noun("links")
 
 
-def _complete(kind: str) -> Callable[..., list[CompletionItem[str]]]:
-    return lambda *asked: [CompletionItem(asked[-1], type=kind)]
-
-
-@click.group("links", cls=Group)
-def command() -> None:
-    """Show the links from and to a note, or check all links of the vault."""
-
-
-def _named(known: click.Command, name: str) -> click.Command:
-    """Return a command under another name."""
-    other = copy(known)
-    other.name = name
-    return other
-
-
-@command.command("show")
+@command.by_itself
 @click.argument("note")
-@click.option("--status", type=click.Choice(_STATUSES), help="Only links in this state.")
+@click.option("--in", "only", flag_value="in", help="Only the notes that link to it.")
+@click.option("--out", "only", flag_value="out", help="Only the links in it.")
+@click.option(
+    "--mentions", "only", flag_value="mentions", help="The notes that name it without a link."
+)
+@click.option("--status", type=click.Choice(_STATUSES), help="Only links in it in this state.")
 @click.option("--kind", "kinds", type=click.Choice(_KINDS), multiple=True, help="Only this kind.")
 @click.option("--external", is_flag=True, help="Also the links to the web, with whole addresses.")
-@limit_option("Links. Default: 100 at a terminal and with --json, else all.")
+@click.option("-l", "--paths", "only_paths", is_flag=True, help="Print only paths of notes.")
+@limit_option("Links or notes", _SCREENFUL)
 @click.pass_obj
-async def show(
-    invocation: Invocation, /, note: str, *, kinds: tuple[str, ...], **options: Any
-) -> None:
-    """List the links of a note, those to notes and files first.
+async def show(invocation: Invocation, /, note: str, **options: Any) -> None:
+    """Show the links from and to a note, or check all links of the vault.
 
-    NOTE is a path or its end, a title, or an ID.
-    """
-    status, limit = options["status"], options["limit"]
-    external = options["external"] or status == _EXTERNAL or _EXTERNAL in kinds
+    NOTE is a path or its end, a title, an ID, or the number of a result. An attachment has only
+    links to it.
+
+    \b
+    vault-agent links "Late frost"
+    vault-agent links 1 --mentions
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    only = options["only"]
+    if only is None and (options["status"] or options["kinds"]):
+        only = "out"
     async with invocation.client() as client:
-        chosen = (await find(invocation, client, note)).note_id
-        # All are needed, since those to the web come last.
-        most = limit if invocation.json else sys.maxsize
-        listing = of_one_vault(invocation, client, "links", most, page=_PAGE)
-        found: list[dict[str, Any]] = []
-        await listing.show(
-            lambda most, cursor: client.call(
-                calls.LINKS,
-                note_id=chosen,
-                status=status,
-                kind=",".join(kinds) or None,
-                limit=most,
-                cursor=cursor,
-            ),
-            lambda page: found.extend(page.rows),
-        )
-        if invocation.json:
+        note_id, path = await _note_or_attachment(invocation, client, note)
+        if path is None and only in ("out", "mentions"):
+            raise InvalidRequest("INVALID_REQUEST", "An attachment has only links to it: --in.")
+        shown = _Links(invocation, client, note_id, path or "", options)
+        if only in (None, "out") and path is not None:
+            await shown.show_out()
+        if only in (None, "in"):
+            await shown.show_linking("backlinks", "link", "No note links to it.")
+        if only == "mentions":
+            await shown.show_linking("mentions", "mention", "No note mentions it without a link.")
+    shown.end()
+
+
+class _Links:
+    """Prints the links of one note, part by part. With `--json` all parts are one reply."""
+
+    def __init__(
+        self, invocation: Invocation, client: Client, note_id: str, path: str, options: Any
+    ) -> None:
+        self._invocation, self._client = invocation, client
+        self._note_id, self._path, self._options = note_id, path, options
+        self._replies: dict[str, Reply[Any]] = {}
+        self._is_first = True
+
+    async def show_out(self) -> None:
+        """Print the links in the note, those to notes and files first."""
+        options = self._options
+        external = options["external"] or _EXTERNAL in (options["status"], *options["kinds"])
+        if self._invocation.json:
+            await self._keep("links", options["limit"])
             return
-        inside = [link for link in found if link["status"] != _EXTERNAL]
-        outside = [link for link in found if link["status"] == _EXTERNAL]
+        # All are needed, since those to the web come last.
+        listing = Listing(self._invocation, "links", sys.maxsize, page=_PAGE)
+        links = [
+            link
+            async for rows in listing.rows(lambda most, cursor: self._ask("links", most, cursor))
+            for link in rows
+        ]
+        warn(listing.warnings())
+        inside = [link for link in links if link["status"] != _EXTERNAL]
+        outside = [link for link in links if link["status"] == _EXTERNAL]
         if external and outside:
-            text = await whole_text(client, chosen)
+            text = await whole_text(self._client, self._note_id)
             outside = with_whole_addresses(outside, text)
-    wanted = [*inside, *(outside if external else ())]
-    most = limit or (_SCREENFUL if is_terminal(sys.stdout) else len(wanted))
-    shown = wanted[:most]
-    columns = max((len(str(link["line"])) for link in shown), default=0)
-    for link in shown:
-        _show_link(link, f"{link['line']:>{columns}}  ")
-    none = "The note has no such links." if external or not outside else "It links to no note."
-    if not shown:
-        tell(none)
-    elif len(wanted) > most:
-        tell_more(most, len(wanted), "link")
-    warn(listing.warnings())
-    if outside and not external:
-        tell(f"{counted(len(outside), 'link')} to the web: --external")
+        wanted = [*inside, *(outside if external else ())]
+        most = options["limit"] or (_SCREENFUL if is_terminal(sys.stdout) else len(wanted))
+        self._print_out(wanted[:most])
+        none = "The note has no such links." if external or not outside else "It links to no note."
+        if not wanted:
+            tell(none)
+        elif len(wanted) > most:
+            tell_more(most, len(wanted), "link")
+        if outside and not external:
+            tell(f"{counted(len(outside), 'link')} to the web: --external")
+
+    async def show_linking(self, key: str, noun: str, none: str) -> None:
+        """Print the notes that link to the note or mention it, with their places."""
+        limit = self._options["limit"]
+        if self._invocation.json:
+            await self._keep(key, limit)
+            return
+        listing = Listing(self._invocation, key, limit, page=_LINKING_PAGE, screenful=_LINKING_PAGE)
+        async for rows in listing.rows(lambda most, cursor: self._ask(key, most, cursor)):
+            for note in rows:
+                self._print_linking(note, noun)
+        if not listing.shown:
+            tell(none)
+        elif listing.is_cut:
+            tell_more(listing.shown, listing.total, "note")
+        warn(listing.warnings())
+
+    def end(self) -> None:
+        """Print the reply if JSON is wanted."""
+        if self._invocation.json:
+            data = {key: reply.envelope["data"] for key, reply in self._replies.items()}
+            envelope(data, distinct_warnings(self._replies.values()))
+
+    async def _keep(self, key: str, limit: int | None) -> None:
+        most = _PAGE if key == "links" else _LINKING_PAGE
+        self._replies[key] = await self._ask(key, limit and min(limit, most), None)
+
+    async def _ask(self, key: str, limit: int | None, cursor: str | None) -> Reply[Any]:
+        call, note_id, options = self._client.call, self._note_id, self._options
+        if key == "links":
+            kinds = ",".join(options["kinds"]) or None
+            return await call(
+                calls.LINKS, note_id=note_id, status=options["status"], kind=kinds, limit=limit,
+                cursor=cursor,
+            )  # fmt: skip
+        if key == "mentions":
+            return await call(calls.MENTIONS, note_id=note_id, limit=limit)
+        contexts = None if is_terminal(sys.stdout) or self._invocation.json else _MOST_CONTEXTS
+        return await call(
+            calls.BACKLINKS, note_id=note_id, limit=limit, contexts=contexts, cursor=cursor
+        )
+
+    def _print_out(self, links: Sequence[dict[str, Any]]) -> None:
+        if self._options["only_paths"]:
+            for path in dict.fromkeys(link["path"] for link in links if link.get("path")):
+                say(clean(path))
+            return
+        at_terminal = is_terminal(sys.stdout)
+        columns = max((len(str(link["line"])) for link in links), default=0)
+        for link in links:
+            place = f"{link['line']:>{columns}}  "
+            _print_link(link, place if at_terminal else f"{clean(self._path)}:{link['line']}:")
+        self._is_first = self._is_first and not links
+
+    def _print_linking(self, note: dict[str, Any], noun: str) -> None:
+        path = clean(note["path"])
+        if self._options["only_paths"]:
+            say(path)
+            return
+        if not is_terminal(sys.stdout):
+            for place in note["places"]:
+                text = place["snippet"] or ("frontmatter" if place["chunkIndex"] is None else "")
+                say(line_of(path, place["line"], clean(" ".join(text.split()))))
+            return
+        if not self._is_first:
+            say()
+        self._is_first = False
+        say(f"{style(path, 'strong')}  {counted(note['count'], noun)}")
+        for place in note["places"]:
+            _print_place(place)
 
 
-def _show_link(link: dict[str, Any], begin: str) -> None:
+async def _note_or_attachment(
+    invocation: Invocation, client: Client, text: str
+) -> tuple[str, str | None]:
+    """Return the ID of a note and its path, or the ID of an attachment and None."""
+    try:
+        place = await find(invocation, client, text)
+    except NotFound as error:
+        if error.code != "NOTE_NOT_FOUND":
+            raise
+        attachment = await _attachment(invocation, client, text)
+        if attachment is None:
+            raise
+        return identify(attachment), None
+    path = place.path
+    if path is None:
+        path = (await client.call(calls.NOTE, note_id=place.note_id)).envelope["data"]["path"]
+    return place.note_id, path
+
+
+async def _attachment(invocation: Invocation, client: Client, text: str) -> str | None:
+    """Return the attachment with this path, or the only one of a vault whose path ends so.
+
+    The client's further calls are about the vault that has it.
+
+    Raises:
+        NotFound: `NOTE_AMBIGUOUS` with `details.notes`.
+    """
+    if (exact := await find_attachment(invocation, client, text)) is not None:
+        return exact
+    for client.vault_name, end in addresses(invocation, text):
+        paths = await _ending_in(client, end)
+        if len(paths) > 1:
+            files = [{"noteId": identify(path), "path": path} for path in paths]
+            what = f"{len(paths)} attachments have this name."
+            raise NotFound("NOTE_AMBIGUOUS", what, {"notes": files})
+        if paths:
+            return paths[0]
+    return None
+
+
+async def _ending_in(client: Client, end: str) -> list[str]:
+    """Return the paths of the attachments of the client's vault that end so, shortest first."""
+    name = end.rpartition("/")[2]
+    try:
+        reply = await client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
+    except (Busy, IndexUnavailable, InvalidRequest, NotFound):
+        return []
+    paths = [suggestion.path or "" for suggestion in reply.data.suggestions]
+    if end in paths:
+        return [end]
+    ending = [path for path in paths if f"/{path}".endswith(f"/{end}")]
+    return sorted(ending, key=lambda path: (len(path), path))
+
+
+def _print_link(link: dict[str, Any], begin: str) -> None:
     if link["status"] != _EXTERNAL:
         say(f"{begin}{written(link)}{_destination(link)}")
         return
@@ -114,22 +267,46 @@ def _show_link(link: dict[str, Any], begin: str) -> None:
     say(line)
 
 
+def _print_place(place: dict[str, Any]) -> None:
+    heading = place["heading"] if place["chunkIndex"] is not None else "frontmatter"
+    where = f"line {place['line']}{f'  {clean(heading)}' if heading else ''}"
+    say(_MARGIN + style(where, "faint"))
+    if place["snippet"]:
+        for line in fitted(marked(place["snippet"], place["matches"]), margin=len(_MARGIN) + 2):
+            say(f"{_MARGIN}  {line}")
+
+
+def written(link: dict[str, Any]) -> str:
+    """Return a link roughly as it is written in the note, cleaned for a terminal."""
+    target = link["target"]
+    if link.get("fragment"):
+        target = f"{target}#{link['fragment']}"
+    kind, text = link["kind"], link.get("text") or ""
+    if kind == _EXTERNAL:
+        shown = f"[{text}]({target})" if text and text != target else f"<{target}>"
+    elif kind in ("markdown", "image"):
+        shown = f"{'!' * (kind == 'image')}[{text}]({target})"
+    else:
+        shown = f"{'!' * (kind == 'embed')}[[{target}{'|' * bool(text)}{text}]]"
+    return clean(shown)
+
+
 def with_whole_addresses(links: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
     """Return external links with the query of their address, as the note's text has it.
 
     The index keeps no queries. User names and passwords stay left out.
     """
     lines = text.splitlines()
-    found: dict[tuple[int, str], list[str]] = {}
+    addresses_of: dict[tuple[int, str], list[str]] = {}
     whole = []
     for link in links:
         line, target = link["line"], link["target"]
-        if (line, target) not in found:
+        if (line, target) not in addresses_of:
             written_line = lines[line - 1] if 0 < line <= len(lines) else ""
             pattern = re.escape(target.rstrip("/")) + r"/?(?:\?[^\s<>\"|\])]*)?(?![\w/])"
-            found[line, target] = re.findall(pattern, written_line)[::-1]
-        known = found[line, target]
-        whole.append({**link, "target": known.pop() if known else target})
+            addresses_of[line, target] = re.findall(pattern, written_line)[::-1]
+        left = addresses_of[line, target]
+        whole.append({**link, "target": left.pop() if left else target})
     return whole
 
 
@@ -148,10 +325,6 @@ def _destination(link: dict[str, Any]) -> str:
     return path
 
 
-command.add_command(_named(backlinks.command, "in"))
-command.add_command(_named(mentions.command, "mentions"))
-
-
 @command.command("check")
 @click.argument("paths", nargs=-1)
 @click.option(
@@ -159,46 +332,78 @@ command.add_command(_named(mentions.command, "mentions"))
     metavar="KINDS",
     default=",".join(FAULTS),
     show_default=True,
-    help="What counts as a finding, separated by commas.",
-)
-@click.option("--ambiguous", is_flag=True, help="Also links that several files match.")
-@click.option(
-    "--baseline",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Leave out the findings in this file.",
-    shell_complete=_complete("file"),
-)
-@click.option(
-    "--write-baseline",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write all findings to this file.",
-    shell_complete=_complete("file"),
-)
-@click.option(
-    "--vault-root",
-    metavar="PATH",
-    help="Read the notes of this folder, without a server.",
-    shell_complete=_complete("dir"),
+    help="What counts as a finding, separated by commas. Also: ambiguous.",
 )
 @click.pass_obj
-async def check(
-    invocation: Invocation, /, paths: tuple[str, ...], fail_on: str, ambiguous: bool, **files: Any
-) -> int:
+async def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str) -> int:
     """Find the links that lead nowhere.
 
     Prints one line for each, as path:line:column, and exits with 6 if there are any. PATHS are
     folders or notes of the vault to check; the default is all. Links to the web are never opened.
     """
-    from vault_agent.cli.check_links import check_links
-
     kinds = tuple(dict.fromkeys(kind.strip() for kind in fail_on.split(",")))
-    if not set(kinds) <= set(FAULTS):
-        raise click.UsageError(f"--fail-on takes {', '.join(FAULTS)}, separated by commas")
-    return await check_links(
-        invocation,
-        paths,
-        kinds=(*kinds, *(("ambiguous",) if ambiguous else ())),
-        **files,
+    if not set(kinds) <= {*FAULTS, "ambiguous"}:
+        raise click.UsageError(f"--fail-on takes {', '.join(FAULTS)}, ambiguous")
+    folders = [_folder(path) for path in paths]
+    links: list[dict[str, Any]] = []
+    async with client_here(invocation) as client:
+        for number, folder in enumerate(folders, 1):
+            await _require_notes(client, number, folder)
+        reply = await client.call(calls.BROKEN_LINKS, kinds=",".join(kinds), limit=_PAGE)
+        first = reply
+        while True:
+            data = reply.envelope["data"]
+            links += (link for link in data["links"] if _is_below(link["path"], folders))
+            if not data["hasMore"]:
+                break
+            reply = await client.call(
+                calls.BROKEN_LINKS, kinds=",".join(kinds), limit=_PAGE, cursor=data["nextCursor"]
+            )
+    if invocation.json:
+        envelope({"findings": links, "total": len(links)}, distinct_warnings([first]))
+    else:
+        for link in links:
+            place = f"{clean(link['path'])}:{link['line']}:{link['column']}"
+            say(f"{style(place, 'strong')}: {_name(link)} {written(link)}{_candidates(link)}")
+    tell(_summary(links))
+    warn(first.warnings)
+    return Exit.LINKS_FOUND if links else Exit.SUCCESS
+
+
+def _folder(path: str) -> str:
+    """Return a typed path as paths of the vault are written. The vault itself is empty."""
+    return "" if path == "." else path.removeprefix("./").strip("/")
+
+
+async def _require_notes(client: Client, number: int, folder: str) -> None:
+    """Raise NotFound if a path is neither a note nor a folder with notes."""
+    if not folder:
+        return
+    notes = await client.call(calls.NOTES, path=folder, limit=1)
+    if not notes.envelope["data"]["total"]:
+        raise NotFound(
+            "NOTE_NOT_FOUND",
+            f"Path {number} is neither a note of the vault nor a folder with notes.",
+            remedy="Type paths as they are in the vault, with .md.",
+        )
+
+
+def _is_below(path: str, folders: Sequence[str]) -> bool:
+    return not folders or any(
+        not folder or path == folder or path.startswith(f"{folder}/") for folder in folders
     )
+
+
+def _name(link: dict[str, Any]) -> str:
+    fault = clean(link["fault"])
+    return fault if fault == "ambiguous" else f"unresolved-{fault}"
+
+
+def _candidates(link: dict[str, Any]) -> str:
+    return f"  ({', '.join(map(clean, link['candidates']))})" if link.get("candidates") else ""
+
+
+def _summary(links: Sequence[dict[str, Any]]) -> str:
+    counts = Counter(map(_name, links))
+    parts = ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
+    return f"{counted(len(links), 'finding')}: {parts}." if links else "No broken links."

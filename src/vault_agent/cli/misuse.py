@@ -20,10 +20,11 @@ _MEANT = {
     "cat": "show",
     "create": "new",
     "find": "search",
-    "history": "writes",
+    "history": "undo --list",
     "info": "status",
     "less": "show",
     "ls": "list",
+    "mkdir": "new FOLDER/",
     "mv": "move",
     "note": "show",
     "notes": "list",
@@ -34,22 +35,17 @@ _MEANT = {
     "refresh": "index",
     "rename": "move",
     "restart": "serve --background",
-    "settings": "config get",
+    "rm": "delete",
+    "settings": "config",
     "start": "serve --background",
     "stats": "status",
     "stop": "serve --stop",
-    "todo": "tasks list",
-    "todos": "tasks list",
+    "todo": "tasks",
+    "todos": "tasks",
     "view": "show",
     "web": "ui",
-    "config ls": "config get",
-    "config show": "config get",
-    "hooks list": "hooks status",
-    "links backlinks": "links in",
-    "memory list": "memory log",
-    "tasks show": "tasks list",
-    "writes list": "writes",
 }
+_TO_LIST = ("list", "ls", "show")
 _TAKE_AWAY = ("remove", "delete", "forget", "cancel", "disconnect", "uninstall", "rm")
 
 
@@ -85,7 +81,8 @@ def _meant(typed: str, near: list[str] | None, context: click.Context | None) ->
     parts = context.command_path.split()[1:] if context is not None else []
     if parts == ["get"] and not near:
         return " (to read a note: vault-agent show)"
-    known = _MEANT.get(" ".join([*parts, typed]))
+    known = " ".join(parts) if parts and typed in _TO_LIST else None
+    known = _MEANT.get(typed) if not parts else known
     if typed in _TAKE_AWAY and context is not None and isinstance(context.command, click.Group):
         here = context.command.list_commands(context)
         known = next((" ".join([*parts, each]) for each in _TAKE_AWAY if each in here), known)

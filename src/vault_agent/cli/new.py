@@ -26,13 +26,15 @@ from vault_agent.client import calls
 async def command(
     invocation: Invocation, /, template: str | None, path: str | None, **options: Any
 ) -> int | None:
-    """Make a note from a template, or list the templates.
+    """Make a note from a template or a folder, or list the templates.
 
-    Inside a project a type and a title are enough: the note gets its folder, `id` and dates.
+    A name with / at its end makes a folder, with those above it. Inside a project a type and a
+    title are enough: the note gets its folder, `id` and dates.
 
     \b
     vault-agent new decision Decisions/Beds.md
     vault-agent new --type bug --title "Costs are counted twice"
+    vault-agent new Archive/2025/
     """  # noqa: D301 - \\b tells the parser to keep these lines
     chosen = how(options)
     kind, title = options["kind"], options["title"]
@@ -44,6 +46,10 @@ async def command(
             )
         await _list(invocation)
         return None
+    if template is not None and template.endswith("/") and path is kind is title is None:
+        async with client_here(invocation) as client:
+            folder = {"path": template}
+            return await change(invocation, client, calls.WRITE_FOLDER, folder, chosen)
     if path is None and title is None:
         raise click.UsageError(
             f"{quoted(template or '')} is taken for a template: give the PATH of the new note too,"

@@ -46,7 +46,7 @@ _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
 )
 @click.pass_obj
 async def command(invocation: Invocation, name: str, chosen: str | None) -> None:
-    """Open a note in your editor, in Obsidian or in the web page.
+    """Open a note in your editor, in Obsidian or on the web page.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. An
     editor opens it at the line of the match, or at the line in PATH:LINE. An attachment whose text

@@ -1,4 +1,4 @@
-"""What `init`, `trust` and `vaults` share: a vault's notes by type, and its entry in the list."""
+"""What `init` and `vaults` share: a vault's notes by type, and its entry in the list."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def notes_by_type(vault: Path) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 
-def described(counts: dict[str, int]) -> str:
+def counts_as_text(counts: dict[str, int]) -> str:
     """Return counts of notes by type as text: `3 notes (2 decision, 1 bug)`."""
     number = sum(counts.values())
     kinds = ", ".join(f"{count} {clean(kind)}" for kind, count in counts.items())

@@ -19,7 +19,14 @@ from vault_agent.config.registry import DEFAULT
 @ranking_options
 @click.pass_obj
 async def command(
-    invocation: Invocation, /, name: str, *, unlinked: bool, all_vaults: bool, **options: Any
+    invocation: Invocation,
+    /,
+    name: str,
+    *,
+    unlinked: bool,
+    all_vaults: bool,
+    only_paths: bool,
+    **options: Any,
 ) -> None:
     """Find notes like this one.
 
@@ -35,4 +42,5 @@ async def command(
         reply = await client.call(
             calls.RELATED, id=place.id, linked=linked, vaults=vaults, **ranking(**options)
         )
-    show(invocation, client, reply)
+    here = (client.vault_name or DEFAULT) if not vaults else vaults[0]
+    show(invocation, client, reply, first=here, only_paths=only_paths)

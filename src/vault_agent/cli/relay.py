@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
     from vault_agent.system.address import ServerAddress
 
-_SECONDS_TO_START = 60.0
 _SECONDS_TO_END = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.1
 
@@ -150,7 +147,7 @@ class _Finder:
             print(f"{error.code}: {error.message}", file=sys.stderr)
             return None
         if project is not None and entry is None:
-            print("VAULT_NOT_TRUSTED: run `vault-agent trust` in the project.", file=sys.stderr)
+            print("VAULT_NOT_TRUSTED: run `vault-agent vaults add` there.", file=sys.stderr)
         return entry.identity if entry is not None else None
 
     def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
@@ -201,7 +198,7 @@ class _Finder:
         if (
             server is not None
             and not failed
-            and _answers(server.endpoint)
+            and answers(server.endpoint)
             and not self._ended(server.endpoint, fixed=fixed)
         ):
             return server
@@ -236,7 +233,7 @@ class _Finder:
 
         ask_to_end(noted.pid)
         deadline = time.monotonic() + _SECONDS_TO_END
-        while _answers(noted.endpoint) and time.monotonic() < deadline:
+        while answers(noted.endpoint) and time.monotonic() < deadline:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         return True
 
@@ -247,34 +244,13 @@ class _Finder:
 
     def _started(self) -> str:
         """Start a server in the background, or wait for one that another relay has started."""
-        from vault_agent.system.processes import PROGRAM  # slow, and seldom needed
+        from vault_agent.cli.waking import start_until_idle  # slow, and seldom needed
 
-        deadline = time.monotonic() + _SECONDS_TO_START
-        while True:
-            done = subprocess.run(  # noqa: S603 - our own program
-                (
-                    *PROGRAM,
-                    "serve",
-                    "--background",
-                    "--mcp",
-                    "--until-idle",
-                    "--json",
-                    *self._same(),
-                ),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=False,
-            )
-            if done.returncode == 0:
-                return str(json.loads(done.stdout)["data"]["endpoint"])
-            if b"INDEX_LOCKED" not in done.stderr or time.monotonic() > deadline:
-                lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-                raise Refused(lines[-1] if lines else "SERVER_FAILED: the server did not start.")
-            # The server that holds the index is starting or ending.
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
-            live = self._live()
-            if live is not None and _answers(live.endpoint):
-                return live.endpoint
+        return start_until_idle(["--mcp", *self._same()], self._endpoint)
+
+    def _endpoint(self) -> str | None:
+        live = self._live()
+        return live.endpoint if live is not None and answers(live.endpoint) else None
 
     def _same(self) -> list[str]:
         """Return the flags that name the same vault."""
@@ -289,7 +265,7 @@ class _Finder:
         return read_layers(self._flags, self._config)
 
 
-def _answers(endpoint: str) -> bool:
+def answers(endpoint: str) -> bool:
     """Whether something listens there."""
     import socket
 

@@ -57,7 +57,8 @@ ranking_options = with_options(
     ),
     note_filters("paths", "tags", "types", "properties", "after", "before"),
     click.option("--explain", is_flag=True, help="Show how each score is made."),
-    click.option("--all-vaults", is_flag=True, help="In every vault of the server, as one."),
+    click.option("-l", "--paths", "only_paths", is_flag=True, help="Print only paths of notes."),
+    click.option("--all-vaults", is_flag=True, help="In every vault of the server."),
 )
 """The options that `search` and `related` share."""
 
@@ -85,32 +86,58 @@ def show(
     client: Client,
     reply: Reply[Any],
     *,
+    first: str | None,
     numbered: bool = False,
+    only_paths: bool = False,
     none: str = "No results.",
 ) -> None:
     """Print a reply's results, or `none` if there are none.
 
     At a terminal those of a search are `numbered`: `open` and other commands take the numbers,
-    until the next search. Elsewhere, and if the notes are not on this computer, they have IDs.
+    until the next search at a terminal. In a pipe each is one line, `path:line:text`. `first` is
+    the vault whose paths need no name of a vault before them.
     """
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     results = data["results"]
-    vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
+    if only_paths:
+        for path in dict.fromkeys(_address(result, first) for result in results):
+            say(clean(path))
+    elif is_terminal(sys.stdout):
+        _show_at_terminal(invocation, client, results, numbered=numbered)
+    else:
+        for result in results:
+            text = clean(" ".join(result["snippet"].split()))
+            say(line_of(clean(_address(result, first)), result.get("line"), text))
+            _explain(result)
+    if not results:
+        tell(_nothing_found(data, none))
+    warn(reply.warnings)
+
+
+def line_of(path: str, line: int | None, text: str) -> str:
+    """Return a result as editors and other programs read it. Its parts must be cleaned."""
+    return f"{path}:{line or 1}:{text}"
+
+
+def _address(result: dict[str, Any], first: str | None) -> str:
+    """Return the path of a result as every command takes it."""
+    vault = result.get("vault")
+    return f"{vault}:{result['path']}" if vault not in (None, first) else str(result["path"])
+
+
+def _show_at_terminal(
+    invocation: Invocation, client: Client, results: list[dict[str, Any]], *, numbered: bool
+) -> None:
+    vault = local_vault(invocation.layers(), client.vault)
     if vault is not None and numbered:
         remember(vault, results, invocation.vault)
     for number, result in enumerate(results, 1):
         if number > 1:
             say()
-        _show_one(
-            result,
-            number if numbered else None,
-            vault and _of_result(vault, result, invocation.vault),
-        )
-    if not results:
-        tell(_nothing_found(data, none))
-    warn(reply.warnings)
+        own = vault and _of_result(vault, result, invocation.vault)
+        _show_one(result, number if numbered else None, own)
 
 
 def _of_result(vault: LocalVault, result: dict[str, Any], searched: str | None) -> LocalVault:
@@ -151,8 +178,10 @@ def _show_one(result: dict[str, Any], number: int | None, vault: LocalVault | No
     if result["snippet"]:
         for line in fitted(marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
             say(f"{_MARGIN}{line}")
-    if vault is None:
-        say(f"{_MARGIN}{style(clean(result['id']), 'faint')}")
+    _explain(result)
+
+
+def _explain(result: dict[str, Any]) -> None:
     for name, value in (result.get("explanation") or {}).items():
         if value != {}:
             say(_MARGIN + style(clean(f"{name}: {_listed(value)}"), "faint"))

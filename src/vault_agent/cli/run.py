@@ -15,7 +15,13 @@ from shlex import quote
 import asyncclick as click
 
 from vault_agent.cli import exits
-from vault_agent.cli.command import Group, Invocation, asks_for_json, require_utf8
+from vault_agent.cli.command import (
+    WITH_VALUE,
+    Group,
+    Invocation,
+    asks_for_json,
+    require_utf8,
+)
 from vault_agent.cli.misuse import describe
 from vault_agent.cli.terminal import (
     as_typed,
@@ -34,60 +40,72 @@ NAME = "vault-agent"
 _COMPLETING = "_VAULT_AGENT_COMPLETE"
 
 SECTIONS = {
-    "Find": (
-        "search",
-        "show",
-        "open",
-        "list",
-        "grep",
-        "related",
-        "links",
-        "graph",
-        "tags",
-        "tasks",
-    ),
-    "Change": ("write", "edit", "new", "move", "delete", "undo"),
-    "Agents": ("agent", "memory", "journal"),
-    "Server": (
-        "demo",
-        "setup",
-        "init",
-        "serve",
-        "status",
-        "doctor",
-        "index",
-        "ui",
-        "vaults",
-        "config",
-        "enable",
-        "disable",
-        "service",
-        "uninstall",
-    ),
+    "Find": {
+        "search": "Find the notes and passages that match a query.",
+        "open": "Open a note in your editor, in Obsidian or on the web page.",
+        "show": "Print the Markdown of a note's current file.",
+        "list": "List notes, all or those of a folder.",
+        "grep": "Find lines of notes by a regular expression.",
+        "links": "Show the links from and to a note, or check all links of the vault.",
+        "related": "Find notes like this one.",
+        "tags": "List all tags, the notes of one, or those of a note, and change them.",
+        "tasks": "List and change tasks in notes.",
+        "graph": "List the notes near a note, the nearest first.",
+    },
+    "Change": {
+        "write": "Create a note, or append to, prepend to or overwrite one.",
+        "edit": "Change a part of a note: a section, some text, or its properties.",
+        "new": "Make a note from a template or a folder, or list the templates.",
+        "move": "Move or rename a file, and change its links.",
+        "delete": "Move a note or an attachment to .trash/ of the vault, after a question.",
+        "undo": "Take back a write: the last one, or the one with this ID.",
+    },
+    "Agents": {
+        "agent": "Connect Claude Code, Cursor and others to your notes.",
+        "memory": "Show what is recalled, and what agents got.",
+        "journal": "List the journals of agents' sessions, and write missing ones.",
+        "context": "Print excerpts of notes for the prompt of an agent's task.",
+        "mcp": "Let an agent search and read the vault (MCP over stdio).",
+    },
+    "Set up": {
+        "setup": "Set up your own notes in five questions.",
+        "serve": "Start the server.",
+        "status": "Show the server, its vault and its index.",
+        "doctor": "Check everything, and say what to type where it is wrong.",
+        "ui": "Open the web page in your browser.",
+        "demo": "See it work on sample notes: serve, index, search, read.",
+        "init": "Make a vault for the project of the current folder.",
+        "vaults": "List, add and forget folders of notes.",
+        "enable": "Turn on a feature, with all that it needs.",
+        "disable": "Turn off a feature that `enable` turns on.",
+        "config": "Show the settings, with where each was set, and change them.",
+        "index": "Bring the index up to date with the notes.",
+        "reindex": "Rebuild the whole index.",
+        "jobs": "List the last jobs, newest first, or show, follow and cancel one.",
+        "service": "Run the server whenever you are logged in.",
+        "uninstall": "Remove all that vault-agent has set up outside of notes.",
+    },
+    "For scripts": {
+        "get": "Read one note, chunk or attachment.",
+        "completion": "Print the completion script for your shell.",
+        "help": "Print the help of a command; `help all` names all commands.",
+        "version": "Print the version.",
+    },
 }
-"""The commands of the help, in the order in which a new user needs them."""
+"""The commands by section, in the order in which a new user needs them, each in one sentence."""
 
-MORE = (
-    "backlinks",
-    "completion",
-    "context",
-    "embedding",
-    "folders",
-    "get",
-    "indexes",
-    "jobs",
-    "mcp",
-    "mkdir",
-    "promote",
-    "reindex",
-    "trust",
-    "watch",
-    "writes",
-)
-"""Commands that the help only names: they are rare, or parts of those in the sections."""
+FIRST = (
+    "search", "open", "show", "list", "grep", "links", "related", "tags", "tasks",
+    "write",
+    "agent",
+    "setup", "serve", "status", "doctor",
+)  # fmt: skip
+"""The commands on the first screen of the help. `help all` has all of them."""
 
-OLD = ("frontmatter", "mentions", "replace", "section")
-"""Older names, which the help leaves out: they are below `edit` and `links` now."""
+COMMANDS = tuple(name for section in SECTIONS.values() for name in section)
+
+_MODULES = {"disable": "enable", "reindex": "index", "show": "get", "version": "help"}
+"""Commands that stand in the module of another one, under their own name."""
 
 QUICK = frozenset(
     (
@@ -98,19 +116,15 @@ QUICK = frozenset(
         "grep",
         "related",
         "links",
-        "backlinks",
-        "mentions",
         "graph",
-        "folders",
+        "tags",
         "context",
         "status",
+        "help",
+        "version",
     )
 )
 """Commands that wait for nothing but replies. They run without an event loop, and start sooner."""
-
-_WITH_VALUE = ("--config", "--endpoint", "--api-key", "--vault")
-
-COMMANDS = (*(name for names in SECTIONS.values() for name in names), *MORE, *OLD)
 
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.
@@ -137,28 +151,40 @@ class _Program(Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module with this name and return its `command`."""
+        """Import the command with this name."""
         if cmd_name not in COMMANDS:
             if not ctx.resilient_parsing and not cmd_name.startswith("-"):
                 raise click.exceptions.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
             return None
-        command = import_module(f"vault_agent.cli.{cmd_name}").command
+        module = import_module(f"vault_agent.cli.{_MODULES.get(cmd_name, cmd_name)}")
+        command = getattr(module, cmd_name if cmd_name in _MODULES else "command")
         assert isinstance(command, click.Command)  # noqa: S101 - for the type
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands by section, and the names of the others."""
-        widest = max(len(name) for names in SECTIONS.values() for name in names)
-        for title, names in SECTIONS.items():
+        """Write the commands that a new user needs."""
+        del ctx
+        _write_sections(formatter, FIRST)
+        formatter.write_paragraph()
+        formatter.write_text(f"All {len(COMMANDS)} commands: {NAME} help all")
+
+
+def all_commands(context: click.Context) -> str:
+    """Return the names of all commands, by section."""
+    formatter = context.make_formatter()
+    _write_sections(formatter, COMMANDS)
+    formatter.write_paragraph()
+    formatter.write_text(f"The help of one: {NAME} help search")
+    return formatter.getvalue().strip("\n")
+
+
+def _write_sections(formatter: click.HelpFormatter, names: tuple[str, ...]) -> None:
+    widest = max(map(len, names))
+    for title, section in SECTIONS.items():
+        rows = [(name.ljust(widest), what) for name, what in section.items() if name in names]
+        if rows:
             with formatter.section(title):
-                rows = [
-                    (name.ljust(widest), command.get_short_help_str(formatter.width))
-                    for name in names
-                    if (command := self.get_command(ctx, name)) is not None
-                ]
                 formatter.write_dl(rows)
-        with formatter.section("More"):
-            formatter.write_text(", ".join(MORE))
 
 
 program = _Program(
@@ -204,7 +230,7 @@ def _is_quick(arguments: list[str]) -> bool:
     words = iter(arguments)
     command = [next(words, "")]
     while command[0].startswith("-"):  # global options may come before the command
-        if command[0] in _WITH_VALUE:
+        if command[0] in WITH_VALUE:
             next(words, "")
         command = [next(words, "")]
     command.append(next(words, ""))

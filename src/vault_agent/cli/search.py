@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
@@ -11,9 +12,15 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import listed, others
 from vault_agent.cli.results import EVERY_NOTE, ranking, ranking_options, searched, show
 from vault_agent.cli.terminal import clean, counted, is_terminal, quoted, tell
+from vault_agent.cli.waking import wake
 from vault_agent.client import calls
+from vault_agent.errors import IndexUnavailable
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Client, Reply
 
 _MAX_LIMIT = 50
+_MOST_CHARACTERS = 1_000
 
 
 @click.command("search", cls=Command)
@@ -28,12 +35,12 @@ async def command(
     words: tuple[str, ...],
     all_words: bool,
     cursor: str | None,
-    all_vaults: bool,
     **options: Any,
 ) -> None:
     """Find the notes and passages that match a query.
 
-    Without a QUERY, lists all notes that match a filter such as --tag. `open`, `get` and `related`
+    Starts the server if none runs. With - it reads the query from standard input. Without a QUERY,
+    lists all notes that match a filter such as --tag. `open`, `get` and `related`
     take the number of a result.
 
     \b
@@ -41,17 +48,19 @@ async def command(
     vault-agent search "dark adaptation" -n 3 --path Observatory --tag astronomy
     vault-agent search '"late frost" -greenhouse tag:garden'
     """  # noqa: D301 - \\b tells the parser to keep these lines
+    all_vaults, only_paths = options.pop("all_vaults"), options.pop("only_paths")
     chosen = ranking(**options)
-    query = " ".join(words).strip()
+    query = _query(words)
     if not query and not chosen["filters"]:  # also of an empty shell variable
         raise click.UsageError(
             "Missing query: type what to look for, or give a filter such as --tag",
             click.get_current_context(),
         )
     vaults = searched(invocation, all_vaults=all_vaults)
+    wake(invocation)
     async with invocation.client() as client:
-        reply = await client.call(
-            calls.SEARCH,
+        reply = await _call_with_index(
+            client,
             query=query or EVERY_NOTE,
             match="all" if all_words else None,
             cursor=cursor,
@@ -69,7 +78,11 @@ async def command(
         by_meaning = _is_by_meaning_alone(data)
         if by_meaning and not invocation.json:
             tell("No note has it; nearest in meaning:")
-        show(invocation, client, reply, numbered=True, none=none)
+        first = vaults[0] if vaults else None
+        show(
+            invocation, client, reply,
+            first=first, numbered=True, only_paths=only_paths, none=none,
+        )  # fmt: skip
         if invocation.json:
             return
         if not by_meaning:
@@ -83,6 +96,31 @@ async def command(
             tell(f"Not searched: {counted(len(left), 'other vault')} (--all-vaults)")
     if data.get("nextCursor") and (cursor or data["limit"] == _MAX_LIMIT):
         tell(f"More: add --cursor {clean(data['nextCursor'])}")  # before that, --limit is simpler
+
+
+def _query(words: tuple[str, ...]) -> str:
+    """Return the query: the words, or standard input for `-`. A longer one than allowed is cut."""
+    query = " ".join(words).strip()
+    if words == ("-",):
+        query = " ".join(sys.stdin.buffer.read().decode("utf-8", "replace").split())
+    if len(query) > _MOST_CHARACTERS:
+        tell(f"Only the first {_MOST_CHARACTERS:,} characters of the query are searched.")
+    return query[:_MOST_CHARACTERS].strip()
+
+
+async def _call_with_index(client: Client, **fields: Any) -> Reply[Any]:
+    """Search. While the first index is built, wait for it, and search then."""
+    try:
+        return await client.call(calls.SEARCH, **fields)
+    except IndexUnavailable as error:
+        job_id = error.details.get("jobId")
+        if not isinstance(job_id, str):
+            raise
+    tell("The first index is being built. The search begins when it is ready …")
+    async with aclosing(client.events(job_id)) as jobs:
+        async for _ in jobs:
+            pass
+    return await client.call(calls.SEARCH, **fields)
 
 
 def _is_by_meaning_alone(data: dict[str, Any]) -> bool:

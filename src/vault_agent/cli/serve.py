@@ -253,6 +253,8 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
             tell(f"The server of {in_home(before.vault)} was stopped.{taken}")
         elif before.in_use is not None and before.in_use.at_terminal:
             tell("The server that ran in a terminal was stopped.")
+    if running.about_port is not None:
+        tell(running.about_port)
     if running.beside is not None:
         tell(
             f"Another server of yours runs at {running.beside.address.endpoint}, of"

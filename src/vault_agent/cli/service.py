@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import asyncclick as click
 
 from vault_agent.cli import exits
-from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.servers import server_in
 from vault_agent.cli.terminal import clean, envelope, say, tell_prose
 from vault_agent.config.keys import CONFIG_ENV
@@ -130,9 +130,21 @@ def _launchd(home: Path, variables: Mapping[str, str], log: Path) -> Service:
     )
 
 
-@click.group("service", cls=Group)
-def command() -> None:
-    """Run the server whenever you are logged in."""
+command = Noun("service")
+
+
+@command.by_itself
+@click.pass_obj
+async def status(invocation: Invocation) -> int:
+    """Run the server whenever you are logged in, or say whether it is a service.
+
+    The exit code is 4 if it is not installed.
+    """
+    service = _service(invocation, Path.home())
+    installed = service.file.is_file()
+    state = "installed" if installed else "not installed"
+    _tell(invocation, service, state, running=_is_running(service))
+    return exits.SUCCESS if installed else int(exits.Exit.NOT_FOUND)
 
 
 @command.command("install")
@@ -218,20 +230,6 @@ async def remove(invocation: Invocation) -> None:
     if remove_service(invocation) is None:
         raise NotFound("SERVICE_NOT_FOUND", "No service is installed.")
     _tell(invocation, _service(invocation, Path.home()), "removed", running=False)
-
-
-@command.command("status")
-@click.pass_obj
-async def status(invocation: Invocation) -> int:
-    """Say whether the service is installed and running.
-
-    The exit code is 4 if it is not installed.
-    """
-    service = _service(invocation, Path.home())
-    installed = service.file.is_file()
-    state = "installed" if installed else "not installed"
-    _tell(invocation, service, state, running=_is_running(service))
-    return exits.SUCCESS if installed else int(exits.Exit.NOT_FOUND)
 
 
 def is_installed(invocation: Invocation) -> bool:

@@ -216,6 +216,8 @@ async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _D
         if running is None:
             raise Misconfigured("VAULT_NOT_FOUND", "The folder does not exist.")
         endpoint = running.address.endpoint
+        if running.about_port is not None:
+            lines.append(running.about_port)
     if wait and not invocation.json:
         await follow_first_index(endpoint, invocation.layers())
     return _Done(endpoint, lines)

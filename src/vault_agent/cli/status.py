@@ -8,7 +8,6 @@ import asyncclick as click
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.each import ask_each
 from vault_agent.cli.here import root_of, vaults_here
 from vault_agent.cli.local import local_vault
 from vault_agent.cli.servers import START, in_home, server_in
@@ -22,11 +21,12 @@ from vault_agent.cli.state import (
 )
 from vault_agent.cli.terminal import as_typed, clean, counted, say, style, warn
 from vault_agent.client import calls
+from vault_agent.errors import VaultAgentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.cli.each import One
+    from vault_agent.client.client import Client
 
 
 @click.command("status", cls=Command)
@@ -41,7 +41,7 @@ async def command(invocation: Invocation) -> None:
         layers = invocation.layers()
         vault = local_vault(layers, client.vault)
         here = vaults_here(invocation) if not invocation.json else ()
-        each = await ask_each(invocation, client, lambda: client.call(calls.HEALTH)) if here else []
+        searched = await _searched(client, here)
     if invocation.passed_on(reply):
         return
     health = reply.data
@@ -56,7 +56,7 @@ async def command(invocation: Invocation) -> None:
     if health.watch is not None and health.watch.enabled:
         rows["watch"] = watch_state(health, reply.warnings)
     if here:
-        rows["in here"] = _searched(each)
+        rows["in here"] = searched
     rows["embeddings"] = embedding_state(health, reply.warnings)
     on = ", ".join(name.removesuffix(".enabled") for name in health.switched_on)
     rows["features"] = f"{clean(on)} on" if on else "none switched on"
@@ -73,7 +73,14 @@ async def command(invocation: Invocation) -> None:
     warn(each for each in reply.warnings if each.code != "INDEX_STALE")
 
 
-def _searched(vaults: Sequence[One]) -> str:
-    """Return the vaults that commands in this project speak of, with their notes."""
-    each = (f"{clean(one.name)} ({counted(one.reply.data.index.notes, 'note')})" for one in vaults)
-    return ", ".join(each)
+async def _searched(client: Client, vaults: Sequence[str]) -> str:
+    """Return the vaults that a search in this project is about, with their notes."""
+    named = []
+    for client.vault_name in vaults:
+        try:
+            notes = (await client.call(calls.HEALTH)).data.index.notes
+        except VaultAgentError as error:
+            named.append(f"{clean(client.vault_name)} ({error.what})")
+        else:
+            named.append(f"{clean(client.vault_name)} ({counted(notes, 'note')})")
+    return ", ".join(named)

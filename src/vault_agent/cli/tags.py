@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
-from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, say, tell, warn
-from vault_agent.cli.trees import show_tree, tree_options
+from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.here import client_here
+from vault_agent.cli.names import find, is_title
+from vault_agent.cli.paged import Listing
+from vault_agent.cli.terminal import clean, is_terminal, quoted, say, tell, warn
+from vault_agent.cli.trees import show_tree
 from vault_agent.client import calls
+from vault_agent.errors import NotFound
+from vault_agent.text.names import is_note
+
+if TYPE_CHECKING:
+    from vault_agent.cli.names import Place
+    from vault_agent.client.client import Client
 
 _WHERE = click.option(
     "--where",
@@ -22,18 +32,75 @@ _WHERE = click.option(
 )
 
 
-@click.group("tags", cls=Group, invoke_without_command=True)
-@tree_options
-@click.pass_context
-async def command(context: click.Context, /, **options: str | int | None) -> None:
-    """List all tags, or change those of a note.
+command = Noun("tags")
 
-    It counts the notes of each tag.
 
-    Nested tags are indented below their parent, which counts their notes too.
-    """
-    if context.invoked_subcommand is None:
-        await show_tree(context.obj, calls.TAGS, "tag", options)
+@command.by_itself
+@click.argument("name", metavar="[TAG|NOTE]", required=False)
+@click.option("--prefix", help="Only tags that begin with this text.")
+@click.option("--depth", type=int, help="Levels, 1 to 20. Default: all.")
+@click.option("-n", "--limit", type=click.IntRange(1, 1_000), help="Tags or notes.")
+@click.option(
+    "-s",
+    "--sort",
+    type=click.Choice(("name", "count")),
+    help="Order. Default: by name, at a terminal by count.",
+)
+@click.pass_obj
+async def show(invocation: Invocation, /, name: str | None, **options: Any) -> None:
+    """List all tags, the notes of one, or those of a note, and change them.
+
+    It counts the notes of each tag. Nested tags are indented below their parent, which counts
+    their notes too.
+
+    \b
+    vault-agent tags
+    vault-agent tags garden/seeds
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    if name is None:
+        if options["sort"] is None and is_terminal(sys.stdout) and not invocation.json:
+            options["sort"] = "count"
+        await show_tree(invocation, calls.TAGS, "tag", **options)
+    elif is_note(name) or not is_title(name):
+        async with invocation.client() as client:
+            await _tags_of(invocation, client, await find(invocation, client, name))
+    else:
+        await _notes_of(invocation, name, options["limit"])
+
+
+async def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
+    """Print the paths of the notes that have a tag, or the tags of the note of this name."""
+    tag = name.removeprefix("#")
+    listing = Listing(invocation, "notes", limit)
+    async with client_here(invocation) as client:
+        first = await client.call(calls.NOTES, tag=tag, limit=1)
+        place = None
+        if not first.envelope["data"]["total"]:
+            with suppress(NotFound):
+                place = await find(invocation, client, name)
+        if place is not None:
+            if not invocation.json:
+                tell(f"{quoted(tag)} is no tag. The tags of {clean(place.path or '')}:")
+            await _tags_of(invocation, client, place)
+            return
+        pages = listing.rows(
+            lambda most, cursor: client.call(calls.NOTES, tag=tag, limit=most, cursor=cursor)
+        )
+        async for notes in pages:
+            for note in notes:
+                say(clean(note["path"]))
+    listing.close(f"No note has the tag {quoted(tag)}. All tags: vault-agent tags", "note")
+
+
+async def _tags_of(invocation: Invocation, client: Client, place: Place) -> None:
+    reply = await client.call(calls.FRONTMATTER, **place.file)
+    if invocation.passed_on(reply):
+        return
+    for tag in reply.data.tags:
+        say(clean(tag))
+    if not reply.data.tags:
+        tell("The note has no tags.")
+    warn(reply.warnings)
 
 
 @command.command("add")
@@ -60,23 +127,6 @@ async def remove(
 ) -> int | None:
     """Remove tags from a note."""
     return await _change(invocation, note, {"remove": _names(tags), "where": where}, options)
-
-
-@command.command("list")
-@click.argument("note", metavar="NOTE")
-@click.pass_obj
-async def list_(invocation: Invocation, note: str) -> None:
-    """List the tags of a note."""
-    async with invocation.client() as client:
-        place = await find(invocation, client, note)
-        reply = await client.call(calls.FRONTMATTER, **place.file)
-    if invocation.passed_on(reply):
-        return
-    for tag in reply.data.tags:
-        say(clean(tag))
-    if not reply.data.tags:
-        tell("The note has no tags.")
-    warn(reply.warnings)
 
 
 def _names(tags: tuple[str, ...]) -> list[str]:

@@ -9,12 +9,12 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
-from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.filters import note_filters
 from vault_agent.cli.here import client_here
 from vault_agent.cli.local import forget_task, local_vault, recalled_task, remember_tasks
 from vault_agent.cli.names import find, known_folder
-from vault_agent.cli.paged import Listing, Page, page_options
+from vault_agent.cli.paged import Listing, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
 from vault_agent.cli.times import DAY, DAYS
 from vault_agent.client import calls
@@ -23,15 +23,10 @@ _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
 _SHOWN = ("due", "scheduled", "start", "done", "cancelled", "priority", "recurrence")
 
 
-@click.group("tasks", cls=Group)
-def command() -> None:
-    """List and change tasks in notes.
-
-    A task is a list item with a check box.
-    """
+command = Noun("tasks")
 
 
-@command.command("list")
+@command.by_itself
 @click.argument("places", nargs=-1, metavar="[PATH]...")
 @click.option(
     "--status",
@@ -40,36 +35,37 @@ def command() -> None:
     show_default=True,
     help="Only with this status.",
 )
-@note_filters("paths", "tags")
+@note_filters("tags")
 @click.option("--due-after", metavar="DATE", type=DAY, help=f"Only due from this day: {DAYS}.")
 @click.option("--due-before", metavar="DATE", type=DAY, help=f"Only due to this day: {DAYS}.")
 @page_options("Tasks")
 @click.pass_obj
-async def list_(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> None:
-    """List tasks, all or those of a note or folder.
+async def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> None:
+    """List and change tasks in notes.
+
+    A task is a list item with a check box. PATH is a note or a folder.
 
     \b
-    vault-agent tasks list --due-before +7     what is due this week
+    vault-agent tasks --due-before +7     what is due this week
+    vault-agent tasks done Plan.md:12
     """  # noqa: D301 - \\b tells the parser to keep this line
     arguments = {
-        "path": (*places, *options["paths"]),
+        "path": places,
         "status": options["status"],
         "tag": options["tags"],
         "dueAfter": options["due_after"],
         "dueBefore": options["due_before"],
     }
     seen: list[dict[str, Any]] = []
-
-    def show(page: Page) -> None:
-        seen.extend(page.rows)
-        _show(page)
-
-    async with invocation.client() as client:
-        listing = Listing(invocation, client, "tasks", options["limit"], options["cursor"])
-        await listing.show(
-            lambda limit, cursor: client.call(calls.TASKS, **arguments, limit=limit, cursor=cursor),
-            show,
+    listing = Listing(invocation, "tasks", options["limit"], options["cursor"])
+    async with client_here(invocation) as client:
+        pages = listing.rows(
+            lambda limit, cursor: client.call(calls.TASKS, **arguments, limit=limit, cursor=cursor)
         )
+        async for tasks in pages:
+            seen += tasks
+            for task in tasks:
+                _show(task)
         vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
     if vault is not None and not invocation.json:
         remember_tasks(vault, seen)
@@ -166,9 +162,9 @@ async def _set(
     return ended
 
 
-def _show(page: Page) -> None:
-    for task in page.rows:
-        fields = ", ".join(f"{name} {clean(task[name])}" for name in _SHOWN if task.get(name))
-        place = style(f"{clean(page.address(task['path']))}:{task['line']}:", "faint")
-        text = f"[{clean(task['symbol'])}] {clean(task['text'])}"
-        say(f"{place} {text}{'  ' + style(f'({fields})', 'faint') if fields else ''}")
+def _show(task: dict[str, Any]) -> None:
+    fields = ", ".join(f"{name} {clean(task[name])}" for name in _SHOWN if task.get(name))
+    place = style(f"{clean(task['path'])}:{task['line']}:", "faint")
+    text = f"[{clean(task['symbol'])}] {clean(task['text'])}"
+    space = " " if is_terminal(sys.stdout) else ""
+    say(f"{place}{space}{text}{'  ' + style(f'({fields})', 'faint') if fields else ''}")

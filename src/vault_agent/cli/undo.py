@@ -9,6 +9,8 @@ import asyncclick as click
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import client_here
+from vault_agent.cli.terminal import clean, counted, say, style, tell, warn
+from vault_agent.cli.times import ago
 from vault_agent.client import calls
 from vault_agent.errors import NotFound
 
@@ -21,20 +23,38 @@ if TYPE_CHECKING:
 @click.option(
     "--copy", is_flag=True, help="If the note has changed since, put the text before beside it."
 )
+@click.option("--list", "listed", is_flag=True, help="List the writes, or show the one with ID.")
+@click.option("--path", help="List only writes to this path.")
+@click.option("--agent", metavar="NAME", help="List only writes of this agent.")
+@click.option("-n", "--limit", type=int, default=50, show_default=True, help="Writes in the list.")
+@click.option("--cursor", hidden=True, help="Continue the page before.")
 @how_options()
 @click.pass_obj
 async def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> int | None:
     """Take back a write: the last one, or the one with this ID.
 
-    `vault-agent writes` lists them. An undo is a write too, so it can be undone.
-    """
+    An undo is a write too, so it can be undone.
+
+    \b
+    vault-agent undo --list
+    vault-agent undo --dry-run
+    """  # noqa: D301 - \\b tells the parser to keep these lines
     chosen = how(options)
-    body: dict[str, Any] = {"copy": True} if options["copy"] else {}
-    if write_id is not None:
-        body["writeId"] = write_id
+    which = {name: options.pop(name) for name in ("path", "agent", "limit", "cursor")}
+    if not options["listed"] and (which["path"] or which["agent"]):
+        raise click.UsageError("--path and --agent need --list")
     async with client_here(invocation) as client:
         if write_id is not None and invocation.vault is None and client.vault_name is not None:
             await _find_vault(client, write_id)
+        if options["listed"] and write_id is not None:
+            await _show(invocation, client, write_id)
+            return None
+        if options["listed"]:
+            await _list(invocation, client, which)
+            return None
+        body: dict[str, Any] = {"copy": True} if options["copy"] else {}
+        if write_id is not None:
+            body["writeId"] = write_id
         return await change(invocation, client, calls.WRITE_UNDO, body, chosen)
 
 
@@ -44,3 +64,59 @@ async def _find_vault(client: Client, write_id: str) -> None:
         await client.call(calls.ONE_WRITE, write_id=write_id)
     except NotFound:
         client.vault_name = None
+
+
+async def _list(invocation: Invocation, client: Client, which: dict[str, Any]) -> None:
+    """Print the writes, newest first, with the IDs to undo them."""
+    reply = await client.call(calls.WRITES, **which)
+    if invocation.passed_on(reply):
+        return
+    data = reply.envelope["data"]
+    for entry in data["writes"]:
+        who = f" by {clean(entry['agent'])}" if entry["agent"] else ""
+        is_done = entry["state"] == "done"
+        state = "" if is_done else f"  [{clean(entry['state'])}]"
+        gone = "  (cannot be undone)" if is_done and not entry["undoable"] else ""
+        say(
+            f"{style(clean(entry['writeId']), 'faint')}  {ago(entry['time']):<16}"
+            f" {clean(entry['operation'])} {_paths(entry)}{who}{state}{gone}"
+        )
+        if entry["warning"]:
+            say(f"    {style(clean(entry['warning']), 'warning')}")
+    if not data["writes"]:
+        tell("No writes.")
+    warn(reply.warnings)
+    if data["hasMore"]:
+        tell(f"There are more: --limit {min(200, 2 * which['limit'])}")
+
+
+def _paths(entry: dict[str, Any]) -> str:
+    files = entry["files"]
+    if not files:
+        return ""
+    first = next((file for file in files if file["before"]), files[0])  # a move is the main thing
+    path = style(clean(first["path"]), "strong")
+    if first["before"]:
+        path = f"{clean(first['before'])} -> {path}"
+    more = entry["fileCount"] - 1
+    return f"{path} and {counted(more, 'other file')}" if more > 0 else path
+
+
+async def _show(invocation: Invocation, client: Client, write_id: str) -> None:
+    """Print one write, and whether somebody has changed the note since."""
+    reply = await client.call(calls.ONE_WRITE, write_id=write_id)
+    if invocation.passed_on(reply):
+        return
+    data = reply.envelope["data"]
+    entry = data["write"]
+    say(f"{clean(entry['writeId'])}  {clean(entry['operation'])}  {clean(entry['state'])}")
+    say(f"{clean(entry['time'])}  {clean(entry['agent'] or 'owner')}  {clean(entry['client'])}")
+    for file in entry["files"]:
+        hashes = [str(file[name] or "-")[:16] for name in ("hashBefore", "hashAfter")]
+        shown = f"  {style(' -> '.join(hashes), 'faint')}" if hashes != ["-", "-"] else ""
+        moved = f"{clean(file['before'])} -> " if file["before"] else ""
+        say(f"  {moved}{clean(file['path'])}{shown}")
+    if data["changedSince"]:
+        tell("Somebody has changed the note since.")
+    if entry["state"] == "done" and not entry["undoable"]:
+        tell("It cannot be undone any more.")

@@ -1,19 +1,31 @@
-"""`vault-agent vaults`."""
+"""`vault-agent vaults`: the folders of notes, and the indexes of those that are gone."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.terminal import clean, counted, envelope, say, tell
+from vault_agent.cli.asking import DECLINED, agreed
+from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.indexes import (
+    described,
+    folder_of_indexes,
+    gone,
+    index_of,
+    known_indexes,
+    megabytes,
+    remove_indexes,
+)
+from vault_agent.cli.registering import counts_as_text, entry_of, notes_by_type, shown_name
+from vault_agent.cli.terminal import clean, envelope, say, tell, warn
 from vault_agent.config import rules
 from vault_agent.config.connection import index_folders, several_vaults, vault_root
-from vault_agent.config.project import find_project, project_at
+from vault_agent.config.project import Project, find_project, project_at
+from vault_agent.config.project_file import read_project_file
 from vault_agent.config.registry import (
     DEFAULT,
     GLOBAL,
@@ -23,51 +35,58 @@ from vault_agent.config.registry import (
     clean_name,
     forget_vault,
     is_uid,
+    named_vault,
     new_uid,
     read_registry,
 )
-from vault_agent.config.trust import is_trusted
-from vault_agent.errors import Forbidden, Misconfigured
+from vault_agent.config.trust import is_trusted, trusted_entry
+from vault_agent.errors import Forbidden, Misconfigured, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from vault_agent.cli.indexes import Index
+    from vault_agent.config.layers import Layer
+
+command = Noun("vaults")
 
 
-@click.group("vaults", cls=Group, invoke_without_command=True)
-@click.pass_context
-async def command(context: click.Context) -> None:
-    """List, add and forget other folders of notes."""
-    if context.invoked_subcommand is None:
-        _list(context.obj)
-
-
-@command.command("list")
+@command.by_itself
 @click.pass_obj
-async def list_(invocation: Invocation) -> None:
-    """List the vaults with their folders."""
-    _list(invocation)
+async def show(invocation: Invocation) -> None:
+    """List, add and forget folders of notes.
 
-
-def _list(invocation: Invocation) -> None:
+    It also names the indexes of folders that are gone, or no vaults any more.
+    """
     entries, layers = read_registry(), invocation.layers()
     default = vault_root(layers)
+    indexes = known_indexes(folder_of_indexes(invocation))
     if invocation.json:
-        rows = [_row(each) for each in entries]
+        rows = [_row(entry) for entry in entries]
         if default is not None:
             row = {"name": DEFAULT, "role": DEFAULT, "identity": rules.vault_identity(default)}
             rows.insert(0, {**row, "path": str(default), "state": "ok", "uid": None, "added": None})
-        envelope({"vaults": rows})
+        envelope({"vaults": rows, "indexes": [_index_row(index) for index in indexes]})
         return
     shared = _shared(entries)
     lines = [(DEFAULT, str(default), "")] if default is not None else []
     lines += [
-        (each.identity if each.address in shared else each.address, str(each.root), _state(each))
-        for each in entries
+        (
+            entry.identity if entry.address in shared else entry.address,
+            str(entry.root),
+            _state(entry),
+        )
+        for entry in entries
     ]
     widest = max((len(name) for name, _, _ in lines), default=0)
     for name, root, state in lines:
         note = f"  ({state})" if state not in ("", "ok") else ""
         say(f"{clean(name):<{widest}}  {clean(root)}{note}")
+    for index in _unlisted(indexes, layers):
+        state = "gone" if index.is_gone else "in use" if index.served else "not on the list"
+        say(f"{index.name}  {index.of}  ({state}; its index has {megabytes(index.size)})")
+    if gone(indexes):
+        tell("To remove the indexes of what is gone: vault-agent vaults forget --gone")
     if not entries:
         tell(
             "No other vaults. `vault-agent vaults add FOLDER` adds one, and `vault-agent init` in a"
@@ -77,12 +96,47 @@ def _list(invocation: Invocation) -> None:
         tell("Several vaults are off: vault-agent enable vaults")
 
 
+def _unlisted(indexes: Sequence[Index], layers: Sequence[Layer]) -> list[Index]:
+    """Return the indexes of folders that are no vault of the list."""
+    listed = {vault_root(layers), *(entry.root for entry in read_registry())}
+    return [index for index in indexes if index.vault is None or index.vault not in listed]
+
+
+def _index_row(index: Index) -> dict[str, Any]:
+    return {
+        "id": index.folder.name,
+        "vault": str(index.vault) if index.vault else None,
+        "vaultExists": not index.is_gone if index.vault else None,
+        "bytes": index.size,
+        "changed": index.changed,
+        "served": index.served,
+    }
+
+
 @command.command("add")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
 @click.option("--name", help="What to call it. Default: the name of the folder.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before the notes of a project.")
 @click.pass_obj
-async def add(invocation: Invocation, folder: Path, name: str | None) -> None:
-    """Add another folder of notes, as a vault of its own."""
+async def add(
+    invocation: Invocation, folder: Path | None, name: str | None, yes: bool
+) -> int | None:
+    """Add another folder of notes, as a vault of its own.
+
+    Without a FOLDER, or with that of a project, it allows the vault of the project: its notes
+    become part of what agents read. Look at them first if others have written them. A project that
+    was moved must be allowed again.
+    """
+    project = _project(folder)
+    if project is not None:
+        return _allow(invocation, project, yes=yes)
+    if folder is None:
+        raise NotFound(
+            "VAULT_UNKNOWN",
+            "This folder is in no project with a vault.",
+            remedy="Run `vault-agent init` to make one, or name a folder of notes:"
+            " `vault-agent vaults add FOLDER`.",
+        )
     root = Path(os.path.realpath(folder.expanduser()))
     if not root.is_dir():
         raise Misconfigured("CONFIG_INVALID", "There is no such folder.")
@@ -110,69 +164,133 @@ async def add(invocation: Invocation, folder: Path, name: str | None) -> None:
     entry = add_vault(Registered(root, Role.OTHER, chosen, uid))
     if invocation.json:
         envelope({"added": _row(entry)})
-        return
+        return None
     name = clean(entry.address)
     if several_vaults(invocation.layers()):
         tell(f"{name} is added. Search it with --vault {name}.")
     else:
         tell(f"{name} is added. To search it with --vault {name}, first: vault-agent enable vaults")
+    return None
+
+
+def _project(folder: Path | None) -> Project | None:
+    """Return the project that is named by its folder or that of its vault, or the one here."""
+    if folder is None:
+        return find_project()
+    root = Path(os.path.realpath(folder.expanduser()))
+    for place in (root, root.parent.parent):
+        project = project_at(place) if place.is_dir() else None
+        if project is not None and root in (place, project.vault):
+            return project
+    return None
+
+
+def _allow(invocation: Invocation, project: Project, *, yes: bool) -> int | None:
+    """Put the vault of a project on the list, after a question if it has notes."""
+    warn((*project.warnings, *read_project_file(project.folder).warnings))
+    is_known = trusted_entry(project, read_registry()) is not None
+    counts = notes_by_type(project.vault)
+    if not is_known:
+        if not invocation.json:
+            say(f"{clean(str(project.vault))}")
+            say(f"project {shown_name(project)}: {counts_as_text(counts)}")
+        if not agreed("Index these notes and give them to agents?", yes=yes):
+            tell("Nothing was changed.")
+            return DECLINED
+    entry = add_vault(entry_of(project))
+    if invocation.json:
+        row = {"name": entry.address, "path": str(entry.root), "types": counts}
+        envelope({**row, "added": not is_known})
+        return None
+    tell(f"{entry.address} is allowed{' already' if is_known else ''}.")
+    if not several_vaults(invocation.layers()):
+        tell("Several vaults are off. To serve it: vault-agent enable vaults")
+    return None
 
 
 @command.command("forget")
-@click.argument("name", metavar="NAME|FOLDER")
+@click.argument("name", metavar="[NAME|FOLDER|INDEX]", required=False)
+@click.option("--index", "with_index", is_flag=True, help="Remove its index too.")
+@click.option("--gone", "all_gone", is_flag=True, help="Remove all indexes without a vault.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-async def forget(invocation: Invocation, name: str) -> None:
-    """Remove a vault from the list. Its notes are not touched."""
-    entry = forget_vault(name)
-    if invocation.json:
-        envelope({"forgotten": _row(entry)})
-        return
-    tell(f"{clean(entry.address)} is forgotten. Its notes are where they were.")
-    tell("To remove its index too: vault-agent indexes list")
+async def forget(
+    invocation: Invocation, name: str | None, with_index: bool, all_gone: bool, yes: bool
+) -> int | None:
+    """Take a vault off the list. Its notes are not touched.
 
-
-@command.command("check")
-@click.pass_obj
-async def check(invocation: Invocation) -> int:
-    """Find vaults that are missing, replaced or named alike.
-
-    The exit code is 1 if there are problems.
+    INDEX is the ID of an index of a folder that is no vault of the list. An index can be built
+    again. The undo of writes and embeddings cannot, so it names the indexes that have them, and
+    asks.
     """
+    if (name is None) != all_gone:
+        raise click.UsageError("give the NAME of a vault, or --gone")
+    indexes = known_indexes(folder_of_indexes(invocation))
+    index = index_of(_unlisted(indexes, invocation.layers()), name or "")
+    forgotten, own = None, []
+    if all_gone:
+        chosen = gone(indexes)
+    elif index is not None:
+        chosen = [index]
+    else:
+        forgotten = named_vault(name or "", read_registry())
+        own = [index for index in indexes if index.vault == forgotten.root]
+        chosen = own if with_index else []
+    if not remove_indexes(chosen, yes=yes):
+        tell("Nothing was removed.")
+        return DECLINED
+    if forgotten is not None:
+        forget_vault(name or "")
+    if invocation.json:
+        envelope(
+            {
+                "forgotten": _row(forgotten) if forgotten is not None else None,
+                "removed": [index.folder.name for index in chosen],
+                "bytes": sum(index.size for index in chosen),
+            }
+        )
+        return None
+    if forgotten is not None:
+        tell(f"{clean(forgotten.address)} is forgotten. Its notes are where they were.")
+        if own and not with_index:
+            tell("Its index stays. To remove both, add --index.")
+    if chosen or forgotten is None:
+        say(f"Removed {described(chosen)}.")
+    return None
+
+
+def problems() -> Iterator[tuple[str, str]]:
+    """Yield the vaults that are missing, replaced or named alike, each with what to do."""
     entries = read_registry()
-    problems = [(each.address, problem) for each in entries if (problem := _problem(each))]
-    problems += [
-        (address, "Several vaults have this name. Use their identities, or forget some.")
-        for address in sorted(_shared(entries))
-    ]
+    for entry in entries:
+        if (problem := _problem(entry)) is not None:
+            yield entry.address, problem
+    for address in sorted(_shared(entries)):
+        yield address, "Several vaults have this name. Use their identities, or forget some."
     try:
         project = find_project()
-        if project is not None and project.warnings:
-            problems.append((project.folder.name, project.warnings[0].message))
     except Forbidden as refusal:
-        problems.append(("this project", refusal.message))
-    if invocation.json:
-        listed = [{"vault": name, "problem": what} for name, what in problems]
-        envelope({"problems": listed})
-    else:
-        for name, what in problems:
-            say(f"{clean(name)}: {what}")
-        tell(counted(len(problems), "problem") if problems else "No problems.")
-    return 1 if problems else 0
+        yield "this project", refusal.message
+        return
+    if project is not None and project.warnings:
+        yield project.folder.name, project.warnings[0].message
 
 
 def _problem(entry: Registered) -> str | None:
     state = _state(entry)
     if state == "missing":
         return (
-            "The folder is missing. If it was moved, run `vault-agent trust` in its new place: the"
-            f" index is kept. If it is gone, run `vault-agent vaults forget {entry.address}`."
+            "The folder is missing. If it was moved, run `vault-agent vaults add` in its new place:"
+            f" the index is kept. If it is gone, run `vault-agent vaults forget {entry.address}`."
         )
     if state == "not trusted":
-        return "Another vault is in the folder now. Run `vault-agent trust` there to allow it."
+        return "Another vault is in the folder now. Run `vault-agent vaults add` there to allow it."
     if entry.role is Role.PROJECT and entry.root.parts[-2:] == (".synk", "vault"):
         ours = project_at(entry.root.parent.parent)
         if ours is not None and ours.is_ours:
-            return "The project has a newer vault in .vault-agent. Run `vault-agent trust` there."
+            return (
+                "The project has a newer vault in .vault-agent. Run `vault-agent vaults add` there."
+            )
     return None
 
 

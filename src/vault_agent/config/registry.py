@@ -122,21 +122,21 @@ def forget_vault(name: str, path: Path | None = None) -> Registered:
         NotFound: `VAULT_UNKNOWN` if there is no such vault.
         Misconfigured: `CONFIG_INVALID` if several have this name.
     """
-    removed: list[Registered] = []
+    forgotten = named_vault(name, read_registry(path))
+    _rewrite(path or registry_path(), lambda old: [vault for vault in old if vault != forgotten])
+    return forgotten
 
-    def change(entries: tuple[Registered, ...]) -> list[Registered]:
-        folder = Path(os.path.realpath(Path(name).expanduser()))
-        removed[:] = [each for each in entries if each.root == folder] or [
-            each for each in entries if each.answers_to(name)
-        ]
-        if not removed:
-            raise unknown_vault(entry.address for entry in entries)
-        if len(removed) > 1:
-            raise Misconfigured("CONFIG_INVALID", "Several vaults have this name. Name a folder.")
-        return [each for each in entries if each not in removed]
 
-    _rewrite(path or registry_path(), change)
-    return removed[0]
+def named_vault(name: str, entries: tuple[Registered, ...]) -> Registered:
+    """Return the vault with this name or folder. Raises as `forget_vault`."""
+    folder = Path(os.path.realpath(Path(name).expanduser()))
+    named = [entry for entry in entries if entry.root == folder]
+    named = named or [entry for entry in entries if entry.answers_to(name)]
+    if not named:
+        raise unknown_vault(entry.address for entry in entries)
+    if len(named) > 1:
+        raise Misconfigured("CONFIG_INVALID", "Several vaults have this name. Name a folder.")
+    return named[0]
 
 
 def unknown_vault(known: Iterable[str]) -> NotFound:

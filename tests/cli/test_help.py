@@ -1,0 +1,73 @@
+"""The help: a first screen, all commands, and one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+import pytest
+
+from vault_agent import __version__
+from vault_agent.cli.run import COMMANDS, FIRST, SECTIONS, program
+
+if TYPE_CHECKING:
+    from tests.cli.fake import Run
+
+GONE = (
+    "adr", "backlinks", "devlog", "embedding", "folders", "frontmatter", "indexes", "mentions",
+    "mkdir", "promote", "replace", "section", "session", "trust", "watch", "writes", "agents",
+    "hooks",
+)  # fmt: skip
+
+
+async def test_the_first_screen_names_what_most_people_need(run: Run):
+    shown = (await run("--help")).out
+    assert len(FIRST) == 15
+    for name in COMMANDS:
+        assert bool(re.search(rf"^  {name} ", shown, re.MULTILINE)) == (name in FIRST), name
+    assert "vault-agent help all" in shown
+
+
+async def test_all_commands_stand_in_sections(run: Run):
+    shown = (await run("help", "all")).out
+    places = [shown.index(f"{title}:") for title in SECTIONS]
+    assert places == sorted(places)
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", shown, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("words", [("links",), ("links", "check"), ("search",)], ids=" ".join)
+async def test_the_help_of_a_command_is_that_of_its_option(run: Run, words: tuple[str, ...]):
+    assert (await run("help", *words)).out == (await run(*words, "--help")).out
+
+
+async def test_a_mistyped_name_has_no_help(run: Run):
+    assert "did you mean search?" in (await run("help", "serch")).err
+
+
+async def test_the_version_is_a_command_too(run: Run):
+    assert (await run("version")).out == f"vault-agent {__version__}\n"
+
+
+@pytest.mark.parametrize("name", GONE)
+async def test_no_old_name_stays(run: Run, name: str):
+    ended = await run(name, "x")
+    assert (ended.code, "No such command" in ended.err) == (2, True)
+
+
+def test_the_sections_tell_what_the_commands_tell_themselves():
+    context = click.Context(program)
+    for section in SECTIONS.values():
+        for name, sentence in section.items():
+            command = program.get_command(context, name)
+            assert command is not None
+            first = " ".join((command.help or "").split())
+            assert first.startswith(sentence.rstrip(".")), name
+
+
+async def test_a_noun_alone_lists_and_its_verbs_are_named(run: Run):
+    for noun in ("tags", "tasks", "vaults", "jobs", "agent", "journal", "config", "service"):
+        shown = (await run(noun, "--help")).out
+        assert "Commands:" in shown, noun
+        assert shown.startswith(f"Usage: vault-agent {noun} [OPTIONS]"), noun
