@@ -6,7 +6,6 @@ import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
 
 from vault_agent import __version__
 from vault_agent.config import rules
@@ -27,6 +26,7 @@ from vault_agent.mcp.connections import ServerAt
 from vault_agent.mcp.lists import is_handshake, is_list, result_for
 from vault_agent.mcp.relay import MAX_LINE_BYTES, Refused, run_relay
 from vault_agent.system.address import live_address
+from vault_agent.system.ports import is_answering
 
 if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
@@ -198,7 +198,7 @@ class _Finder:
         if (
             server is not None
             and not failed
-            and answers(server.endpoint)
+            and is_answering(server.endpoint)
             and not self._ended(server.endpoint, fixed=fixed)
         ):
             return server
@@ -233,7 +233,7 @@ class _Finder:
 
         ask_to_end(noted.pid)
         deadline = time.monotonic() + _SECONDS_TO_END
-        while answers(noted.endpoint) and time.monotonic() < deadline:
+        while is_answering(noted.endpoint) and time.monotonic() < deadline:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         return True
 
@@ -250,7 +250,7 @@ class _Finder:
 
     def _endpoint(self) -> str | None:
         live = self._live()
-        return live.endpoint if live is not None and answers(live.endpoint) else None
+        return live.endpoint if live is not None and is_answering(live.endpoint) else None
 
     def _same(self) -> list[str]:
         """Return the flags that name the same vault."""
@@ -263,15 +263,3 @@ class _Finder:
 
     def _read(self) -> tuple[Layer, ...]:
         return read_layers(self._flags, self._config)
-
-
-def answers(endpoint: str) -> bool:
-    """Whether something listens there."""
-    import socket
-
-    parts = urlsplit(endpoint)
-    try:
-        with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=2):
-            return True
-    except OSError:
-        return False

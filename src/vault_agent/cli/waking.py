@@ -35,9 +35,9 @@ def wake(invocation: Invocation) -> None:
         return
     if own_server(layers) is not None:
         return
-    from vault_agent.cli.relay import answers  # slow, and seldom needed
+    from vault_agent.system.ports import is_answering  # slow, and seldom needed
 
-    if answers(connection(layers).endpoint):
+    if is_answering(connection(layers).endpoint):
         return  # the server of another vault: the reply warns of it
     tell("No server runs. Starting one, which ends when nobody asks it for a while …")
     flags = [] if invocation.config is None else ["--config", str(invocation.config)]

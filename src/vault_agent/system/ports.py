@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from urllib.parse import urlsplit
 
 from vault_agent.errors import Misconfigured
 
@@ -71,3 +72,13 @@ def _not_bound(error: OSError, host: str, port: int) -> Misconfigured:
     return Misconfigured(
         "CONFIG_INVALID", f"server.host {host} is not an address of this computer. Try 127.0.0.1."
     )
+
+
+def is_answering(endpoint: str) -> bool:
+    """Whether something listens there."""
+    parts = urlsplit(endpoint)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=2):
+            return True
+    except OSError:
+        return False
