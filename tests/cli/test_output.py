@@ -521,7 +521,7 @@ async def test_no_job_is_started_for_another_vault_unless_the_endpoint_is_typed(
     assert orjson.loads(ended.out)["error"]["code"] == "VAULT_MISMATCH"
     assert ended.err.startswith(
         f"VAULT_MISMATCH: The server at {server.endpoint} serves another vault (Others) than"
-        " vault.root names. Serve yours instead "
+        " vault.root names. To serve yours instead: "
     )
     assert [method for method, *_ in server.asked] == ["GET"]
     typed = await run(command, "--endpoint", server.endpoint, **mine)

@@ -48,7 +48,7 @@ async def command(
         return None
     if template is not None and template.endswith("/") and path is kind is title is None:
         async with client_here(invocation) as client:
-            folder = {"path": template}
+            folder = {"path": template.removesuffix("/")}
             return await change(invocation, client, calls.WRITE_FOLDER, folder, chosen)
     if path is None and title is None:
         raise click.UsageError(
