@@ -105,7 +105,11 @@ def test_every_code_is_described():
 
 
 def test_every_command_prints_its_help():
-    waiting = [click.Context(program, info_name="vault-agent", obj=Invocation())]
+    waiting = [
+        click.Context(
+            program, **program.context_settings, info_name="vault-agent", obj=Invocation()
+        )
+    ]
     for context in waiting:
         assert context.command.get_help(context).startswith("Usage: vault-agent")
         if isinstance(context.command, click.Group):

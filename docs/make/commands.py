@@ -29,7 +29,7 @@ These options are valid before and after the command."""
 
 def page() -> str:
     """Return the page."""
-    context = click.Context(program, info_name=NAME, obj=Invocation())
+    context = click.Context(program, **program.context_settings, info_name=NAME, obj=Invocation())
     everywhere = [each for each in program.params if isinstance(each, click.Option)]
     parts = [_HEAD, _options(everywhere), *_exit_codes()]
     shown: dict[object, str] = {}

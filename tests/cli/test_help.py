@@ -57,7 +57,7 @@ async def test_no_old_name_stays(run: Run, name: str):
 
 
 def test_the_sections_tell_what_the_commands_tell_themselves():
-    context = click.Context(program)
+    context = click.Context(program, **program.context_settings)
     for section in SECTIONS.values():
         for name, sentence in section.items():
             command = program.get_command(context, name)

@@ -82,7 +82,7 @@ async def test_a_completion_script_is_printed_for_each_shell(run: Run, shell: st
 
 async def test_commands_options_and_settings_are_completed(run: Run):
     expected = {
-        "vault-agent re": {"reindex", "related", "replace"},
+        "vault-agent re": {"reindex", "related"},
         "vault-agent get ": {"note", "chunk", "attachment"},
         "vault-agent search --mode h": {"hybrid"},
         "vault-agent config set embedding.b": {"embedding.batch_size"},

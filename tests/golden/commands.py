@@ -44,7 +44,7 @@ ONLY_REFUSED: dict[str, str] = {}
 
 def every() -> set[str]:
     """Return the names of all commands, those in groups with the name of the group."""
-    context = click.Context(program)
+    context = click.Context(program, **program.context_settings)
     return {
         name
         for command in COMMANDS
