@@ -72,7 +72,7 @@ def test_what_can_hide_text_is_not_done_without_an_answer(server: WritableProgra
         ("write", "Asked", "--mode", "overwrite", "-t", "x"),
         ("delete", "Asked"),
         ("move", "Asked", "Other"),
-        ("replace", "Asked", "o.e", "x", "--regex"),
+        ("edit", "replace", "Asked", "o.e", "x", "--regex"),
     ):
         refused = server.run(*command)
         assert (refused.returncode, refused.stderr.split(":")[0]) == (2, "CONFIRM_REQUIRED")

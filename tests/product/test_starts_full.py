@@ -78,7 +78,7 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
     assert f"Set vault.root to {shared}" in made
     run("serve", "--background", "--port", "0")
     try:
-        assert "project:shop" in run("vaults", "list")
+        assert "project:shop" in run("vaults")
         assert "Set vault.root" not in run("init", "--yes")
         journals = shop / ".vault-agent" / "vault" / "journals"
         eventually(lambda: len(list(journals.glob("*.md"))) == 2)

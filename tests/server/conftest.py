@@ -166,7 +166,7 @@ class FakeEngine:
 
     read_files = in_folder = read
 
-    async def note(self, note_id, *, allow_large, path):
+    async def read_whole(self, note_id, *, allow_large, path):
         if note_id != NOTE_ID:
             raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
         content = "# Lamp\n" * (40_000 if allow_large else 1)
@@ -174,7 +174,7 @@ class FakeEngine:
             NOTE_ID, "Lamp.md", "Lamp", Metadata(), content, len(content), "n1", (), ()
         )
 
-    async def chunk(self, note_id, index):
+    async def read_chunk(self, note_id, index):
         if index > 3:
             raise NotFound("CHUNK_NOT_FOUND", "There is no such chunk.")
         return ChunkContent(

@@ -105,12 +105,12 @@ async def test_an_unread_reply_is_not_buffered_forever(kind: str):
         "an attachment": DOWNLOAD,
     }
     async with run(limits=replace(SHORT, connections=1)) as server:
-        note = await server.engine.note(NOTE_ID, allow_large=False, path=None)
+        note = await server.engine.read_whole(NOTE_ID, allow_large=False, path=None)
 
         async def huge(*arguments, **options):
             return replace(note, content="filler\n" * 5_000_000)
 
-        server.engine.note = huge
+        server.engine.read_whole = huge
         server.engine.files["huge.png"] = CONTENT * 3000
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
         writer.write(requests[kind])
@@ -140,7 +140,7 @@ async def test_a_read_that_nobody_waits_for_ends():
             ended.set()
 
     async with run() as server, asyncio.timeout(PATIENCE):
-        server.engine.note = endless
+        server.engine.read_whole = endless
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         writer.write(f"GET /notes/{NOTE_ID} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         await begun.wait()
@@ -159,7 +159,7 @@ async def test_a_stop_does_not_wait_for_what_only_reads(monkeypatch: pytest.Monk
 
     async with asyncio.timeout(PATIENCE):
         async with run() as server:
-            server.engine.note = endless
+            server.engine.read_whole = endless
             _reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
             writer.write(f"GET /notes/{NOTE_ID} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             await begun.wait()
@@ -333,7 +333,7 @@ async def test_a_new_connection_is_closed_if_all_are_busy():
         await asyncio.Event().wait()
 
     async with run(limits=Limits(connections=2)) as server:
-        server.engine.note = endless
+        server.engine.read_whole = endless
         busy = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(2)]
         for _, writer in busy:
             writer.write(f"GET /notes/{NOTE_ID} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())

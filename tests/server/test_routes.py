@@ -279,7 +279,7 @@ async def test_health_responds_while_a_large_note_is_fetched(server):
     async def large(note_id, *, allow_large, path):
         return note_of("line of a large note\n" * 3_000_000)
 
-    server.engine.note = large
+    server.engine.read_whole = large
     fetching = asyncio.create_task(server.request("GET", f"/notes/{NOTE_ID}?allowLarge=true"))
     answered = 0
     while not fetching.done():
