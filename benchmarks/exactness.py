@@ -152,6 +152,10 @@ def between(note: bytes, after: bytes, start: int, end: int) -> None:
     check(right=len(after) >= start + len(note) - end, what="the places overlap")
 
 
+_DELETED = re.compile(r"(🏁|onCompletion::)\s*delete", re.IGNORECASE)
+"""The mark of a task that is removed when it is done."""
+
+
 class Check:
     """The checks of one note."""
 
@@ -414,7 +418,13 @@ class Check:
         line = self.text[place.start : place.end]
         operation = f"task: {status}"
         after = self.edit(operation, set_status, wanted, status, DAY)
-        between(self.note, after, self.byte(place.start), self.byte(place.end))
+        start, end = self.byte(place.start), self.byte(place.end)
+        if _DELETED.search(line) and status in (Status.DONE, Status.TOGGLE):
+            # It goes with its line end, or the next occurrence takes its place.
+            rest = self.note[end:]
+            between(self.note, after, start, end + len(rest) - len(rest.lstrip(b"\r\n")))
+            return
+        between(self.note, after, start, end)
         now = next(
             each
             for each in Document(after.removeprefix(BOM).decode()).tasks
