@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -184,3 +185,17 @@ async def test_getting_a_default_prints_it_and_exits_0(run: Run, key: str):
     ended = await run("config", "get", key)
     assert ended.code == 0
     assert ended.out.strip()
+
+
+async def test_a_setting_that_is_gone_is_named_with_the_command_that_removes_it(run: Run):
+    file = Path((await run("config", "path")).out.strip())
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("[write]\nno_longer = 1\nundo_days = 3\n")
+    file.chmod(0o600)
+    refused = await run("status")
+    assert refused.code == 2
+    removes = re.findall(r"`vault-agent ([^`]+)`", refused.err)[-1]
+    assert removes == "config unset write.no_longer"
+    assert (await run(*removes.split())).out == "write.no_longer removed\n"
+    assert file.read_text() == "[write]\nundo_days = 3\n"
+    assert "unknown setting" in (await run("config", "unset", "write.no_longer")).err

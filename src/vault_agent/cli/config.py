@@ -23,7 +23,7 @@ from vault_agent.cli.terminal import (
     tell_prose,
 )
 from vault_agent.config import rules
-from vault_agent.config.keys import KEYS
+from vault_agent.config.keys import KEYS, Key
 from vault_agent.config.layers import known_key
 from vault_agent.errors import InvalidRequest, Misconfigured
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.config import Config
-    from vault_agent.config.keys import Key
     from vault_agent.config.layers import Layer
 
 _UNSET = "unset"
@@ -128,8 +127,9 @@ async def unset(invocation: Invocation, name: str) -> None:
     from vault_agent.config.edit import has_setting
     from vault_agent.config.layers import config_path
 
-    key = known_key(name)
-    if not invocation.json and not has_setting(config_path(invocation.config), key):
+    is_set = has_setting(config_path(invocation.config), name)
+    key = Key(name, "") if is_set and name not in KEYS else known_key(name)
+    if not invocation.json and not is_set:
         say(f"{name} is not in the config file. Nothing was changed.")
         return
     await _change(invocation, key, None)
@@ -162,7 +162,7 @@ async def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     say(f"{name} removed" if shown is None else f"{name} = {clean(shown)}")
     for problem in problems:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
-    for line in after_change(invocation, before, [name]):
+    for line in after_change(invocation, before, [name] if name in KEYS else []):
         tell_prose(line)
 
 

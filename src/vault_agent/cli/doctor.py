@@ -119,9 +119,12 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
 
 def _repair_of(error: Misconfigured, invocation: Invocation) -> str:
     """Return how a wrong setting is repaired: by a command, or in the file."""
+    from vault_agent.cli.run import unknown_setting
     from vault_agent.config.keys import KEYS
     from vault_agent.config.layers import config_path
 
+    if gone := unknown_setting(error):
+        return f"vault-agent config unset {gone}"
     keys = [problem["key"] for problem in error.details.get("problems", ())]
     if keys and keys[0] in KEYS:
         return f"vault-agent config set {keys[0]} VALUE"

@@ -314,6 +314,18 @@ def _internal(defect: Exception) -> Failed:
     )
 
 
+def unknown_setting(error: VaultAgentError) -> str | None:
+    """Return the setting of the config file that this version does not know, if one is wrong."""
+    problems = error.details.get("problems")
+    for problem in problems if isinstance(problems, list) else ():
+        if (
+            "unknown setting" in problem["rule"]
+            and f"{problem['key']} (config file)" in error.message
+        ):
+            return str(problem["key"])
+    return None
+
+
 _RIGHTS = {"move": "move", "delete": "delete", "write": "overwrite"}
 """Rights that writing does not include by itself, by the commands whose line names them."""
 
@@ -351,6 +363,8 @@ def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
         return f"{error.what} Run `vault-agent enable write{more}`."
     if error.code == "NOTE_EXISTS" and arguments[:1] == ["write"]:
         return f"{error.message.rstrip('.')}: --mode append."
+    if error.code == "CONFIG_INVALID" and (gone := unknown_setting(error)):
+        return f"{error.message} To remove it: `vault-agent config unset {clean(gone)}`"
     job = error.details.get("jobId")
     if error.code == "INDEX_BUSY" and isinstance(job, str) and job not in error.message:
         return f"{error.message} Follow it: vault-agent jobs follow {clean(job)}"

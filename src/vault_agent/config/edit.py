@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.config.keys import KEYS, Key
 from vault_agent.config.layers import (
     Layer,
     Problem,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     import tomlkit
 
-    from vault_agent.config.keys import Key
 
 _PLACES = {"vault.root", "index.dir"}
 """Settings of folders, of which the one must not hold the other."""
@@ -60,7 +60,9 @@ def set_values(
     Raises:
         Misconfigured: `CONFIG_INVALID` for an invalid value, and what `accept` raises.
     """
-    keys = [known_key(name) for name in changes]
+    keys = [
+        known_key(name) if text is not None else _any_key(name) for name, text in changes.items()
+    ]
     values = [
         None if text is None else _typed(key, text)
         for key, text in zip(keys, changes.values(), strict=True)
@@ -87,14 +89,19 @@ def set_values(
     return problems
 
 
-def has_setting(path: Path, key: Key) -> bool:
-    """Whether the file has a setting, even a wrong one.
+def has_setting(path: Path, name: str) -> bool:
+    """Whether the file has a setting, even a wrong one, or one that only another version knows.
 
     Raises:
         Misconfigured: `CONFIG_INVALID` if the file is not TOML.
     """
+    key = _any_key(name)
     section = parsed_document(read_text(path) or "", path.name).get(key.section)
     return isinstance(section, dict) and key.option in section
+
+
+def _any_key(name: str) -> Key:
+    return KEYS.get(name) or Key(name, "")
 
 
 def parsed_document(text: str, name: str) -> tomlkit.TOMLDocument:
