@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from tests.server.test_serve import free_port
 from tests.support.folders import below
 
 from vault_agent.cli import detached
@@ -88,12 +89,13 @@ async def test_a_server_in_the_background_is_found_and_stopped(
 
 
 @pytest.mark.usefixtures("vault")
-async def test_a_search_starts_the_server_and_waits_for_the_first_index(run_apart: Run):
+async def test_a_search_starts_the_server_and_waits_for_the_first_index(run: Run, run_apart: Run):
+    await run("config", "set", "server.port", str(free_port()))
     try:
-        found = await run_apart("search", "bones", VAULT_AGENT_SERVER_PORT="0")
+        found = await run_apart("search", "bones")
         assert (found.code, "Stock.md" in found.out) == (0, True), found.err
         assert found.err.startswith("No server runs. Starting one")
-        again = await run_apart("search", "bones", VAULT_AGENT_SERVER_PORT="0")
+        again = await run_apart("search", "bones")
         assert (again.out, again.err) == (found.out, "")
     finally:
         assert (await run_apart("serve", "--stop")).code == 0

@@ -84,6 +84,8 @@ async def test_a_running_server_uses_each_setting_at_once(
     port = str(free_port())
     told = await run("config", "set", "server.port", port)
     assert f":{port} uses it from now on" in told.err
+    told = await run("config", "set", "server.host", "localhost")  # also at ::1, where there is one
+    assert f":{port} uses it from now on" in told.err
     assert (await run("status")).out.startswith("vault-agent 0")
     added = await run("agent", "add", "claude", "--folder", ".")
     assert added.code == 0

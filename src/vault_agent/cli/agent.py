@@ -195,7 +195,9 @@ async def add(
     rights = tuple(right for each in write.split(",") if (right := each.strip()))
     if root is not None and root.is_dir() and not (root / folder).is_dir() and not rights:
         raise Misconfigured(
-            "AGENT_FOLDER_NOT_FOUND", "The vault has no such folder. The agent was not added."
+            "AGENT_FOLDER_NOT_FOUND",
+            "The vault has no such folder. The agent was not added.",
+            remedy="Make the folder, or name another one with --folder.",
         )
     path = config_path(invocation.config)
     _show_key(invocation, name, add_agent(path, name, folder, deny, rights, toolset=toolset))
@@ -234,6 +236,7 @@ def _show_key(invocation: Invocation, name: str, key: str) -> None:
         return
     say(key)
     tell(f"This key opens /mcp/{clean(name)} and nothing else. It is shown only now.")
+    tell(f"A client of this computer needs no key: vault-agent agent connect CLIENT --agent {name}")
     _tell_if_refused(invocation)
 
 

@@ -253,7 +253,7 @@ async def forget(
     if forgotten is not None:
         tell(f"{clean(forgotten.address)} is forgotten. Its notes are where they were.")
         if own and not with_index:
-            tell("Its index stays. To remove both, add --index.")
+            tell(f"Its index stays. To remove it: vault-agent vaults forget {own[0].folder.name}")
     if chosen or forgotten is None:
         say(f"Removed {described(chosen)}.")
     return None

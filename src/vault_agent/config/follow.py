@@ -137,7 +137,7 @@ class FollowedFile:
 
     def refuse(self, error: VaultAgentError) -> None:
         """Remember why the server does not use the text that was read last."""
-        self._refused = error.message
+        self._refused = error.what
 
     def note(self, folder: Path) -> None:
         """Record what is in use, for commands. Nothing happens if that cannot be written."""

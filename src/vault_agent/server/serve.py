@@ -167,18 +167,22 @@ class _Port:
         """Listen at the address of the settings, and only there.
 
         Raises:
-            Misconfigured: `PORT_IN_USE`, `CONFIG_INVALID`. The old address stays bound.
+            Misconfigured: `PORT_IN_USE`, `CONFIG_INVALID`.
         """
         address = (config.server.host, config.server.port)
-        if address != self._address:
-            sockets = bound_sockets(*address)
-            self.close()
-            self.sockets, self._address = sockets, address
+        if address == self._address:
+            return
+        if self._address is not None and address[1] == self._address[1]:
+            self.close()  # a port of all addresses cannot be bound beside one of them
+        sockets = bound_sockets(*address)
+        self.close()
+        self.sockets, self._address = sockets, address
 
     def close(self) -> None:
         """Listen no more."""
         for bound in self.sockets:
             bound.close()
+        self.sockets, self._address = [], None
 
 
 async def _wait(
