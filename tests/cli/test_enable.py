@@ -39,6 +39,7 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, run_apart: Run, no
     done = await run_apart(*shlex.split(advised), "--folder", "Inbox", "--folder", "Log")
     assert done.code == 0, done.err
     assert "may change notes in Inbox, Log (create, append, edit)" in done.out
+    assert "Next: vault-agent write Inbox/NOTE.md --text TEXT" in done.out
     assert "Log is not there yet." in done.err
     assert done.err.count("Every request needs a key from now on.") == 1
     assert "uses it from now on" in done.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncclick as click
@@ -11,6 +12,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import check_address
 from vault_agent.cli.endpoints import ask_embedder, ask_reranker
 from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
+from vault_agent.cli.servers import as_argument
 from vault_agent.cli.terminal import clean, envelope, say, say_prose, tell
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.write_state import Right
@@ -117,6 +119,8 @@ async def command(
             if not (now.vault.root / folder.strip()).is_dir():
                 tell(f"{clean(folder.strip())} is not there yet. Its first note makes it.")
     then = FEATURES[feature].then
+    if feature == "write" and now.write.folders and "." not in now.write.folders:
+        then = then.replace("NOTE.md", as_argument(Path(now.write.folders[0], "NOTE.md")))
     if feature == "write" and _only_projects(invocation):
         tell("Your own notes stay closed. To open a folder: vault-agent enable write --folder NAME")
         then = ""  # a note of the user's own cannot be written
