@@ -83,12 +83,6 @@ def project_at(folder: Path) -> Project | None:
     return None
 
 
-def is_project_vault(folder: Path) -> bool:
-    """Whether a folder lies where the vault of a project does, or the global vault."""
-    here = _resolved(folder)
-    return here.name == VAULT and here.parent.name in (OURS, THEIRS)
-
-
 def project_folder(folder: Path | None = None, *, home: Path | None = None) -> Path:
     """Return the folder that a new project vault of a folder belongs to.
 
