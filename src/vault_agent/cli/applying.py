@@ -110,10 +110,11 @@ def wait_for_server(invocation: Invocation, server: Server) -> InUse | None:
     file = config_path(invocation.config)
     deadline = time.monotonic() + _SECONDS_TO_FOLLOW
     while time.monotonic() < deadline:
+        digest = file_digest(file)  # the server may write its key into the file meanwhile
         # With another vault or port, its folder and address are other ones.
         for one in (server, *running_servers(invocation.layers())):
             in_use = settings_in_use(one.folder, server.address.pid)
-            if in_use is not None and in_use.file == file_digest(file) and is_serving(one.folder):
+            if in_use is not None and in_use.file == digest and is_serving(one.folder):
                 return in_use
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     return None
