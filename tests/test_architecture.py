@@ -32,7 +32,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "models",
         "extract",
         "markdown",
-        "ranking",
         "config",
         "wire",
     ),
@@ -85,7 +84,7 @@ CIRCLES = {
 # Third-party and standard modules that belong to one room.
 # `text` uses only tantivy's stemmer: notes and queries must use the same one.
 OWNED_BY = {"aiosqlite": {"store"}, "sqlite3": {"store"}, "tantivy": {"store", "text"}}
-PURE = {"markdown", "ranking"}
+PURE = {"markdown"}
 IMPURE = {"aiohttp", "anyio", "asyncio", "io", "os", "pathlib", "shutil", "socket", "subprocess"}
 
 
@@ -291,14 +290,14 @@ def test_no_room_is_over_its_budget():
 @pytest.mark.parametrize(
     ("place", "source"),
     [
-        ("markdown/links.py", "from vault_agent.ranking import query"),  # siblings
+        ("markdown/links.py", "from vault_agent.store import layout"),  # siblings
         ("store/index/notes.py", "from ...vault import paths"),
         ("store/index/notes.py", "from vault_agent.store.fulltext import reader"),  # groups
         ("store/openings/record.py", "from vault_agent.store.index import notes"),
         ("model/notes.py", "from vault_agent import store"),  # upwards
         ("search/search.py", "from vault_agent.vaults import jobs"),
         ("indexing/index.py", "from vault_agent.search import lexical"),
-        ("ranking/fuse.py", "if TYPE_CHECKING:\n    from vault_agent.store import Row"),
+        ("search/fuse.py", "if TYPE_CHECKING:\n    from vault_agent.indexing import index"),
         ("attic/new.py", "import json"),  # a room without a place
         ("cli/search.py", "def run():\n    from vault_agent.server import app"),  # not lazily
         ("cli/serve.py", "from vault_agent.server import app"),  # not at the top

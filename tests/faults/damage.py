@@ -27,7 +27,7 @@ from vault_agent.indexing.compare import verify
 from vault_agent.indexing.embed import embed
 from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.search import Filters
-from vault_agent.ranking.query import compile_query
+from vault_agent.search.query import compile_query
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import open_reader, translated
 from vault_agent.store.index.meta import read_meta

@@ -19,7 +19,7 @@ from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.indexing.compare import compare, verify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.search import Filters
-from vault_agent.ranking.query import compile_query
+from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index import notes as reading
 from vault_agent.vaults.sweeping import sweep

@@ -16,7 +16,7 @@ from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import changes
 from vault_agent.indexing.compare import verify
 from vault_agent.model.search import Filters
-from vault_agent.ranking.query import compile_query
+from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.store.index import notes as reading

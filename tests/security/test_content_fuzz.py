@@ -16,7 +16,7 @@ from vault_agent.indexing.parse import Batch, FileTask, Outcome, ParsedFile, par
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.notes import FileEntry, LinkKind
-from vault_agent.ranking.query import MAX_TERMS, compile_query
+from vault_agent.search.query import MAX_TERMS, compile_query
 from vault_agent.vault.paths import MAX_PATH_BYTES, validate
 from vault_agent.vault.root import VaultRoot
 

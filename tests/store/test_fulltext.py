@@ -20,7 +20,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Chunk, ParsedNote
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
-from vault_agent.ranking.query import compile_query
+from vault_agent.search.query import compile_query
 from vault_agent.store.failures import guarded
 from vault_agent.store.fulltext import searching as engine
 from vault_agent.store.fulltext.reader import FulltextReader

@@ -12,7 +12,7 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import IndexUnavailable
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
-from vault_agent.ranking.query import compile_query
+from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.mapped import MappedFiles
 

@@ -6,8 +6,8 @@ import pytest
 from tests.support.clocks import assert_linear
 
 from vault_agent.markdown.parse import parse_note
-from vault_agent.ranking.mentions import name_of
-from vault_agent.ranking.snippet import beginning
+from vault_agent.search.mentions import name_of
+from vault_agent.search.snippet import beginning
 from vault_agent.text.placeholders import has_placeholder, is_placeholder
 
 

@@ -1,7 +1,7 @@
 """Queries to the full-text index, and the evidence that it returns.
 
-`ranking` compiles queries and ranks the evidence. `store` runs the queries. Neither imports the
-other: both use these values.
+`search` compiles queries and ranks the evidence. `store` runs the queries. Both use these values,
+so that `store` imports nothing of `search`.
 """
 
 from __future__ import annotations

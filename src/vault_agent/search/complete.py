@@ -12,7 +12,7 @@ from vault_agent.markdown.headings import Headings, anchor_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery, TypeCount
-from vault_agent.ranking.names import Hit, NameIndex
+from vault_agent.search.names import Hit, NameIndex
 from vault_agent.search.note_file import NoteFile, read_file
 from vault_agent.search.resolve import resolver_for
 from vault_agent.store.index import lists as counting

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import Answer
-from vault_agent.ranking.query import compile_query, literals
-from vault_agent.ranking.rank import Ranked
 from vault_agent.search import lexical
+from vault_agent.search.query import compile_query, literals
+from vault_agent.search.rank import Ranked
 from vault_agent.text.terms import sequence
 from vault_agent.text.words import fold_words, whole_word
 

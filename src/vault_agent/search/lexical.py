@@ -12,8 +12,8 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import rarity
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Coverage, Filters, Hit, Match
-from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
-from vault_agent.ranking.snippet import snippets
+from vault_agent.search.rank import Names, Ranked, rank, shortlist
+from vault_agent.search.snippet import snippets
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.rows import MAX_CHUNKS
 from vault_agent.text.attachments import kind_of, page_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.model.modes import Reason
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import SearchQuery
-    from vault_agent.ranking.snippet import Snippet
+    from vault_agent.search.snippet import Snippet
     from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote

@@ -10,9 +10,9 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.broken import Anchors
 from vault_agent.model.graph import MAX_CANDIDATES, Backlink, Listed, NoteLink, Page, Place
 from vault_agent.model.identifiers import CHUNK_BITS, identify
-from vault_agent.ranking.snippet import Snippet, snippet_around
 from vault_agent.search.named import named_handle, named_note
 from vault_agent.search.resolve import resolver_for
+from vault_agent.search.snippet import Snippet, snippet_around
 from vault_agent.store.index import links as reading
 from vault_agent.store.index import notes as notes_reading
 from vault_agent.store.index.links import LinkFilter, LinkRow

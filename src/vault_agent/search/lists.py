@@ -10,8 +10,8 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lists import ListedNote, ListPlace, NoteList, Sort
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
-from vault_agent.ranking.snippet import beginning
 from vault_agent.search.paging import note_key, path_of_key
+from vault_agent.search.snippet import beginning
 from vault_agent.search.unknown import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import fields, links

@@ -8,14 +8,14 @@ from vault_agent.errors import Unavailable
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.search import RERANKED
 from vault_agent.models.settings import document_input
-from vault_agent.ranking.reorder import reorder
 from vault_agent.search.fallback import fell_back
+from vault_agent.search.reorder import reorder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from vault_agent.model.warning import Warning
-    from vault_agent.ranking.rank import Ranked
+    from vault_agent.search.rank import Ranked
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredNote
 

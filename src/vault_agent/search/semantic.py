@@ -8,8 +8,8 @@ import numpy as np
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
-from vault_agent.ranking.cosine import cosines_of, nearest, prominence
 from vault_agent.search import lexical
+from vault_agent.search.cosine import cosines_of, nearest, prominence
 from vault_agent.search.fallback import missing, unavailable
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.vectors import Vector
-    from vault_agent.ranking.cosine import Floats, Integers
+    from vault_agent.search.cosine import Floats, Integers
     from vault_agent.store.current import Snapshot
     from vault_agent.store.vectors.matrix import Matrix
 

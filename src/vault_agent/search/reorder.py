@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from vault_agent.ranking.rank import Ranked
+    from vault_agent.search.rank import Ranked
 
 
 def reorder(

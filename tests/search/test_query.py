@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vault_agent.model.search import Filters
 from vault_agent.model.syntax import without_operators
-from vault_agent.ranking.query import MAX_TERMS, compile_query
+from vault_agent.search.query import MAX_TERMS, compile_query
 
 
 def test_a_phrase_is_required_and_its_terms_are_searched():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vault_agent.model.lexical import Candidates
-from vault_agent.ranking.rank import Names, rank, shortlist
+from vault_agent.search.rank import Names, rank, shortlist
 
 WORDS = {"zebra": 3.0, "stripe": 3.0}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_agent.ranking.related import (
+from vault_agent.search.related import (
     LINK_WEIGHT,
     QUERY_TERMS,
     Voices,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.model.search import Weights
-    from vault_agent.ranking.rank import Ranked
+    from vault_agent.search.rank import Ranked
 
 LEAST_OF_OLD = 0.5
 """The weight of a very old note: a good match stays before a poor one that is new."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_agent.ranking.mentions import Mentions, name_of
+from vault_agent.search.mentions import Mentions, name_of
 from vault_agent.text.terms import folded_words
 
 

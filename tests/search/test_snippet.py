@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.clocks import assert_linear
 
-from vault_agent.ranking.locate import locate
-from vault_agent.ranking.query import compile_query
-from vault_agent.ranking.snippet import (
+from vault_agent.search.locate import locate
+from vault_agent.search.query import compile_query
+from vault_agent.search.snippet import (
     SNIPPET_CHARACTERS,
     beginning,
     plain_line,

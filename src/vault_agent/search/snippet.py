@@ -13,7 +13,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.ranking.locate import locate
+from vault_agent.search.locate import locate
 from vault_agent.text.placeholders import PLACEHOLDER
 from vault_agent.text.terms import continues
 from vault_agent.text.visible import CONTROLS, MOVING

@@ -1,1 +1,0 @@
-"""Compile queries, rank and fuse results, and cut snippets. Pure, no I/O."""
